@@ -1,0 +1,47 @@
+# The two commands of the README. Each makes .venv where it is missing, installs what it needs
+# (again only when the project's own list changes), and runs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test slow bench docs clean
+
+demo: $(VENV)/.run
+	$(BIN)/realtalk demo
+
+test: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2 -m "not slow"
+
+slow: $(VENV)/.dev
+	$(BIN)/pytest -m slow
+
+bench: $(VENV)/.bench
+	$(BIN)/python bench/whatsapp.py
+
+docs: $(VENV)/.dev
+	$(BIN)/python -m realtalk.cli.reference > docs/reference.md
+	$(BIN)/python docs/pictures.py
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "realtalk needs Python 3.11 or newer: make PYTHON=python3.12 …" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install -e . -c constraints.txt
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) install -e '.[dev]' -c constraints.txt
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.bench: $(VENV)/.dev
+	$(PIP) install -e '.[bench]' -c constraints.txt
+	@touch $@
+
+clean:
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The command `realtalk`: parsing and printing only."""

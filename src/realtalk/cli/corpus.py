@@ -1,0 +1,280 @@
+"""`read`, `export`, `check` and `redact`: corpora in and out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from realtalk.cli.options import (
+    Columns,
+    Dates,
+    FormatName,
+    Gap,
+    Json,
+    Out,
+    Target,
+    Timezone,
+    opened,
+    read_options,
+)
+
+if TYPE_CHECKING:
+    from realtalk.corpora.reading import Reading
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(read)
+    app.command()(export)
+    app.command()(check)
+    app.command()(redact)
+
+
+def read(
+    path: Target,
+    out: Out = None,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    dates: Dates = None,
+    timezone: Timezone = None,
+    column: Columns = None,
+    json: Json = False,
+) -> None:
+    """Read chats from any known format and store them as Parquet.
+
+    The format is found by itself, for files, folders and zips. Every other command takes
+    the stored folder, or the raw path directly.
+
+    Examples:
+
+        realtalk read "WhatsApp Chat with Mara.zip" --out mara
+
+        realtalk read export/ --format telegram --gap day
+
+        realtalk read talk.csv --column speaker=author --column time=sent
+    """
+    from realtalk.cli.printing import print_json, say, show
+    from realtalk.corpora.store import provenance, store
+
+    options = read_options(gap, dates, timezone, column)
+    with opened(path, format_name, options) as found:
+        tables = found.reading.tables
+        folder = store(found.reading, out or Path(f"{tables.name}-corpus"), found.source, options)
+        if json:
+            about = provenance(found.reading, found.source, options)
+            print_json({"folder": str(folder), "messages": tables.messages.height} | about)
+            return
+        rows = _chat_counts(found.reading)
+        show(f"{tables.name} ({found.format})", ("chat", "speakers", "sessions", "messages"), rows)
+        say(str(found.reading.ledger))
+        for leftover in found.reading.ledger.leftovers[:5]:
+            say(f"  left over: {leftover.where}: {leftover.reason}")
+        if (more := len(found.reading.ledger.leftovers) - 5) > 0:
+            say(f"  and {more:,} more; realtalk check lists them all")
+        say(f"stored in {folder}")
+
+
+def _chat_counts(reading: Reading, most: int = 20) -> list[tuple[object, ...]]:
+    import polars as pl
+
+    tables = reading.tables
+    counts = {
+        chat: (sessions, messages)
+        for chat, sessions, messages in tables.messages.group_by("chat")
+        .agg(pl.col("session").n_unique(), pl.len())
+        .iter_rows()
+    }
+    rows: list[tuple[object, ...]] = [
+        (row.id, _names(row.speakers), *counts.get(row.id, (0, 0))) for row in tables.chats[:most]
+    ]
+    if len(tables.chats) > most:
+        rows.append((f"… {len(tables.chats) - most:,} more", "", None, None))
+    return rows
+
+
+def _names(speakers: tuple[str, ...]) -> str:
+    return ", ".join(speakers[:4]) + (f" +{len(speakers) - 4}" if len(speakers) > 4 else "")
+
+
+def export(
+    path: Target,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            "-t",
+            metavar="FORMAT",
+            help="realtalk, sheet (XLSX), locomo, convokit, jsonl or csv.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    dates: Dates = None,
+    timezone: Timezone = None,
+    column: Columns = None,
+) -> None:
+    """Write chats in another format.
+
+    Examples:
+
+        realtalk export mara --to sheet --out annotate    # an annotation sheet from any chat
+
+        realtalk export locomo10.json --to convokit --out locomo-convokit
+    """
+    from realtalk.cli.printing import say
+    from realtalk.corpora.formats import FORMATS, writable
+    from realtalk.registry import suggest
+
+    write = FORMATS[to].write
+    if write is None:
+        raise suggest("format to write", to, list(writable()))
+    with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
+        paths = write(found.reading.corpus, out)
+    say(f"wrote {len(paths):,} file{'s' if len(paths) != 1 else ''} to {out}")
+
+
+def check(
+    path: Target,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    dates: Dates = None,
+    timezone: Timezone = None,
+    column: Columns = None,
+    fail_on: Annotated[
+        str,
+        typer.Option(
+            "--fail-on", metavar="LEVEL", help="Exit with 1 from: error, warning, note, never."
+        ),
+    ] = "warning",
+    everything: Annotated[
+        bool, typer.Option("--all", help="List every finding, not the first of each kind.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Report everything odd about a corpus: evidence, order, ids, answers, leftovers.
+
+    Exits with 1 if something of the level --fail-on or graver was found.
+
+    Examples:
+
+        realtalk check sample
+
+        realtalk check data/realtalk --all
+
+        realtalk check chat.zip --json --fail-on error
+    """
+    from realtalk.cli.printing import print_json, say, show
+    from realtalk.corpora.check import RULES
+    from realtalk.corpora.check import check as examine
+    from realtalk.registry import suggest
+
+    levels = ["error", "warning", "note"]
+    if fail_on not in (*levels, "never"):
+        raise suggest("level", fail_on, [*levels, "never"])
+    with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
+        report = examine(found.reading.corpus, found.reading.ledger)
+    if json:
+        ledger = found.reading.ledger
+        print_json(
+            report.to_json()
+            | {
+                "name": found.reading.tables.name,
+                "format": found.format,
+                "ledger": {
+                    "unit": ledger.unit,
+                    "total": ledger.total,
+                    "in_messages": ledger.in_messages,
+                    "system": ledger.system,
+                    "left_over": len(ledger.leftovers),
+                },
+            }
+        )
+    else:
+        say(str(found.reading.ledger))
+        if everything:
+            rows = [(f.severity, f.rule, f.chat, f.where, f.detail) for f in report.findings]
+            show("findings", ("level", "rule", "chat", "where", "detail"), rows)
+        elif report.findings:
+            first = {f.rule: f for f in reversed(report.findings)}
+            summary = [
+                (RULES[rule][0], rule, count, RULES[rule][1], _example(first[rule]))
+                for rule, count in report.counts().items()
+            ]
+            show("findings", ("level", "rule", "count", "meaning", "first"), summary)
+        else:
+            say("nothing odd found")
+    gravest = report.severity()
+    if gravest and fail_on != "never" and levels.index(gravest) <= levels.index(fail_on):
+        raise typer.Exit(1)
+
+
+def _example(finding: object) -> str:
+    from realtalk.corpora.check import Finding
+
+    assert isinstance(finding, Finding)
+    place = " ".join(part for part in (finding.chat, finding.where) if part)
+    return f"{place}: {finding.detail}" if finding.detail else place
+
+
+def redact(
+    path: Target,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
+    names: Annotated[
+        str, typer.Option("--names", metavar="A,B", help="More names to replace, comma-separated.")
+    ] = "",
+    keep: Annotated[
+        str,
+        typer.Option(
+            "--keep",
+            metavar="KINDS",
+            help="What to leave as it is, comma-separated: people, handles, phones, emails, "
+            "links, numbers, files, extra.",
+        ),
+    ] = "",
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            "--key", metavar="FILE", help="Also write who is who, as JSON. Keep it private."
+        ),
+    ] = None,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    dates: Dates = None,
+    timezone: Timezone = None,
+    column: Columns = None,
+) -> None:
+    """Replace names, handles, phones, e-mails, links and numbers by stable stand-ins.
+
+    Works offline. Names of people who are only spoken of are found by a cautious rule:
+    read the result before you share it, and add what it missed with --names.
+
+    Examples:
+
+        realtalk redact mara --out mara-shared --names "Aunt Fay,Willow Street"
+    """
+    from realtalk.cli.printing import say
+    from realtalk.corpora.reading import Ledger, Reading
+    from realtalk.corpora.redaction.redact import redact as rewrite
+    from realtalk.corpora.store import store
+    from realtalk.corpora.writing import write_json
+
+    with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
+        corpus, mapping = rewrite(
+            found.reading.corpus, names=_listed(names), keep=frozenset(_listed(keep))
+        )
+    total = sum(1 for chat in corpus.chats for _ in chat.messages)
+    # Notes and leftovers name files of the original: they stay behind.
+    clean = Reading(corpus=corpus, ledger=Ledger("entries", total, total))
+    store(clean, out)
+    if key is not None:
+        write_json(key, mapping.to_json())
+        say(f"who is who: {key} (keep it private)")
+    say(f"stored in {out}; read it once before you share it")
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -1,0 +1,62 @@
+"""The command's entry: registers the subcommands and turns errors into one line.
+
+Exit status: 0 all is well; 1 the command ran and found something wrong (`check`);
+2 the input or the call is wrong; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from realtalk import __version__
+from realtalk.cli import corpus, data, demo, stats
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="realtalk",
+    help="Long-term conversation: read real chats, check and describe them, "
+    "and test what models make of them. Nothing leaves this machine.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: realtalk demo · realtalk stats sample · realtalk read 'WhatsApp Chat.zip'",
+)
+corpus.register(app)
+stats.register(app)
+demo.register(app)
+app.add_typer(data.app, name="data")
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"realtalk {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version."
+    ),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Runs the command; a RealtalkError is one line, anything else a traceback."""
+    from realtalk.errors import RealtalkError
+
+    try:
+        app(prog_name="realtalk")
+    except RealtalkError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): not an error of ours.
+        sys.stderr.close()
+        sys.exit(0)

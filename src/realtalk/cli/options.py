@@ -1,0 +1,122 @@
+"""Options that several commands share, spelled once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from realtalk.corpora.opening import Opened
+    from realtalk.corpora.reading import ReadOptions
+
+__all__ = [
+    "Columns",
+    "Dates",
+    "FormatName",
+    "Gap",
+    "Json",
+    "Out",
+    "Target",
+    "Timezone",
+    "opened",
+    "read_options",
+]
+
+Target = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH",
+        help="A file, folder or zip to read, a stored corpus, or the name of a sample: "
+        "sample, sample-simulated, sample-threads.",
+        show_default=False,
+    ),
+]
+FormatName = Annotated[
+    str | None,
+    typer.Option(
+        "--format", "-f", metavar="NAME", help="The format, where it is not found by itself."
+    ),
+]
+Gap = Annotated[
+    str,
+    typer.Option(
+        "--gap",
+        metavar="PAUSE",
+        help="A pause that ends a session in exports: 6h, 90m, 2d; or 'day' for calendar days.",
+    ),
+]
+Dates = Annotated[
+    str | None,
+    typer.Option(
+        "--dates", metavar="ORDER", help="dmy, mdy or ymd, where a WhatsApp export cannot tell."
+    ),
+]
+Timezone = Annotated[
+    str | None,
+    typer.Option(
+        "--timezone", metavar="ZONE", help="Clock for exports stamped in UTC, e.g. Europe/Athens."
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="OURS=THEIRS",
+        help="A column of a JSONL or CSV file, e.g. speaker=author. May be repeated.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")]
+
+
+def read_options(
+    gap: str = "6h",
+    dates: str | None = None,
+    timezone: str | None = None,
+    columns: list[str] | None = None,
+) -> ReadOptions:
+    """The options as the readers take them, checked."""
+    from typing import cast, get_args
+
+    from realtalk.corpora.json_input import zone
+    from realtalk.corpora.reading import DateOrder, ReadOptions
+    from realtalk.corpora.sessions import parse_gap
+    from realtalk.errors import RealtalkError
+    from realtalk.registry import suggest
+
+    if dates is not None and dates not in get_args(DateOrder):
+        raise suggest("date order", dates, list(get_args(DateOrder)))
+    zone(timezone)
+    pairs = []
+    for column in columns or ():
+        ours, equals, theirs = column.partition("=")
+        if not (ours and equals and theirs):
+            raise RealtalkError(f"'{column}' names no column", fix="write --column speaker=author")
+        pairs.append((ours.strip(), theirs.strip()))
+    return ReadOptions(
+        gap=parse_gap(gap),
+        dates=cast("DateOrder | None", dates),
+        timezone=timezone,
+        columns=tuple(pairs),
+    )
+
+
+@contextmanager
+def opened(
+    path: str, format_name: str | None, options: ReadOptions, title: str = "reading"
+) -> Iterator[Opened]:
+    """What the path holds, with a bar while it is read and its notes said once."""
+    from dataclasses import replace
+
+    from realtalk.cli.printing import progress, warn
+    from realtalk.corpora.opening import open_reading
+
+    with progress(title) as advance:
+        found = open_reading(path, format_name, replace(options, progress=advance))
+    for note in found.reading.notes:
+        warn(note)
+    yield found

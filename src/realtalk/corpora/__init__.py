@@ -1,0 +1,1 @@
+"""Readers, writers, storage and checks of corpora: one module a format."""

@@ -1,0 +1,160 @@
+"""Other names of a chat's speakers, learned from the chat itself.
+
+    Emi writes "I'm Kate" (D1:32); Emi's events begin "Kate goes ..." sixteen times
+    → Alias("Kate", "Emi", "D1:32")
+
+Four kinds of evidence, strongest first: a speaker introduces themselves ("my name is …"),
+a speaker's events have another subject, a multi-word name's first part ("Fahim" of "Fahim
+Khan"), and an annotator's misspelling ("Muhammad" for "Muhhamed") that the chat's own
+messages never use. A name that two speakers could claim is nobody's alias.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from realtalk.chat import Alias, Event, Message, Question, Session
+
+__all__ = ["learn"]
+
+_NAME = r"([A-Z][\w’'-]*[a-z]\w*)"
+_SAYS = re.compile(
+    rf"\b(?:[Mm]y name(?:'s|’s| is)|[Nn]ame(?:'s|’s)|(?:[Cc]all|calls|called) me) {_NAME}"
+)
+# "I'm Kate" is an introduction, "I'm Italian" is not: it counts only if someone else in
+# the chat, or an annotator, uses the word as that person's name.
+_IS = re.compile(
+    rf"\b(?:I'm|I’m|I am|[Tt]his is) {_NAME}(?=\s*(?:$|[.,!?)]|and you|by the way|btw|nice))"
+)
+_WORD = re.compile(r"[^\W\d_][\w’'-]*")
+_ASKS_NAME = re.compile(r"\bname\b", re.IGNORECASE)
+_NOT_NAMES = frozenset(
+    """The This That There Here What When Where Which Who How Why Yes No Not Just Really Good
+    Great Fine Okay Sorry Back Home Busy Happy Glad Sure January February March April May June
+    July August September October November December Monday Tuesday Wednesday Thursday Friday
+    Saturday Sunday""".split()  # noqa: SIM905 - words read better than quotes
+)
+_INTRODUCTIONS = 3  # people introduce themselves in the first sessions
+_ALIKE = 0.72  # Faheem/Fahim .73, Aqib/Akib .75, Nicole/Nicolas .77 (caught by use in the chat)
+
+
+def learn(
+    speakers: Sequence[str],
+    sessions: Sequence[Session],
+    events: Iterable[Event] = (),
+    questions: Iterable[Question] = (),
+) -> tuple[Alias, ...]:
+    """Aliases in order of strength, each name once."""
+    events, questions = tuple(events), tuple(questions)
+    taken = {name.casefold() for name in speakers}
+    claims: dict[str, dict[str, str]] = {}  # name → {speaker: source}
+
+    def claim(name: str, speaker: str, source: str) -> None:
+        if name.casefold() not in taken and name not in _NOT_NAMES:
+            claims.setdefault(name, {}).setdefault(speaker, source)
+
+    subjects = {speaker: _subjects(events, speaker) for speaker in speakers}
+    for name, speaker, source in _introductions(sessions, subjects, questions):
+        claim(name, speaker, source)
+    for speaker, counts in subjects.items():
+        total = sum(counts.values())
+        for name, count in counts.items():
+            if count >= 2 and 2 * count >= total:
+                claim(name, speaker, "events")
+    for speaker in speakers:
+        first = speaker.split()[0] if " " in speaker else ""
+        if len(first) > 2 and first.isalpha():
+            claim(first, speaker, "name")
+    settled = {name: next(iter(by.items())) for name, by in claims.items() if len(by) == 1}
+    aliases = [Alias(name, speaker, source) for name, (speaker, source) in settled.items()]
+    known = {**{name: name for name in speakers}, **{a.name: a.speaker for a in aliases}}
+    if events or questions:
+        aliases += _misspellings(known, sessions, events, questions)
+    return tuple(aliases)
+
+
+def _introductions(
+    sessions: Sequence[Session],
+    subjects: dict[str, Counter[str]],
+    questions: Sequence[Question],
+) -> Iterable[tuple[str, str, str]]:
+    asked = {word for question in questions for word in _WORD.findall(question.text)}
+    previous: Message | None = None
+    for session in sessions[:_INTRODUCTIONS]:
+        for message in session.messages:
+            for name in _SAYS.findall(message.text):
+                yield name, message.speaker, message.id
+            for name in _IS.findall(message.text):
+                answers = previous is not None and _ASKS_NAME.search(previous.text)
+                noted = name in asked or name in subjects.get(message.speaker, ())
+                if answers or noted or _addressed(name, message.speaker, sessions):
+                    yield name, message.speaker, message.id
+            previous = message
+
+
+def _addressed(name: str, speaker: str, sessions: Sequence[Session]) -> bool:
+    """Whether somebody else calls them so: "hey Kate", "thanks, Kate", "Kate!"."""
+    call = re.compile(
+        rf"(?:\b(?:[Hh]ey|[Hh]i|[Hh]ello|[Tt]hanks|[Mm]eet you|[Mm]orning|[Nn]ight),? {name}\b)"
+        rf"|(?:, {name}\b)|(?:^{name}[,!])"
+    )
+    return any(
+        message.speaker != speaker and call.search(message.text)
+        for session in sessions
+        for message in session.messages
+    )
+
+
+def _subjects(events: Sequence[Event], speaker: str) -> Counter[str]:
+    """The first words of a speaker's events, where capitalised."""
+    firsts: Counter[str] = Counter()
+    for event in events:
+        if event.kind == "event" and event.speaker == speaker:
+            word = _WORD.match(event.text.strip())
+            if word and word[0][0].isupper():
+                firsts[_bare(word[0])] += 1
+    return firsts
+
+
+def _bare(word: str) -> str:
+    return re.sub(r"['’]s?$", "", word)
+
+
+def _misspellings(
+    known: dict[str, str],
+    sessions: Sequence[Session],
+    events: Sequence[Event],
+    questions: Sequence[Question],
+) -> list[Alias]:
+    said = {
+        word.casefold()
+        for session in sessions
+        for message in session.messages
+        for word in _WORD.findall(message.text)
+    }
+    written: dict[str, str] = {}
+    for source, texts in (
+        ("questions", [question.text for question in questions]),
+        ("events", [event.text for event in events if event.kind == "event"]),
+    ):
+        for text in texts:
+            for word in _WORD.findall(text):
+                if word[0].isupper() and len(word) > 3:
+                    written.setdefault(_bare(word), source)
+    names = {name.casefold(): speaker for name, speaker in known.items()}
+    found = []
+    for word, source in written.items():
+        plain = word.casefold()
+        if plain in names or plain in said or word in _NOT_NAMES:
+            continue
+        near = {speaker for name, speaker in names.items() if _alike(plain, name)}
+        if len(near) == 1:
+            found.append(Alias(word, near.pop(), source))
+    return found
+
+
+def _alike(word: str, name: str) -> bool:
+    return word[0] == name[0] and difflib.SequenceMatcher(None, word, name).ratio() >= _ALIKE

@@ -1,0 +1,79 @@
+"""Evidence as annotators typed it into message ids that exist.
+
+    resolve(["D5:12;D5:16", "D 2:18", "23:29", "D12:3-D12:5", "D58"], ids)
+    → (("D5:12", "D5:16", "D2:18", "D23:29", "D12:3", "D12:4", "D12:5"), ("D58",))
+
+Accepted: `;` or `.` for `:`, several ids in one piece, ranges, stray spaces and full
+stops, a missing or lower-case D, leading zeros. What names no message after that is kept
+as unresolved, never guessed: in the published chats most of it are bubbles that held only
+a photo, whose number the publication dropped when it moved the photo to a neighbour.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+
+__all__ = ["resolve", "split"]
+
+_ID = re.compile(r"(?<!\d)[Dd]?\s*:?\s*(\d{1,5})\s*[:;.]\s*(\d{1,7})(?!\d)")
+_RANGE = re.compile(r"\s*[-–—]\s*")
+_SHORT_RANGE = re.compile(r"\s*[-–—]\s*(\d{1,7})(?![\d:;.])")
+_SEPARATORS = " \t\r\n,;.:/&|[]()'\"-–—"
+_LONGEST_RANGE = 1000  # a slip such as D1:1-D1:999999 must not name a million ids
+
+
+def split(stated: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """One typed piece into (first id, last id) pairs and what could not be read."""
+    pairs: list[tuple[str, str]] = []
+    junk: list[str] = []
+    position = 0
+    open_range = False
+    for match in _ID.finditer(stated):
+        if match.start() < position:
+            continue
+        between = stated[position : match.start()]
+        id_ = f"D{int(match[1])}:{int(match[2])}"
+        if pairs and open_range and _RANGE.fullmatch(between):
+            pairs[-1] = (pairs[-1][0], id_)
+            open_range = False
+        else:
+            if rest := between.strip(_SEPARATORS):
+                junk.append(rest)
+            pairs.append((id_, id_))
+            open_range = True
+        position = match.end()
+        if short := _SHORT_RANGE.match(stated, position):
+            pairs[-1] = (id_, f"D{int(match[1])}:{int(short[1])}")
+            position, open_range = short.end(), False
+    if rest := stated[position:].strip(_SEPARATORS):
+        junk.append(rest)
+    return pairs, junk
+
+
+def resolve(stated: Sequence[str], ids: Container[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(ids that exist, in the order stated and once each; pieces that name none)."""
+    found: dict[str, None] = {}
+    lost: dict[str, None] = {}
+    for piece in stated:
+        if piece in ids:
+            found[piece] = None
+            continue
+        pairs, junk = split(piece)
+        lost.update(dict.fromkeys(junk))
+        for first, last in pairs:
+            hits = [id_ for id_ in _between(first, last) if id_ in ids]
+            found.update(dict.fromkeys(hits))
+            if not hits:
+                lost[first if first == last else f"{first}-{last}"] = None
+    return tuple(found), tuple(lost)
+
+
+def _between(first: str, last: str) -> list[str]:
+    """The ids of a range; a range over two sessions is only its two ends."""
+    day, _, start = first.partition(":")
+    other, _, stop = last.partition(":")
+    low, high = int(start), int(stop)
+    if day != other or not low <= high < low + _LONGEST_RANGE:
+        return list(dict.fromkeys((first, last)))
+    return [f"{day}:{number}" for number in range(low, high + 1)]

@@ -1,0 +1,1 @@
+"""What messengers export: one module, or one folder, an app."""

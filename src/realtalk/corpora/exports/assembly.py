@@ -1,0 +1,259 @@
+"""Raw entries of a messenger export into ordered, session-cut chats that add up.
+
+    draft = Draft("Family")
+    draft.add(Entry("user17", "Ann", datetime(2024, 5, 1, 9, 30), "hi", id="41"))
+    draft.system += 1
+    draft.leave("result.json, messages[2]", "not an object")
+    assemble(source, "telegram", [draft], options)
+    → Reading: one chat with D1:1, ledger "3 entries = 1 in messages + 1 system + 1 left over"
+
+A reader of one app only says what an entry means; who is who, what came first, which
+reply belongs where and whether everything is accounted for is decided here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
+from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
+from realtalk.corpora.sessions import cut, sorted_by_time
+from realtalk.errors import RealtalkError
+
+if TYPE_CHECKING:
+    import re
+    from datetime import datetime
+
+    from realtalk.corpora.source import Member, Source
+
+__all__ = ["Draft", "Entry", "assemble", "matching", "reactions"]
+
+_HEADS = 64  # files looked into before a folder is called foreign
+
+
+@dataclass(slots=True)
+class Entry:
+    """One message as the export tells it; `author` is the app's own id of the sender."""
+
+    author: str
+    name: str
+    time: datetime | None
+    text: str
+    id: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    reply_to: str = ""
+    edited: bool = False
+    deleted: bool = False
+    extra: dict[str, Any] = field(default_factory=dict)
+    also: str = ""  # another name of the sender
+    where: str = ""
+    size: int = 1  # how many lines or entries of the input it took
+
+
+@dataclass(slots=True)
+class Draft:
+    """One chat while it is being read, with the count of what was no message."""
+
+    name: str
+    unit: str = "entries"
+    newest_first: bool = False  # the app's habit, for chats whose times do not tell
+    extra: dict[str, Any] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    system: int = 0
+    leftovers: list[Leftover] = field(default_factory=list)
+    _seen: set[tuple[Any, ...]] = field(default_factory=set)
+
+    def leave(self, where: str, reason: str) -> None:
+        self.leftovers.append(Leftover(where, reason))
+
+    def add(self, entry: Entry) -> None:
+        """Takes a message, or leaves it over with the reason why it is none."""
+        if not (entry.author or entry.name):
+            reason = "no sender"
+        elif not (entry.text or entry.attachments or entry.deleted):
+            reason = "neither text nor attachment"
+        elif entry.id and self._again(entry):
+            reason = f"repeats message {entry.id}"
+        else:
+            self.entries.append(entry)
+            return
+        for _ in range(entry.size):
+            self.leave(entry.where, reason)
+
+    def _again(self, entry: Entry) -> bool:
+        """Whether the same message came before. An id alone is no proof: some are times."""
+        key = (entry.id, _author(entry), entry.time, entry.text, len(entry.attachments))
+        known = key in self._seen
+        self._seen.add(key)
+        return known
+
+    @property
+    def ledger(self) -> Ledger:
+        taken = sum(entry.size for entry in self.entries)
+        total = taken + self.system + len(self.leftovers)
+        return Ledger(self.unit, total, taken, self.system, tuple(self.leftovers))
+
+
+def assemble(
+    source: Source,
+    format_name: str,
+    drafts: Sequence[Draft],
+    options: ReadOptions,
+    notes: Iterable[str] = (),
+) -> Reading:
+    """The reading of all drafts; those without a message only count in the ledger."""
+    ledger = Ledger(drafts[0].unit if drafts else "entries", 0, 0)
+    found = list(dict.fromkeys(notes))
+    chats: list[Chat] = []
+    taken: set[str] = set()
+    for done, draft in enumerate(drafts):
+        options.progress(done, len(drafts), "chats")
+        ledger += draft.ledger
+        if draft.entries:
+            chats.append(_chat(draft, _unique(draft.name or source.name, taken), options))
+    options.progress(len(drafts), len(drafts), "chats")
+    if not chats:
+        raise _nothing(source, ledger)
+    untimed = sum(entry.time is None for draft in drafts for entry in draft.entries)
+    if untimed:
+        found.append(f"messages without a readable time, left in their place: {untimed:,}")
+    corpus = Corpus(source.name, format_name, tuple(chats))
+    return Reading(corpus=corpus, ledger=ledger, notes=tuple(found))
+
+
+def _nothing(source: Source, ledger: Ledger) -> RealtalkError:
+    if not ledger.leftovers:
+        return RealtalkError(f"no message among {ledger.total:,} entries", where=str(source.path))
+    first = ledger.leftovers[0]
+    return RealtalkError(
+        f"no message could be read ({ledger}); first left over: {first.where}, {first.reason}",
+        where=str(source.path),
+        fix="check that this is the export you mean",
+    )
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    number, chosen = 1, name
+    while chosen in taken:
+        number += 1
+        chosen = f"{name} ({number})"
+    taken.add(chosen)
+    return chosen
+
+
+def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
+    entries = _oldest_first(draft)
+    speakers = _speakers(entries)
+    known = {entry.id for entry in entries if entry.id}
+    messages = []
+    for index, entry in enumerate(entries):
+        told = dict(entry.extra)
+        if entry.id:
+            told["id"] = entry.id
+        if entry.reply_to and entry.reply_to not in known:
+            told["reply_to"] = entry.reply_to  # answers something that was not exported
+        messages.append(
+            Message(
+                # Without an id of its own an entry still needs one that no reply can mean.
+                entry.id or f"\0{index}",
+                speakers[_author(entry)],
+                entry.time,
+                entry.text,
+                entry.attachments,
+                entry.reply_to or None,
+                entry.edited,
+                entry.deleted,
+                pack_extra(told),
+            )
+        )
+    sessions = cut(sorted_by_time(messages), options.gap)
+    order = tuple(dict.fromkeys(m.speaker for session in sessions for m in session.messages))
+    ids = {shown: key[1] for key, shown in speakers.items() if key[0] == "id"}
+    extra = draft.extra | ({"authors": ids} if ids else {})
+    others = dict.fromkeys((entry.also, speakers[_author(entry)]) for entry in entries)
+    aliases = tuple(
+        Alias(also, shown, "the export") for also, shown in others if also and also != shown
+    )
+    return Chat(name, order, sessions, aliases=aliases, extra=pack_extra(extra))
+
+
+def _oldest_first(draft: Draft) -> list[Entry]:
+    """Turned around where the file runs backwards, so that equal times stay in order too."""
+    times = [entry.time for entry in draft.entries if entry.time is not None]
+    rises = sum(a < b for a, b in pairwise(times))
+    falls = sum(a > b for a, b in pairwise(times))
+    backwards = falls > rises or (falls == rises and draft.newest_first)
+    return draft.entries[::-1] if backwards else draft.entries
+
+
+_Author = tuple[str, str]
+
+
+def _author(entry: Entry) -> _Author:
+    return ("id", entry.author) if entry.author else ("name", entry.name)
+
+
+def _speakers(entries: list[Entry]) -> dict[_Author, str]:
+    """A name for every author: two people of one name are told apart by the app's id."""
+    names: dict[_Author, str] = {}
+    for entry in entries:
+        key = _author(entry)
+        names[key] = names.get(key) or entry.name.strip()
+    owners: dict[str, list[_Author]] = {}
+    for key, name in names.items():
+        owners.setdefault(name, []).append(key)
+    shown: dict[_Author, str] = {}
+    taken = set(names.values())
+    for key, name in names.items():
+        rivals = owners[name]
+        identified = [other for other in rivals if other[0] == "id"]
+        if not name:
+            shown[key] = _unique(key[1].strip() or "Unknown", taken)
+        elif len(identified) < 2 or key[0] == "name":
+            shown[key] = name  # an entry without id belongs to the one who has this name
+        else:
+            shown[key] = _unique(f"{name} ({key[1]})", taken)
+    return shown
+
+
+def matching(
+    source: Source,
+    suffixes: tuple[str, ...],
+    check: Callable[[Member], bool],
+    limit: int = _HEADS,
+    named: re.Pattern[str] | None = None,
+) -> Iterator[Member]:
+    """Members that pass a check of their head; trouble with one means that it does not.
+
+    `named` narrows by name before the limit counts: an export may hold thousands of other files.
+    """
+    members = source.having(*suffixes)
+    if named is not None:
+        members = tuple(member for member in members if named.search(member.name))
+    for member in members[: limit or None]:
+        try:
+            fits = check(member)
+        except (RealtalkError, OSError, ValueError):
+            fits = False
+        if fits:
+            yield member
+
+
+def reactions(given: Iterable[tuple[str, str, int]]) -> dict[str, Any]:
+    """(emoji, who, how many) as `extra`: one shape for every app, {} for none."""
+    counts: dict[str, int] = {}
+    who: dict[str, list[str]] = {}
+    for emoji, name, count in given:
+        if emoji:
+            counts[emoji] = counts.get(emoji, 0) + count
+            who.setdefault(emoji, []).extend([name] if name else [])
+    if not counts:
+        return {}
+    return {
+        "reactions": [
+            {"emoji": emoji, "count": count, "by": who[emoji]} for emoji, count in counts.items()
+        ]
+    }

@@ -1,0 +1,259 @@
+"""Discord channels, as DiscordChatExporter writes them, into chats.
+
+    {"guild": {...}, "channel": {"id": "5", "name": "general"}, "messages": [
+      {"id": "41", "type": "Default", "timestamp": "2024-05-01T09:30:00+00:00",
+       "content": "hi", "author": {"id": "7", "name": "ann", "nickname": "Ann"}}]}
+    AuthorID,Author,Date,Content,Attachments,Reactions        (its CSV)
+    → Chat("general") with one message of Ann
+
+Files of one channel (parts, or exports of several date ranges) are joined, and a message
+that stands in two of them is taken once. Discord's own data package, which holds only what
+its owner wrote, is told in `discord_package`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from realtalk.chat import Attachment
+from realtalk.corpora.exports import discord_package
+from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching, reactions
+from realtalk.corpora.exports.values import (
+    attached,
+    from_stamp,
+    mapping,
+    records,
+    scalar,
+    whole,
+)
+from realtalk.corpora.json_input import head_keys, head_text, load, zone
+from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
+from realtalk.errors import RealtalkError
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+    from realtalk.corpora.source import Member, Source
+
+__all__ = ["FORMAT"]
+
+# By name, or by number where the exporter had none: default, reply and the two commands.
+_SAID = frozenset(
+    {"Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "0", "19", "20", "23", ""}
+)
+_CSV_HEAD = re.compile(r'"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?', re.I)
+_COUNTED = re.compile(r"(.+?) \((\d{1,9})\)$")
+_NUMERIC = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),? (\d{1,2}):(\d\d)(?::(\d\d))?(.*)")
+
+
+def _sniff(source: Source) -> bool:
+    return (
+        any(matching(source, (".json",), _is_channel))
+        or any(matching(source, (".csv",), _is_csv))
+        or discord_package.sniff(source)
+    )
+
+
+def _is_channel(member: Member) -> bool:
+    keys = head_keys(member)
+    return {"guild", "channel"} <= keys and bool(keys & {"messages", "dateRange", "exportedAt"})
+
+
+def _is_csv(member: Member) -> bool:
+    return _CSV_HEAD.match(head_text(member)) is not None
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    tz = zone(options.timezone)
+    alone = len(source.members) == 1
+    channels = tuple(matching(source, (".json",), _is_channel, limit=0))
+    tables = tuple(matching(source, (".csv",), _is_csv, limit=0))
+    if not channels and not tables:
+        if discord_package.sniff(source):
+            return discord_package.read(source, options)
+        channels = source.having(".json") if alone else ()
+    if not channels and not tables:
+        raise RealtalkError(
+            "no channel of DiscordChatExporter found",
+            where=str(source.path),
+            fix="export the channel as JSON",
+        )
+    drafts: dict[str, Draft] = {}
+    for member in channels:
+        export = mapping(load(member))
+        if not isinstance(export.get("messages"), list):
+            raise RealtalkError("no list of 'messages'", where=member.where)
+        channel = mapping(export.get("channel"))
+        number = scalar(channel.get("id"))
+        draft = drafts.setdefault(number or f"/{member.name}", _channel(export, member))
+        _messages(draft, export["messages"], member, tz)
+    for member in tables:
+        drafts[f"/{member.name}"] = _table(member, options, tz)
+    for draft in drafts.values():
+        _show_nicknames(draft)
+    return assemble(source, "discord", list(drafts.values()), options)
+
+
+def _channel(export: dict[str, Any], member: Member) -> Draft:
+    channel, guild = mapping(export.get("channel")), mapping(export.get("guild"))
+    extra = {
+        "guild": scalar(guild.get("name")),
+        "category": scalar(channel.get("category")),
+        "type": scalar(channel.get("type")),
+        "id": scalar(channel.get("id")),
+        "topic": scalar(channel.get("topic")),
+    }
+    name = scalar(channel.get("name")) or member.stem
+    return Draft(name, extra={key: value for key, value in extra.items() if value})
+
+
+def _messages(draft: Draft, items: list[Any], member: Member, tz: ZoneInfo | None) -> None:
+    for index, item in enumerate(items):
+        where = f"{member.name}, messages[{index}]"
+        if not isinstance(item, dict):
+            draft.leave(where, "not an object")
+        elif scalar(item.get("type")) in _SAID:
+            draft.add(_entry(item, where, tz))
+        else:
+            draft.system += 1
+
+
+def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
+    author = mapping(item.get("author"))
+    reference = mapping(item.get("reference"))
+    forwarded = mapping(item.get("forwardedMessage"))
+    extra: dict[str, Any] = _reactions(item)
+    for key, given in (
+        ("bot", author.get("isBot") is True),
+        ("pinned", item.get("isPinned") is True),
+        ("forwarded", bool(forwarded)),
+        ("edited", scalar(item.get("timestampEdited"))),
+        ("mentions", [_shown(person) for person in records(item.get("mentions"))]),
+    ):
+        if given:
+            extra[key] = given
+    return Entry(
+        scalar(author.get("id")),
+        _shown(author),
+        from_stamp(item.get("timestamp"), tz),
+        scalar(item.get("content")) or scalar(forwarded.get("content")),
+        id=scalar(item.get("id")),
+        attachments=(*_attachments(item), *_attachments(forwarded)),
+        reply_to="" if forwarded else scalar(reference.get("messageId")),
+        edited=bool(scalar(item.get("timestampEdited"))),
+        extra=extra,
+        also=scalar(author.get("name")),
+        where=where,
+    )
+
+
+def _shown(person: dict[str, Any]) -> str:
+    return scalar(person.get("nickname")) or scalar(person.get("name"))
+
+
+def _show_nicknames(draft: Draft) -> None:
+    """A nickname that two people have gives way to their account names."""
+    owners: dict[str, set[str]] = {}
+    for entry in draft.entries:
+        owners.setdefault(entry.name, set()).add(entry.author)
+    for entry in draft.entries:
+        if len(owners[entry.name]) > 1:
+            entry.name = entry.also or entry.name
+
+
+def _reactions(item: dict[str, Any]) -> dict[str, Any]:
+    def given() -> Iterator[tuple[str, str, int]]:
+        for reaction in records(item.get("reactions")):
+            emoji = scalar(mapping(reaction.get("emoji")).get("name"))
+            users = records(reaction.get("users"))
+            yield emoji, "", whole(reaction.get("count"), len(users) or 1)
+            for user in users:
+                yield emoji, _shown(user), 0
+
+    return reactions(given())
+
+
+def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
+    for file in records(item.get("attachments")):
+        yield attached(file.get("url"), name=file.get("fileName"))
+    for sticker in records(item.get("stickers")):
+        yield attached(sticker.get("sourceUrl"), "sticker", sticker.get("name"))
+    for embed in records(item.get("embeds")):
+        parts = [scalar(embed.get(key)) for key in ("title", "url", "description")]
+        if any(parts):
+            yield Attachment("link", *parts)
+
+
+def _table(member: Member, options: ReadOptions, tz: ZoneInfo | None) -> Draft:
+    text = member.read().decode("utf-8-sig", "replace")
+    draft = Draft(member.stem)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline="")))[1:]
+    except csv.Error as error:
+        raise RealtalkError("not a readable CSV table", where=member.where) from error
+    order = options.dates or _date_order(rows)
+    for number, row in enumerate(rows, 2):
+        where = f"{member.name}, row {number}"
+        if not row:
+            continue
+        if len(row) < 4:
+            draft.leave(where, "too few columns")
+            continue
+        files, marks = (*row[4:6], "", "")[:2]
+        draft.add(
+            Entry(
+                row[0],
+                row[1],
+                from_stamp(row[2], tz) or _written(row[2], order),
+                row[3],
+                attachments=tuple(attached(url.strip()) for url in files.split(",") if url.strip()),
+                extra=reactions(_counted(mark.strip()) for mark in marks.split(",")),
+                where=where,
+            )
+        )
+    return draft
+
+
+def _counted(mark: str) -> tuple[str, str, int]:
+    match = _COUNTED.fullmatch(mark)
+    return (match[1], "", int(match[2])) if match else (mark, "", 1)
+
+
+def _date_order(rows: list[list[str]]) -> DateOrder:
+    """Day or month first, as the largest numbers of the file allow; month where they do not."""
+    dates = [match for row in rows if len(row) > 2 and (match := _NUMERIC.fullmatch(row[2]))]
+    return "dmy" if any(12 < int(match[1]) <= 31 for match in dates) else "mdy"
+
+
+def _written(text: str, order: DateOrder) -> datetime | None:
+    """A date in the exporter's own way of writing: 01-May-24 09:30 AM, 5/1/2024 9:30 AM."""
+    for form in ("%d-%b-%y %I:%M %p", "%d-%b-%Y %I:%M %p", "%d-%b-%y %H:%M"):
+        try:
+            return datetime.strptime(text.strip(), form)
+        except ValueError:
+            continue
+    match = _NUMERIC.fullmatch(text.strip())
+    if match is None:
+        return None
+    first, second, third, hour, minute = (int(match[index]) for index in range(1, 6))
+    if len(match[1]) == 4:
+        year, month, day = first, second, third
+    else:
+        day, month, year = (first, second, third) if order == "dmy" else (second, first, third)
+    half = match[7].strip().lower().replace(".", "")
+    if half in ("am", "pm"):
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    try:
+        return datetime(
+            year + 2000 if year < 100 else year, month, day, hour, minute, int(match[6] or 0)
+        )
+    except ValueError:
+        return None
+
+
+FORMAT = Format(title="Discord (DiscordChatExporter, data package)", sniff=_sniff, read=_read)

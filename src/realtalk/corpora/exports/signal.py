@@ -1,0 +1,147 @@
+"""Signal conversations, as text or as JSON, into chats.
+
+    [2024-05-01, 09:30] Ann: hi                     text export, to the minute
+    [2024-05-01 09:30:12] Ann: hi                   chat.md of signal-export
+    {"date": "2024-05-01T09:30:12", "sender": "Ann", "body": "hi", ...}
+                                                    data.json of signal-export (`signal_json`)
+    → Chat with one message of Ann
+
+A line that does not start a message belongs to the one before it. Signal Desktop's own
+messages and Signal's plaintext export are JSON as well and are told in `signal_json`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from realtalk.chat import Attachment
+from realtalk.corpora.exports import signal_json
+from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching, reactions
+from realtalk.corpora.exports.values import attached
+from realtalk.corpora.json_input import head_text
+from realtalk.corpora.reading import Format, Reading, ReadOptions
+from realtalk.errors import RealtalkError
+
+if TYPE_CHECKING:
+    from realtalk.corpora.source import Member, Source
+
+__all__ = ["FORMAT", "looks_like_signal_text"]
+
+_STAMP = r"\[(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)\] "
+_HEADER = re.compile(_STAMP + r"(.*)", re.ASCII)
+# WhatsApp brackets its times too, but with seconds wherever it writes brackets.
+_TEXT_HEAD = re.compile(r"\s*\[\d{4}-\d\d-\d\d, \d\d:\d\d\] [^\n:]+: ?", re.ASCII)
+_MARKDOWN_HEAD = re.compile(r"\s*" + _STAMP + r"[^\n:]+: ?", re.ASCII)
+_REACTIONS = re.compile(r"\n\(- (.*) -\)")
+_STICKER = re.compile(r"\n\(\( (.*) \)\)")
+_FILE = re.compile(r"!?\[([^\]\n]*)\]\((?:\./)?(media/[^)\n]+)\) {0,2}")
+_QUOTE = re.compile(r"\A\s*\n((?:> .*(?:\n|\Z))+)\s*")
+_DELETED = "(This message was deleted)"
+
+
+def looks_like_signal_text(head: str) -> bool:
+    """Whether a text starts with a dated line as Signal's text export has, never WhatsApp's."""
+    return _TEXT_HEAD.match(head.removeprefix("\ufeff")) is not None
+
+
+def _is_text(member: Member) -> bool:
+    if member.suffix == ".md":
+        return _MARKDOWN_HEAD.match(head_text(member)) is not None
+    return looks_like_signal_text(head_text(member))
+
+
+def _texts(source: Source, limit: int) -> Iterator[Member]:
+    return matching(source, (".txt", ".md"), _is_text, limit)
+
+
+def _sniff(source: Source) -> bool:
+    return any(_texts(source, 64)) or signal_json.sniff(source)
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    alone = len(source.members) == 1
+    drafts: list[Draft] = []
+    for member in signal_json.files(source):
+        drafts += signal_json.drafts(member, options)
+    # signal-export writes every chat twice; the JSON says more than the text.
+    told = {member.name.rpartition("/")[0] for member in signal_json.files(source)}
+    texts = _texts(source, 0) if not alone else iter(() if drafts else source.members)
+    for member in texts:
+        if alone or member.name.rpartition("/")[0] not in told:
+            drafts.append(_draft(member))
+    if not drafts:
+        raise RealtalkError("no Signal conversation found", where=str(source.path))
+    return assemble(source, "signal", drafts, options)
+
+
+def _draft(member: Member) -> Draft:
+    folder = member.name.rpartition("/")[0].rsplit("/", 1)[-1]
+    usual = member.stem in ("chat", "index")
+    draft = Draft(folder if usual and folder else member.stem, unit="lines")
+    text = member.read().decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    lines = text.removesuffix("\n").split("\n") if text else []
+    current: tuple[datetime, str, list[str], int] | None = None
+    for number, line in enumerate(lines, 1):
+        header = _header(line)
+        if header is None and current is not None:
+            current[2].append(line)
+        elif header is None:
+            draft.leave(f"{member.name}:{number}", "before the first message")
+        else:
+            if current is not None:
+                _finish(draft, current, member)
+            # An empty message may have lost the space behind its colon.
+            speaker, colon, said = f"{header[1]} ".partition(": ")
+            current = (header[0], speaker, [said.removesuffix(" ")], number) if colon else None
+            draft.system += not colon  # a dated line that nobody said
+    if current is not None:
+        _finish(draft, current, member)
+    return draft
+
+
+def _header(line: str) -> tuple[datetime, str] | None:
+    match = _HEADER.fullmatch(line)
+    if match is None:
+        return None
+    try:
+        return datetime.fromisoformat(f"{match[1]}T{match[2]}"), match[3]
+    except ValueError:
+        return None
+
+
+def _finish(draft: Draft, message: tuple[datetime, str, list[str], int], member: Member) -> None:
+    time, speaker, lines, number = message
+    entry = Entry("", speaker, time, "\n".join(lines).rstrip("\n"))
+    entry.where, entry.size = f"{member.name}:{number}", len(lines)
+    if member.suffix == ".md":
+        _markdown(entry)
+    draft.add(entry)
+
+
+def _markdown(entry: Entry) -> None:
+    """Takes what signal-export wrote into the text out of it again."""
+    text = "\n" + entry.text
+    extra: dict[str, Any] = {}
+    given = _REACTIONS.findall(text)
+    pairs = [pair.rpartition(": ") for found in given for pair in found.split(", ")]
+    extra |= reactions((emoji, name, 1) for name, _, emoji in pairs)
+    text = _REACTIONS.sub("", text)
+    files = [attached(path, name=name) for name, path in _FILE.findall(text)]
+    stickers = [Attachment("sticker", caption=emoji) for emoji in _STICKER.findall(text)]
+    text = _STICKER.sub("", _FILE.sub("", text))
+    quote = _QUOTE.match(text)
+    if quote is not None:
+        extra["quote"] = "\n".join(line[2:].rstrip() for line in quote[1].strip().split("\n"))
+        text = text[quote.end() :]
+    # Two spaces at a line's end are how Markdown breaks a line.
+    text = "\n".join(line.removesuffix("  ") for line in text.removeprefix("\n").split("\n"))
+    entry.deleted = text.strip() == _DELETED
+    entry.text = "" if entry.deleted else text.strip("\n")
+    entry.attachments = (*files, *stickers)
+    entry.extra = extra
+
+
+FORMAT = Format(title="Signal (text, signal-export, plaintext export)", sniff=_sniff, read=_read)

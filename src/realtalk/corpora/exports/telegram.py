@@ -1,0 +1,252 @@
+"""Telegram Desktop's JSON export, of one chat or of the whole account, into chats.
+
+    {"name": "Ann", "type": "personal_chat", "id": 7, "messages": [
+      {"id": 41, "type": "message", "date": "2024-05-01T09:30:00",
+       "date_unixtime": "1714548600", "from": "Ann", "from_id": "user7",
+       "text": ["look: ", {"type": "link", "text": "https://x.org"}]}]}
+    → Chat("Ann") with one message "look: https://x.org"
+
+`date` is the exporter's own wall clock and is used as long as every entry has one and no
+time zone is asked for; otherwise `date_unixtime`, in UTC or the zone, wherever it stands.
+The HTML export leaves out ids and replies, so it is recognised but not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from realtalk.chat import Attachment
+from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching, reactions
+from realtalk.corpora.exports.values import (
+    attached,
+    from_number,
+    from_stamp,
+    mapping,
+    records,
+    scalar,
+    whole,
+)
+from realtalk.corpora.json_input import head_keys, head_text, load, zone
+from realtalk.corpora.reading import Format, Reading, ReadOptions
+from realtalk.errors import RealtalkError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from zoneinfo import ZoneInfo
+
+    from realtalk.corpora.source import Member, Source
+
+__all__ = ["FORMAT"]
+
+_MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})
+_RESULT = re.compile(r"(^|/)result[^/]*\.json(\.gz)?$")
+_PAGE = re.compile(r"(^|/)messages\d*\.html$")
+_MEDIA = {
+    "voice_message": "audio",
+    "audio_file": "audio",
+    "video_message": "video",
+    "video_file": "video",
+    "animation": "video",
+    "sticker": "sticker",
+}
+_PLAIN_EXTRA = frozenset(
+    {
+        *("forwarded_from", "via_bot", "saved_from", "author", "signature"),
+        *("edited", "duration_seconds", "game_title", "self_destruct_period_seconds"),
+    }
+)
+
+
+def _sniff(source: Source) -> bool:
+    return (
+        any(matching(source, (".json",), _is_export, named=_RESULT))
+        or any(matching(source, (".json",), _is_export))
+        or _is_html(source)
+    )
+
+
+def _is_export(member: Member) -> bool:
+    keys = head_keys(member)
+    if "messages" in keys:
+        return bool(keys & {"from", "actor"}) and bool(keys & _MARKS)
+    # A whole account tells about its owner first; its chats may start megabytes later.
+    account = {"personal_information", "profile_pictures", "frequent_contacts", "contacts", "chats"}
+    return bool(keys & account) and "about" in keys and "telegram" in head_text(member).lower()
+
+
+def _is_html(source: Source) -> bool:
+    def check(member: Member) -> bool:
+        text = head_text(member)
+        return ("page_wrap" in text and "from_name" in text) or "Exported Data" in text
+
+    return any(matching(source, (".html",), check, named=_PAGE))
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    tz = zone(options.timezone)
+    found = source.having(".json")
+    if len(source.members) > 1:
+        found = tuple(matching(source, (".json",), _is_export, limit=0))
+    if not found:
+        if _is_html(source):
+            raise RealtalkError(
+                "Telegram's HTML export cannot be read",
+                where=str(source.path),
+                fix="in Telegram Desktop choose Export chat history, format: machine-readable JSON",
+            )
+        raise RealtalkError("no Telegram export in JSON", where=str(source.path))
+    drafts: list[Draft] = []
+    notes: list[str] = []
+    for member in found:
+        for chat, where in _chats(load(member), member):
+            draft, mixed = _draft(chat, where, tz)
+            drafts.append(draft)
+            if mixed:
+                notes.append(
+                    f"{where}: some entries have no local time; UTC (or --timezone) stamps are "
+                    "used where they stand, local ones elsewhere"
+                )
+    return assemble(source, "telegram", drafts, options, notes)
+
+
+def _chats(export: Any, member: Member) -> Iterator[tuple[dict[str, Any], str]]:
+    whole_export = mapping(export)
+    if isinstance(whole_export.get("messages"), list):
+        yield whole_export, member.name
+        return
+    listed = False
+    for part in ("chats", "left_chats"):
+        chats = mapping(whole_export.get(part)).get("list")
+        listed = listed or isinstance(chats, list)
+        for index, chat in enumerate(records(chats)):
+            yield chat, f"{member.name}, {part}[{index}]"
+    if not listed:
+        raise RealtalkError(
+            "neither 'messages' nor 'chats' found: not a Telegram export", where=member.where
+        )
+
+
+def _draft(chat: dict[str, Any], where: str, tz: ZoneInfo | None) -> tuple[Draft, bool]:
+    given = chat.get("messages")
+    items: list[Any] = given if isinstance(given, list) else []
+    kind, number = scalar(chat.get("type")), scalar(chat.get("id"))
+    name = scalar(chat.get("name")) or kind.replace("_", " ").capitalize()
+    draft = Draft(name, extra={k: v for k, v in (("type", kind), ("id", number)) if v})
+    dated = [item for item in items if isinstance(item, dict)]
+    local = all(from_stamp(item.get("date"), None) for item in dated)
+    clock = local and tz is None
+    for index, item in enumerate(items):
+        place = f"{where}, messages[{index}]"
+        if not isinstance(item, dict):
+            draft.leave(place, "not an object")
+        elif item.get("type", "message") == "message":
+            draft.add(_entry(item, place, _time(item, clock, tz)))
+        else:
+            draft.system += 1
+    return draft, not local and any("date" in item for item in dated)
+
+
+def _time(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> datetime | None:
+    stamp = None if clock else from_number(item.get("date_unixtime"), tz)
+    return stamp or from_stamp(item.get("date"), tz)
+
+
+def _entry(item: dict[str, Any], where: str, time: datetime | None) -> Entry:
+    author = scalar(item.get("from_id"))
+    name = scalar(item.get("from"))
+    poll = mapping(item.get("poll"))
+    extra: dict[str, Any] = {key: scalar(item[key]) for key in item.keys() & _PLAIN_EXTRA}
+    extra = {key: value for key, value in extra.items() if value}
+    if "reactions" in item:
+        extra |= _reactions(item)
+    if poll:
+        extra["poll"] = [scalar(answer.get("text")) for answer in records(poll.get("answers"))]
+    # Old exports stamp what was never edited with the first second of 1970.
+    edited = not scalar(item.get("edited")).startswith(("1970-01-01", "1969-12-31"))
+    here = "reply_to_peer_id" not in item  # else the answer is to another chat's message
+    return Entry(
+        author,
+        name or ("Deleted Account" if author else ""),
+        time,
+        _text(item.get("text")) or _text(item.get("text_entities")) or scalar(poll.get("question")),
+        id=scalar(item.get("id")),
+        attachments=tuple(_attachments(item)),
+        reply_to=scalar(item.get("reply_to_message_id")) if here else "",
+        edited="edited" in extra and edited,
+        extra=extra,
+        where=where,
+    )
+
+
+def _text(value: Any) -> str:
+    """Text pieces joined as they are: real exports keep every space inside a piece.
+
+    One seam is mended: an address right behind another styled piece ("Link:" in bold, then
+    a link) would run into it, so it gets a space.
+    """
+    if not isinstance(value, list):
+        return scalar(value)
+    text = ""
+    styled = False
+    for piece in value:
+        entity = mapping(piece)
+        kind = scalar(entity.get("type"))
+        added = scalar(entity.get("text")) if entity else scalar(piece)
+        if kind == "link" and styled and (text[-1:].isalnum() or text[-1:] in set(":;,.!?")):
+            text += " "
+        text += added
+        styled = kind not in ("", "plain") and bool(added)
+    return text
+
+
+def _reactions(item: dict[str, Any]) -> dict[str, Any]:
+    def given() -> Iterator[tuple[str, str, int]]:
+        for reaction in records(item.get("reactions")):
+            emoji = scalar(reaction.get("emoji")) or scalar(reaction.get("document_id"))
+            recent = records(reaction.get("recent"))
+            count = whole(reaction.get("count"), len(recent) or 1)
+            yield emoji or scalar(reaction.get("type")), "", count
+            for one in recent:
+                yield emoji or scalar(reaction.get("type")), scalar(one.get("from")), 0
+
+    return reactions(given())
+
+
+def _path(value: Any) -> str:
+    """A path inside the export; "(File not included...)" and the like is none."""
+    path = scalar(value)
+    return "" if path.startswith("(") else path
+
+
+def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
+    if "photo" in item:
+        yield attached(_path(item["photo"]), "image")
+    if "file" in item or "media_type" in item:
+        media = scalar(item.get("media_type"))
+        file = attached(
+            _path(item.get("file")),
+            _MEDIA.get(media, "" if "file_name" in item or "mime_type" in item else "media"),
+            item.get("file_name"),
+            item.get("mime_type"),
+        )
+        yield Attachment(file.kind, file.name, file.url, scalar(item.get("sticker_emoji")))
+    contact = mapping(item.get("contact_information"))
+    if contact:
+        parts = (scalar(contact.get("first_name")), scalar(contact.get("last_name")))
+        phone = scalar(contact.get("phone_number"))
+        yield Attachment("contact", " ".join(filter(None, parts)), caption=phone)
+    place = mapping(item.get("location_information"))
+    if place:
+        at = f"geo:{scalar(place.get('latitude'))},{scalar(place.get('longitude'))}"
+        yield Attachment(
+            "location", scalar(item.get("place_name")), at, scalar(item.get("address"))
+        )
+    pieces = item.get("text_entities") or item.get("text")
+    for piece in records(pieces):
+        if piece.get("type") == "text_link" and scalar(piece.get("href")):
+            yield Attachment("link", scalar(piece.get("text")), scalar(piece["href"]))
+
+
+FORMAT = Format(title="Telegram (JSON export)", sniff=_sniff, read=_read)

@@ -1,0 +1,116 @@
+"""Values inside an export, of whatever type they turn out to be, into what a message needs.
+
+    scalar(3)                     → "3"          scalar({"a": 1}) → ""
+    records([{"a": 1}, None])     → [{"a": 1}]
+    from_stamp("2024-05-01T09:30:00+02:00", None) → datetime(2024, 5, 1, 9, 30)
+    from_number("1714548600", None)               → datetime(2024, 5, 1, 7, 30)
+    file_kind("song.opus")        → "audio"
+
+Nothing here raises: what cannot be used is empty or None, and the caller says what that means.
+"""
+
+from __future__ import annotations
+
+import mimetypes
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from realtalk.chat import Attachment
+from realtalk.corpora.json_input import from_epoch
+from realtalk.errors import RealtalkError
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+__all__ = [
+    "attached",
+    "base_name",
+    "file_kind",
+    "from_number",
+    "from_stamp",
+    "mapping",
+    "records",
+    "scalar",
+    "whole",
+]
+
+# Own table: the system's differs from machine to machine, and a reading must not.
+_TYPES = mimetypes.MimeTypes(filenames=())
+for _type, _endings in {
+    "image/x": "webp heic heif avif jfif",
+    "video/x": "mkv m4v 3gp mts",
+    "audio/x": "opus m4a aac amr oga flac weba caf",
+}.items():
+    for _ending in _endings.split():
+        _TYPES.add_type(_type, f".{_ending}")
+_TYPES.add_type("video/mp4", ".mp4")
+_TYPES.add_type("audio/ogg", ".ogg")
+_TYPES.add_type("video/webm", ".webm")
+
+
+def scalar(value: Any) -> str:
+    """Text and numbers as text; everything else, nested values above all, is ""."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    return str(value)
+
+
+def whole(value: Any, default: int = 0) -> int:
+    """A count, from a number or its digits."""
+    try:
+        return default if isinstance(value, bool) else int(float(scalar(value) or default))
+    except (ValueError, OverflowError):
+        return default
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def records(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; anything else is no object."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def from_number(value: Any, tz: ZoneInfo | None, per_second: int = 1) -> datetime | None:
+    """An epoch stamp, number or digits: UTC, or the clock of `tz`."""
+    try:
+        number = float(scalar(value))
+        return from_epoch(number / per_second, "", tz)
+    except (ValueError, OverflowError, RealtalkError):
+        return None
+
+
+def from_stamp(value: Any, tz: ZoneInfo | None) -> datetime | None:
+    """An ISO stamp as the clock it was written in, or the clock of `tz` if it tells its offset."""
+    try:
+        moment = datetime.fromisoformat(scalar(value).strip())
+        if moment.tzinfo is not None and tz is not None:
+            moment = moment.astimezone(tz)
+    except (ValueError, OverflowError):
+        return None
+    return moment.replace(tzinfo=None)
+
+
+def base_name(path: str) -> str:
+    """The file name at the end of a path or address."""
+    path = path.split("?", 1)[0].split("#", 1)[0]
+    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+
+
+def file_kind(name: str, mime: str = "") -> str:
+    """image, video, audio or file, from the stated type or the ending."""
+    ending = name.rsplit(".", 1)[-1].lower() if "." in name else ""
+    guessed = mime or (_TYPES.guess_type(f"x.{ending}")[0] if ending.isalnum() else "") or ""
+    kind = guessed.split("/", 1)[0]
+    return kind if kind in ("image", "video", "audio") else "file"
+
+
+def attached(url: Any, kind: str = "", name: Any = "", mime: Any = "") -> Attachment:
+    """A file of the export; its kind is told by its ending where the app does not say."""
+    address = scalar(url)
+    shown = scalar(name) or base_name(address)
+    return Attachment(kind or file_kind(shown, scalar(mime)), shown, address)

@@ -1,0 +1,1 @@
+"""WhatsApp's "Export chat", in every phone's language; `reader` is the way in."""

@@ -1,0 +1,180 @@
+"""One exported chat: its bytes to dated messages, with every line accounted for.
+
+    12/07/2017, 22:35 - Mara created group "Trip"       → a system line
+    12/07/2017, 22:36 - Mara: who is in?                ┐ one message of two lines
+    I have a car                                        ┘
+
+Lines without a header go with the line before them: to its message, its system notice,
+or the leftovers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from realtalk.corpora.exports.whatsapp.bodies import classify
+from realtalk.corpora.exports.whatsapp.headers import MARKS, find
+from realtalk.corpora.exports.whatsapp.text import lines
+from realtalk.corpora.exports.whatsapp.timeline import Timeline, timeline
+from realtalk.corpora.exports.whatsapp.wording import ENCRYPTED, GROUP_EVENTS
+from realtalk.corpora.reading import DateOrder, Ledger, Leftover
+from realtalk.errors import RealtalkError
+
+__all__ = ["ExportedChat", "read_chat"]
+
+_EARLY = "a line before the first message"
+_NAMELESS = "a message without a sender's name"
+_EMPTY = "a message whose content is not in the export"
+_LONGEST_NAME = 100
+_QUOTES = '["“”„‟«»「」『』]'
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedChat:
+    """Messages in time order (speaker, time, text, attachments, edited, deleted)."""
+
+    messages: pl.DataFrame
+    ledger: Ledger
+    notes: tuple[str, ...]
+    dates: Timeline  # without its headers: how the dates were read
+
+
+def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> ExportedChat:
+    """Read one text file of an export; `name` is how leftovers call the file."""
+    text = lines(data)
+    del data
+    found = timeline(find(text.blocks), dates, where)
+    heads = found.heads
+    if not heads.height:
+        raise RealtalkError(
+            "no WhatsApp message was found",
+            where=where,
+            fix="export the chat again without changing the file",
+        )
+    notes = list(found.notes)
+    if text.repaired:
+        notes.append(f"{where}: {text.repaired:,} invalid bytes were replaced")
+    bracketed = str(heads["open"][0]) == "["
+    heads = heads.select("row", "time", "sender", "text", "rest")
+    heads = _joined(heads, text.blocks, text.count)
+    heads = heads.with_columns(_senders(heads))
+    heads = _roles(classify(heads, bracketed=bracketed))
+    ledger = _ledger(heads, text.count, name)
+    messages = heads.filter(pl.col("role") == "message")
+    if not messages.height:
+        raise RealtalkError("the file holds no message", where=where)
+    if not messages["time"].is_sorted():
+        messages = messages.sort("time", maintain_order=True)
+    columns = ("speaker", "time", "text", "attachments", "edited", "deleted")
+    return ExportedChat(
+        messages.select(columns), ledger, tuple(notes), replace(found, heads=found.heads.head(0))
+    )
+
+
+def _joined(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) -> pl.DataFrame:
+    """Adds `length` (lines of the message) and the following lines to its text."""
+    end = pl.col("row").shift(-1, fill_value=total)
+    heads = heads.with_columns((end - pl.col("row")).cast(pl.Int64).alias("length"))
+    more = heads.filter(pl.col("length") > 1).select("row", "length")
+    if not more.height:
+        return heads
+    wanted = more.select(
+        "row", pl.int_ranges(pl.col("row") + 1, pl.col("row") + pl.col("length")).alias("line")
+    ).explode("line")
+    every = pl.concat(list(blocks), rechunk=False)
+    wanted = wanted.with_columns(every.gather(wanted["line"]).alias("following"))
+    following = wanted.group_by("row", maintain_order=True).agg(pl.col("following").str.join("\n"))
+    first = heads.filter(pl.col("length") > 1).select("row", "text")
+    longer = first.select(
+        "row",
+        pl.concat_str(pl.col("text").fill_null(""), following["following"], separator="\n")
+        .str.replace(r"\s*\n\s*$", "")
+        .alias("longer"),
+    )
+    heads = heads.join(longer, on="row", how="left", maintain_order="left")
+    return heads.with_columns(pl.coalesce("longer", "text").alias("text")).drop("longer")
+
+
+def _senders(heads: pl.DataFrame) -> list[pl.Series]:
+    """`speaker` (marks and the ~ of unknown contacts taken off) and `odd` (no name at all)."""
+    names = heads.select("sender").unique()
+    sender = pl.col("sender")
+    plain = (
+        sender.str.replace_all(f"[{MARKS}]", "")
+        .str.replace_all("[\u00a0\u202f\u2009]", " ")
+        .str.strip_chars()
+        .str.replace(r"^~ ?", "")
+        .str.strip_chars()
+    )
+    quotes = sender.str.count_matches(_QUOTES)
+    # A notice with ": " inside a quoted group name is cut inside the quotes.
+    notice = (quotes % 2 == 1) & sender.str.contains("(?i)" + GROUP_EVENTS.pattern)
+    names = names.with_columns(
+        plain.alias("speaker"),
+        (notice | (sender.str.len_chars() > _LONGEST_NAME)).fill_null(False).alias("odd"),
+    )
+    joined = heads.select("sender").join(
+        names, on="sender", how="left", nulls_equal=True, maintain_order="left"
+    )
+    return [joined["speaker"], joined["odd"]]
+
+
+def _roles(heads: pl.DataFrame) -> pl.DataFrame:
+    """Adds `role`: message, system, or why a line is left over."""
+    rest, speaker = pl.col("rest"), pl.col("speaker")
+    speakers = heads["speaker"].drop_nulls().unique()
+    # Editors cut the space off "Mara: " where the text begins on the next line.
+    cut = rest.str.ends_with(":") & rest.str.strip_suffix(":").is_in(speakers.implode())
+    heads = heads.with_columns(
+        pl.when(cut).then(rest.str.strip_suffix(":")).otherwise(speaker).alias("speaker"),
+        pl.when(cut & pl.col("text").is_null())
+        .then(pl.lit(""))
+        .otherwise(pl.col("text"))
+        .alias("text"),
+    ).with_columns(
+        pl.when((speaker == "") | rest.str.contains(r"^\s*:"))
+        .then(pl.lit(_NAMELESS))
+        .when(rest.str.contains(r"^[^:]{1,100}:\.$"))
+        .then(pl.lit(_EMPTY))
+        .when(speaker.is_null() | pl.col("odd") | pl.col("system"))
+        .then(pl.lit("system"))
+        .otherwise(pl.lit("message"))
+        .alias("role")
+    )
+    # The notice of encryption opens a chat; later on, somebody quotes it.
+    opening = heads.head(3)["text"].fill_null("")
+    notice = opening.str.contains("(?i)" + ENCRYPTED.pattern) & (opening.str.len_chars() > 60)
+    system = heads["role"] == "system"
+    for place in notice.arg_true():
+        system[place] = True
+    group = _group_name(heads.with_columns(system=system))
+    if group is not None:
+        system = system | (heads["speaker"] == group).fill_null(False)
+    changed = system & (heads["role"] == "message")
+    return heads.with_columns(
+        pl.when(changed).then(pl.lit("system")).otherwise(pl.col("role")).alias("role")
+    )
+
+
+def _group_name(heads: pl.DataFrame) -> str | None:
+    """The group's own name where the first line is its notice and notices keep coming from it."""
+    first = heads.row(0, named=True)
+    name = first["speaker"]
+    if not first["system"] or not name:
+        return None
+    own = heads.filter(pl.col("speaker") == name)
+    notices = own.filter(pl.col("system"))
+    about_group = notices["text"].str.contains("(?i)" + GROUP_EVENTS.pattern).any()
+    return str(name) if about_group and notices.height * 5 >= own.height else None
+
+
+def _ledger(heads: pl.DataFrame, total: int, name: str) -> Ledger:
+    early = int(heads["row"][0])
+    leftovers = [Leftover(f"{name}:{row + 1}", _EARLY) for row in range(early)]
+    sums = dict(heads.group_by("role").agg(pl.col("length").sum()).iter_rows())
+    left = heads.filter(~pl.col("role").is_in(["message", "system"]))
+    for row, length, role in left.select("row", "length", "role").iter_rows():
+        leftovers += [Leftover(f"{name}:{row + 1 + step}", role) for step in range(length)]
+    return Ledger("lines", total, sums.get("message", 0), sums.get("system", 0), tuple(leftovers))

@@ -1,0 +1,293 @@
+"""Which lines begin a message, and the pieces of their headers.
+
+    "[20.06.19, 15:58:47] Mara: hi"     → a=20 b=6 c=19 hour=15 minute=58 second=47
+    "6/8/16, 3:07 p. m. - Theo: hi"     → a=6 b=8 c=16 hour=15 minute=7
+    "and then he said: well"            → no header
+
+The exporting phone's language decides the shape, so there are hundreds. One general
+pattern knows them all; it is slow, so it looks at a sample only. The shape most seen
+there becomes an exact pattern for the whole file, and the general one is tried again on
+the few lines that the exact one leaves and that begin with a number.
+Which number is the day is not decided here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import accumulate
+
+import polars as pl
+
+from realtalk.corpora.exports.whatsapp.dayparts import AFTER, BEFORE, hour, rule_of
+
+__all__ = ["MARKS", "find", "has_header"]
+
+MARKS = "\u200e\u200f\u061c\u200b\u202a-\u202e\u2066-\u2069\ufeff"
+_M = f"[{MARKS}]*"
+_S = "[ \u00a0\u202f\u2009\t]"
+# Words between date and time: "um", "kl.", "klo", "at", "à", "às", "a las", "в", "о"...
+_BETWEEN = (
+    r"(?:(?i:um|kl\.?|klo|at|à|às|alle|a las|la|om|lúc|в|о|об|u|o|ob|στις|saat|jam|pukul)\b\.?)?"
+)
+_SEP = rf"(?:[./\-‐‑–]{_S}?|{_S}|年|月|년{_S}?|월{_S}?)"
+_CLOSE = rf"(?:\]{_S}?|{_S}+[-–—]{_S})"
+_GENERAL = (
+    rf"^{_M}(?P<open>\[?){_M}(?P<a>\d{{1,4}}){_M}(?P<s1>{_SEP}){_M}(?P<b>\d{{1,2}}){_M}{_SEP}{_M}"
+    rf"(?P<c>\d{{1,4}}){_M}"
+    rf"(?P<mid>(?:\.|日|일)?(?:{_S}?г\.?)?{_M}[,،、]?{_M}{_S}*{_BETWEEN}{_S}*){_M}"
+    rf"(?P<pre>(?:{BEFORE}{_S}*)?){_M}(?P<h>\d{{1,2}}){_M}(?P<ts>{_S}?[:.hH：∶]{_S}?){_M}"
+    rf"(?P<m>\d{{2}}){_M}(?:(?P<ss>[:.：∶]|{_S}?min{_S}?){_M}(?P<s>\d{{2}})(?:{_S}?s\b)?)?"
+    rf"(?:{_S}?ч\.?)?{_M}(?P<post>(?:{_S}*{AFTER})?){_M}(?P<close>{_CLOSE})(?P<rest>.*)$"
+)
+# "[07012023, 135335] ": some tools take the punctuation out.
+_BARE = (
+    rf"^{_M}(?P<open>\[){_M}(?:(?P<a4>(?:19|20)[0-9]{{2}})(?P<b4>0[1-9]|1[0-2])(?P<c4>[0-3][0-9])"
+    r"|(?P<a>[0-9]{2})(?P<b>[0-9]{2})(?P<c>[0-9]{4}|[0-9]{2})),? "
+    rf"(?P<h>[0-9]{{2}}):?(?P<m>[0-9]{{2}}):?(?P<s>[0-9]{{2}})?(?P<close>\]{_S}?)(?P<rest>.*)$"
+)
+_ANY_HEADER = re.compile(_GENERAL)
+_ANY_BARE = re.compile(_BARE)
+_NUMBER_FIRST = rf"^[{MARKS}\s]*\[?[{MARKS}]*\d"
+_ZEROS = (
+    *(0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50),
+    *(0xED0, 0xF20, 0x1040, 0x17E0, 0x1810, 0x19D0, 0xFF10),
+)
+_DIGITS = {chr(zero + n): str(n) for zero in _ZEROS for n in range(10)}
+_FROM_OTHER_DIGITS = str.maketrans(_DIGITS)
+_NUMBERS = ("a", "b", "c", "h", "m", "s")
+_FOUND = (
+    *("row", "a", "b", "c", "hour", "minute", "second", "wide", "half", "family", "open", "rest"),
+)
+_SCHEMA = pl.Schema(
+    {
+        "row": pl.get_index_type(),
+        **dict.fromkeys(_FOUND[1:7], pl.Int32()),
+        "wide": pl.String(),
+        "half": pl.Boolean(),
+        **dict.fromkeys((*_FOUND[9:], "sender", "text"), pl.String()),
+    }
+)
+_SAMPLE = 100  # lines a block
+
+
+def has_header(line: str) -> bool:
+    """Whether a line begins like a message of an export."""
+    return _header(line) is not None or _ANY_BARE.match(line) is not None
+
+
+def _header(line: str) -> re.Match[str] | None:
+    match = _ANY_HEADER.match(line)
+    return match if match and bool(match["open"]) == match["close"].startswith("]") else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The header that a file uses most: an exact pattern that captures only what varies."""
+
+    pattern: str
+    family: str
+    open: str
+    wide: str
+    half: bool
+    fixed: int  # characters of the header outside the captured groups
+    ascii_only: bool  # no digits but ours
+
+
+def find(blocks: tuple[pl.Series, ...]) -> pl.DataFrame:
+    """The header lines of a file, in order.
+
+    Columns: row (0-based line), a b c (the date's numbers as they stand), wide ("a", "c" or
+    "": which of them has four digits), hour minute second, half (12-hour clock), family
+    (header shape), open, sender and text, and rest where no ": " parts the two.
+    """
+    shape = _most_used(_sample(blocks))
+    starts = accumulate((len(block) for block in blocks), initial=0)
+    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        found = list(pool.map(lambda block, start: _scan(block, start, shape), blocks, starts))
+    if not found:
+        found = [_scan(pl.Series([""]), 0, None)]
+    exact = pl.concat([frame for frame, _ in found])
+    others = _general_headers(pl.concat([rest for _, rest in found]))
+    return pl.concat([exact, others]).sort("row") if others.height else exact
+
+
+def _sample(blocks: tuple[pl.Series, ...]) -> list[str]:
+    # The start of each of at most 16 blocks spread over the file.
+    step = max(1, len(blocks) // 16)
+    return [line for block in blocks[::step] for line in block.head(_SAMPLE).to_list()]
+
+
+def _most_used(sample: list[str]) -> _Shape | None:
+    found: Counter[tuple[str, ...]] = Counter()
+    shown: dict[tuple[str, ...], re.Match[str]] = {}
+    words: dict[tuple[str, ...], set[str]] = {}
+    for line in sample:
+        match = _header(line)
+        if match:
+            beside = "before" if match["pre"] else "after" if match["post"] else ""
+            key = (*_literals(match), _wide(match), beside)
+            found[key] += 1
+            shown.setdefault(key, match)
+            words.setdefault(key, set()).add(match["pre"] or match["post"])
+    if not found:
+        return None
+    key = found.most_common(1)[0][0]
+    return _shape(shown[key], words[key])
+
+
+def _shape(match: re.Match[str], words: set[str]) -> _Shape | None:
+    """The exact pattern of headers like this one, with one of these words beside the time."""
+    header = match[0][: match.start("rest")]
+    ascii_only = header == header.translate(_FROM_OTHER_DIGITS)
+    digit = "[0-9]" if ascii_only else r"\d"
+    wide = _wide(match)
+    widths = {"a": "{1,2}", "c": "{1,2}", wide: "{4}"}
+    word = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    open_, s1, s2, mid, ts, ss, gap, close = map(re.escape, _literals(match))
+    pattern = (
+        rf"^(?P<lead>{_M}){open_}(?P<a>{digit}{widths['a']}){s1}(?P<b>{digit}{{1,2}}){s2}"
+        rf"(?P<c>{digit}{widths['c']}){mid}"
+        + (f"(?P<pre>{word})" if match["pre"] else "")
+        + rf"(?P<h>{digit}{{1,2}}){ts}(?P<m>{digit}{{2}})"
+        + (rf"{ss}(?P<s>{digit}{{2}})" if match["s"] else "")
+        + gap
+        + (f"(?P<post>{word})" if match["post"] else "")
+        + close
+    )
+    exact = re.match(pattern, match[0])
+    if exact is None or exact.end() != match.start("rest"):
+        return None
+    half = bool(match["pre"] or match["post"])
+    family = _family(match["open"], match["s1"], wide, match["mid"], half, match["ts"], match["ss"])
+    fixed = exact.end() - sum(len(group or "") for group in exact.groups())
+    return _Shape(pattern, family, match["open"], wide, half, fixed, ascii_only)
+
+
+def _literals(match: re.Match[str]) -> tuple[str, ...]:
+    """What stands between the numbers, marks included; then before and after a word."""
+    line = match[0]
+    lead = len(line) - len(re.sub(f"^{_M}", "", line))
+    hour_or_word = match.start("pre") if match["pre"] else match.start("h")
+    last = match.end("s") if match["s"] else match.end("m")
+    word = match.start("post") if match["post"] else last
+    return (
+        line[lead : match.start("a")],
+        line[match.end("a") : match.start("b")],
+        line[match.end("b") : match.start("c")],
+        line[match.end("c") : hour_or_word],
+        line[match.end("h") : match.start("m")],
+        line[match.end("m") : match.start("s")] if match["s"] else "",
+        line[last:word],
+        line[match.end("post") if match["post"] else last : match.start("rest")],
+    )
+
+
+def _wide(match: re.Match[str]) -> str:
+    return "a" if len(match["a"]) == 4 else "c" if len(match["c"]) == 4 else ""
+
+
+def _family(open_: str, s1: str, wide: str, mid: str, half: bool, ts: str, ss: str | None) -> str:
+    comma = "," if any(c in mid for c in ",،、") else ""
+    return f"{open_}|{s1.strip()}|{wide}|{comma}|{12 if half else 24}|{ts.strip()}|{ss is not None}"
+
+
+def _scan(block: pl.Series, start: int, shape: _Shape | None) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A block's headers of the usual shape, and the lines that may have another."""
+    lines = pl.DataFrame({"line": block}).with_row_index("row", offset=start)
+    frame, rest = (pl.DataFrame(schema=_SCHEMA), lines) if shape is None else _exact(lines, shape)
+    return frame, rest.filter(pl.col("line").str.contains(_NUMBER_FIRST))
+
+
+def _general_headers(lines: pl.DataFrame) -> pl.DataFrame:
+    if not lines.height:
+        return pl.DataFrame(schema=_SCHEMA)
+    general, rest = _match(lines, _GENERAL)
+    bare, _ = _match(rest, _BARE)
+    bare = bare.with_columns(pl.coalesce(f"{name}4", name).alias(name) for name in "abc")
+    return _parted(pl.concat([_general(general), _general(bare, bare=True)]).sort("row"))
+
+
+def _exact(lines: pl.DataFrame, shape: _Shape) -> tuple[pl.DataFrame, pl.DataFrame]:
+    groups = lines.select(pl.col("line").str.extract_groups(shape.pattern)).to_series()
+    fields = groups.struct.unnest().hstack(lines)
+    hit = fields["a"].is_not_null()
+    rest = lines.filter(~hit)
+    fields = fields.filter(hit) if rest.height else fields
+    names = [name for name in fields.columns if name not in ("row", "line")]
+    length = pl.sum_horizontal(pl.col(names).str.len_chars()) + shape.fixed
+    numbers = fields
+    if not shape.ascii_only:
+        some = [name for name in _NUMBERS if name in names]
+        numbers = fields.with_columns(pl.col(some).str.replace_many(_DIGITS))
+    frame = _numbers(numbers).with_columns(
+        wide=pl.lit(shape.wide),
+        half=pl.lit(shape.half),
+        family=pl.lit(shape.family),
+        open=pl.lit(shape.open),
+        rest=fields.select(pl.col("line").str.slice(length)).to_series(),
+    )
+    return _parted(frame.select(_FOUND)), rest
+
+
+def _match(lines: pl.DataFrame, pattern: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Lines that fit, with the pattern's groups as columns, and those that do not."""
+    groups = lines.select(pl.col("line").str.extract_groups(pattern)).to_series()
+    frame = groups.struct.unnest().with_columns(row=lines["row"])
+    hit = frame["close"].is_not_null()
+    return frame.filter(hit), lines.filter(~hit)
+
+
+def _general(frame: pl.DataFrame, *, bare: bool = False) -> pl.DataFrame:
+    wide = (
+        pl.when(pl.col("a").str.len_chars() == 4)
+        .then(pl.lit("a"))
+        .when(pl.col("c").str.len_chars() == 4)
+        .then(pl.lit("c"))
+        .otherwise(pl.lit(""))
+    )
+    plain = frame.with_columns(wide.alias("wide"), pl.col(_NUMBERS).str.replace_many(_DIGITS))
+    counted = _numbers(plain).filter(
+        (pl.col("open") == "[") == pl.col("close").str.starts_with("]")
+    )
+    if bare:
+        return counted.with_columns(half=pl.lit(False), family=pl.lit("[|bare")).select(_FOUND)
+    counted = counted.with_columns(half=(pl.col("pre") != "") | (pl.col("post") != ""))
+    pieces = ("open", "s1", "wide", "mid", "half", "ts", "ss")
+    kinds = counted.select(pieces).unique()
+    names = [_family(*kind) for kind in kinds.iter_rows()]
+    kinds = kinds.with_columns(pl.Series("family", names, dtype=pl.String))
+    return counted.join(
+        kinds, on=pieces, how="left", nulls_equal=True, maintain_order="left"
+    ).select(_FOUND)
+
+
+def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Captured digits to numbers, and the 12-hour clock to hours of the day."""
+    if "s" not in frame.columns:
+        frame = frame.with_columns(s=pl.lit("0"))
+    frame = frame.with_columns(pl.col(_NUMBERS).cast(pl.Int32, strict=False)).with_columns(
+        hour=pl.col("h"), minute=pl.col("m"), second=pl.col("s").fill_null(0)
+    )
+    for name in ("pre", "post"):
+        if name in frame.columns:
+            words = frame[name].unique().to_list()
+            rules = [rule_of(word) for word in words]
+            rule = pl.col(name).replace_strict(words, rules, return_dtype=pl.String)
+            frame = frame.with_columns(hour=hour(pl.col("hour"), rule))
+    return frame
+
+
+def _parted(frame: pl.DataFrame) -> pl.DataFrame:
+    """Sender and text apart; `rest` is kept for the lines that have no sender."""
+    parts = frame.select(pl.col("rest").str.splitn(": ", 2)).to_series().struct.unnest()
+    sender, text = parts.get_columns()
+    named = text.is_not_null()
+    return frame.with_columns(
+        rest=pl.when(~named).then(pl.col("rest")),
+        sender=pl.when(named).then(sender),
+        text=text,
+    )

@@ -1,0 +1,167 @@
+"""WhatsApp's "Export chat": a text file, or a zip of it with its media.
+
+    [20.06.19, 15:58:47] Mara: hi            12/07/2017, 22:35 - Mara: hi
+    → Message("D1:1", "Mara", datetime(2019, 6, 20, 15, 58, 47), "hi")
+
+Every phone language writes its own headers and its own words for media, deletions and
+notices; the modules beside this one know them. A folder or archive may hold
+several chats. Everything stays in columns: a million messages take a few seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import replace
+from typing import get_args
+
+import polars as pl
+
+from realtalk.corpora.exports.whatsapp.chat import ExportedChat, read_chat
+from realtalk.corpora.exports.whatsapp.headers import has_header
+from realtalk.corpora.exports.whatsapp.text import head
+from realtalk.corpora.reading import DateOrder, Format, Ledger, Reading, ReadOptions
+from realtalk.corpora.sessions import cut_frame
+from realtalk.corpora.source import Member, Source
+from realtalk.corpora.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables, message_frame
+from realtalk.errors import RealtalkError
+
+__all__ = ["FORMAT", "read", "sniff"]
+
+_HEAD = 1 << 14
+_HEAD_LINES = 60
+_OWN_NAMES = re.compile(r"(?i)(?:^|/)(?:_chat\.txt|[^/]*whatsapp[^/]*\.txt)$")
+# "WhatsApp Chat with Theo", "WhatsApp-Chat mit Theo", "Chat de WhatsApp con Theo", "... - Theo"
+_TITLE = re.compile(
+    r"(?i)^(?:(?:chat|conversa|conversación|discussion|чат)?[ _]?(?:de |do |no |в |avec )?whatsapp"
+    r"[ _-]*(?:chat)?[ _]*(?:with|mit|con|com|avec|met|med|с|-|–)[ _]+)(?P<name>.+)$"
+)
+# Signal's text export looks like an iPhone's, without seconds.
+_SIGNAL_LIKE = re.compile(r"\[\d{4}-\d{2}-\d{2}, \d{2}:\d{2}\] ")
+_OWN_WORDS = re.compile("\u200e|(?i:<media omitted>|end-to-end encrypted|whatsapp)")
+
+
+def sniff(source: Source) -> bool:
+    """Whether a text file begins with WhatsApp's headers."""
+    return any(_is_chat(member) for member in source.having(".txt"))
+
+
+def read(source: Source, options: ReadOptions) -> Reading:
+    """Every chat of the source."""
+    members = source.having(".txt")
+    packed = not source.path.is_dir()
+    chosen = _chats(members, packed=packed) if len(members) > 1 else members
+    if not chosen:
+        raise RealtalkError(
+            "holds no WhatsApp chat (a .txt file)",
+            where=str(source.path),
+            fix="pass the exported .txt or .zip",
+        )
+    frames: list[pl.DataFrame] = []
+    rows: list[ChatRow] = []
+    notes: list[str] = []
+    ledger = Ledger("lines", 0, 0)
+    for member, chat in zip(chosen, _all(chosen, options), strict=True):
+        name = _unique(_chat_name(member, source, alone=len(chosen) == 1), rows)
+        messages = cut_frame(chat.messages, options.gap)
+        speakers = messages["speaker"].unique(maintain_order=True).to_list()
+        frames.append(_stored(messages, name))
+        rows.append(ChatRow(name, tuple(speakers)))
+        ledger += chat.ledger
+        several = f"{member.name}: " if len(chosen) > 1 else ""
+        notes += [several + note for note in chat.notes]
+    tables = Tables(
+        source.name,
+        "whatsapp",
+        tuple(rows),
+        frames[0] if len(frames) == 1 else pl.concat(frames),
+        pl.DataFrame(schema=EVENTS),
+        pl.DataFrame(schema=QUESTIONS),
+    )
+    return Reading(tables=tables, ledger=ledger, notes=tuple(notes))
+
+
+def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat]:
+    """The chats, where those that do not tell their date order follow those that do."""
+    chats: list[ExportedChat] = []
+    for done, member in enumerate(members):
+        options.progress(done, len(members), member.name)
+        chats.append(read_chat(member.read(), options.dates, member.where, member.name))
+    told: dict[str, set[str]] = {}
+    for chat in chats:
+        if not chat.dates.open:
+            told.setdefault(chat.dates.shape, set()).add(chat.dates.order)
+    for place, (member, chat) in enumerate(zip(members, chats, strict=True)):
+        orders = told.get(chat.dates.shape, set()) if chat.dates.open else set()
+        for order in get_args(DateOrder):
+            if orders == {order}:
+                with contextlib.suppress(RealtalkError):
+                    again = read_chat(member.read(), order, member.where, member.name)
+                    note = f"the dates were read as {order} like those of the other chats here"
+                    chats[place] = replace(again, notes=(note, *again.notes))
+    options.progress(len(members), len(members), "")
+    return chats
+
+
+def _stored(messages: pl.DataFrame, name: str) -> pl.DataFrame:
+    frame = message_frame(
+        {
+            "chat": pl.repeat(name, messages.height, dtype=pl.String, eager=True),
+            **messages.to_dict(as_series=True),
+        }
+    )
+    return frame.select(MESSAGES.names())
+
+
+def _is_chat(member: Member) -> bool:
+    try:
+        text = head(member.head(_HEAD))
+    except (RealtalkError, OSError, ValueError):
+        return False
+    found = [line for line in text.split("\n")[:_HEAD_LINES] if line.strip()]
+    headers = [line for line in found if has_header(line)]
+    if not headers or (found[0] is not headers[0] and len(headers) < 3):
+        return False
+    if all(_SIGNAL_LIKE.match(line) for line in headers):
+        return bool(_OWN_NAMES.search(member.name) or _OWN_WORDS.search(text))
+    return True
+
+
+def _chats(members: tuple[Member, ...], *, packed: bool) -> tuple[Member, ...]:
+    """The chats among text files; a chat that was sent as a document lies beside its own.
+
+    In a folder that somebody filled by hand only the iPhone's `_chat.txt` rules the others out.
+    """
+    found = [member for member in members if _is_chat(member)]
+
+    def rules(member: Member) -> bool:
+        return member.stem == "_chat" or (packed and _TITLE.match(member.stem) is not None)
+
+    ruled = {_folder(member) for member in found if rules(member)}
+    return tuple(member for member in found if _folder(member) not in ruled or rules(member))
+
+
+def _folder(member: Member) -> str:
+    return member.name.rpartition("/")[0]
+
+
+def _chat_name(member: Member, source: Source, *, alone: bool) -> str:
+    """The other person's or the group's name where the export tells it."""
+    name = member.stem
+    if name == "_chat":
+        folder = _folder(member).rpartition("/")[2]
+        name = folder if folder and not alone else source.name
+    title = _TITLE.match(name)
+    return (title["name"] if title else name).strip() or "chat"
+
+
+def _unique(name: str, rows: list[ChatRow]) -> str:
+    taken = {row.id for row in rows}
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name} ({number})"
+    return found
+
+
+FORMAT = Format(title="WhatsApp chat export", sniff=sniff, read=read)

@@ -1,0 +1,97 @@
+"""The bytes of an export as a column of lines, whatever its encoding and line ends.
+
+    lines(b"\\xef\\xbb\\xbf12/07/2017, 22:35 - Mara: hi\\r\\nthere")
+    → Lines(["12/07/2017, 22:35 - Mara: hi", "there"], repaired=0)
+
+Only LF, CRLF and (where there is no LF at all) CR end a line: people paste U+2028, form
+feeds and the like into messages. The bytes never become one Python string, which would
+take four bytes a character as soon as there is an emoji.
+"""
+
+from __future__ import annotations
+
+import array
+import codecs
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import polars as pl
+import pyarrow as pa
+
+__all__ = ["Lines", "head", "lines"]
+
+_BLOCK = 1 << 22
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines in blocks (so that blocks can be worked on side by side), and repaired blocks."""
+
+    blocks: tuple[pl.Series, ...]
+    repaired: int  # bytes that were no valid text and became U+FFFD
+
+    @property
+    def count(self) -> int:
+        return sum(len(block) for block in self.blocks)
+
+
+def head(data: bytes) -> str:
+    """The start of a file as text with plain line ends, for telling formats apart."""
+    if data.startswith(_UTF16):
+        data = data[: len(data) & ~1]
+        text = data.decode("utf-16", "replace")
+    else:
+        text = data.decode("utf-8-sig", "replace")
+    text = text.replace("\r\n", "\n")
+    return text if "\n" in text else text.replace("\r", "\n")
+
+
+def lines(data: bytes) -> Lines:
+    """Every line of the file, without its end."""
+    repaired = 0
+    if data.startswith(_UTF16):
+        text = data.decode("utf-16", "replace")
+        repaired = text.count("\ufffd")
+        data = text.encode("utf-8", "replace")
+        del text
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n")
+        if b"\n" not in data:
+            data = data.replace(b"\r", b"\n")
+    data = data.removesuffix(b"\n")
+    if not data:
+        return Lines((), repaired)
+    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        split = list(pool.map(_split, _blocks(data)))
+    return Lines(tuple(block for block, _ in split), repaired + sum(count for _, count in split))
+
+
+def _split(block: pl.Series) -> tuple[pl.Series, int]:
+    """A block's lines, and how many bytes of it were no text."""
+    repaired = 0
+    try:
+        text = block.cast(pl.String)
+    except pl.exceptions.PolarsError:  # not UTF-8
+        whole = block[0].decode("utf-8", "replace")
+        repaired = whole.count("\ufffd") - block[0].count("\ufffd".encode())
+        text = pl.Series([whole], dtype=pl.String)
+    return text.str.split("\n").explode(), repaired
+
+
+def _blocks(data: bytes) -> list[pl.Series]:
+    # Cut after line ends; a block leaves out its own last line end. The columns share the
+    # bytes instead of copying them.
+    shared = pa.py_buffer(data)
+    found: list[pl.Series] = []
+    start = 0
+    while start <= len(data):
+        end = data.find(b"\n", start + _BLOCK) if start + _BLOCK < len(data) else -1
+        end = len(data) if end < 0 else end
+        offsets = pa.py_buffer(array.array("q", (start, end)))
+        column = pa.Array.from_buffers(pa.large_binary(), 1, [None, offsets, shared])
+        found.append(pl.Series(column))
+        start = end + 1
+    return found

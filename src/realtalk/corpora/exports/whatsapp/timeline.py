@@ -1,0 +1,160 @@
+"""Header lines to dated messages: which header shapes of a file are real.
+
+    a chat of "12/07/2017, 22:35 - " lines in which somebody pasted
+    "[03.02.11, 10:00:00] Old Friend: ..."   → the pasted line is text, not a message
+
+The shape of the first line rules. Another shape counts where its times fit between
+those of the lines around it: exports merged from two phones, or from a phone whose
+language was changed, hold several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import polars as pl
+
+from realtalk.corpora.exports.whatsapp.dates import Decision, Order, candidates, decide, times
+from realtalk.corpora.reading import DateOrder
+from realtalk.errors import RealtalkError
+
+__all__ = ["Timeline", "timeline"]
+
+_SLACK = timedelta(hours=1)  # messages arrive late
+_MOST_FAMILIES = 12
+_FEW = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The real headers with their `time`, in file order, and what had to be assumed."""
+
+    heads: pl.DataFrame
+    notes: tuple[str, ...]
+    order: Order = "dmy"
+    open: bool = False  # the file itself did not tell the order
+    shape: str = ""  # of the headers: one phone writes them all alike
+
+
+def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeline:
+    """Decide every date of one file; `dates` overrules the evidence."""
+    counts = heads["family"].value_counts().sort(["count", "family"], descending=[True, False])
+    if not counts.height:
+        return Timeline(heads.with_columns(time=pl.lit(None, dtype=pl.Datetime("us"))), ())
+    main = _main_family(heads, counts)
+    others = [name for name in counts["family"].to_list() if name != main][:_MOST_FAMILIES]
+    rows = heads.filter(pl.col("family") == main) if others else heads
+    decision = _decide(rows, dates, where)
+    accepted = rows.with_columns(times(rows, decision.order, decision.calendar))
+    if decision.ground == "told":
+        _check_told(accepted, dates, where)
+    accepted = accepted.filter(pl.col("time").is_not_null())
+    for name in others:
+        rows = heads.filter(pl.col("family") == name)
+        fitting = _fitting(accepted, rows, decision.order, dates)
+        same_kind = name[:1] == main[:1]
+        if same_kind or (
+            rows.height >= max(_FEW, heads.height // 20) and fitting.height >= 0.9 * rows.height
+        ):
+            accepted = pl.concat([accepted, fitting]).sort("row")
+    return Timeline(
+        accepted,
+        tuple(_notes(decision)),
+        decision.order,
+        decision.ground == "default",
+        main,
+    )
+
+
+def _main_family(heads: pl.DataFrame, counts: pl.DataFrame) -> str:
+    most, first = str(counts["family"][0]), str(heads["family"][0])
+    count = int(counts.filter(pl.col("family") == first)["count"][0])
+    share = count / heads.height
+    return first if share >= 0.1 or (count >= 3 and share >= 0.01) else most
+
+
+def _decide(rows: pl.DataFrame, dates: DateOrder | None, where: str) -> Decision:
+    wide = str(rows["wide"][0])
+    orders = candidates(wide)
+    if dates is not None:
+        if dates not in orders:
+            raise RealtalkError(
+                f"the date does not fit the order {dates}",
+                where=f"{where}, line {int(rows['row'][0]) + 1}",
+                fix=f"leave --dates out or pass --dates {orders[0]}",
+            )
+        told: tuple[Order, ...] = (dates,)
+        decision = decide(rows, told, half=False, slashes=False)
+        return Decision(dates, decision.calendar, "told")
+    half, slashes = bool(rows["half"][0]), "/" in str(rows["family"][0])
+    return decide(rows, orders, half=half, slashes=slashes)
+
+
+def _check_told(dated: pl.DataFrame, dates: DateOrder | None, where: str) -> None:
+    """Refuse an order under which a date does not exist that exists under another."""
+    wrong = dated.filter(pl.col("time").is_null())
+    for order in candidates(str(dated["wide"][0])) if wrong.height else ():
+        decision = decide(wrong, (order,), half=False, slashes=False)
+        real = wrong.filter(times(wrong, order, decision.calendar).is_not_null())
+        if real.height:
+            raise RealtalkError(
+                f"the date does not fit the order {dates}",
+                where=f"{where}, line {int(real['row'][0]) + 1}",
+                fix="leave --dates out or pass another order: dmy, mdy or ymd",
+            )
+
+
+def _fitting(
+    accepted: pl.DataFrame, rows: pl.DataFrame, like: Order, dates: DateOrder | None
+) -> pl.DataFrame:
+    """Rows of another family whose times lie between those of their accepted neighbours."""
+    orders: Sequence[Order] = candidates(str(rows["wide"][0]))
+    # Equal fits go to the main family's order, so it is tried first.
+    orders = sorted(orders, key=lambda order: order != like)
+    if dates in orders:
+        orders = (dates,)
+    around = accepted.select("row", "time").sort("row")
+    best: pl.DataFrame | None = None
+    for order in orders:
+        decision = decide(rows, (order,), half=False, slashes=False)
+        dated = rows.with_columns(times(rows, order, decision.calendar))
+        before = dated.join_asof(around.rename({"time": "before"}), on="row", strategy="backward")[
+            "before"
+        ]
+        after = dated.join_asof(around.rename({"time": "after"}), on="row", strategy="forward")
+        fits = dated.with_columns(last=after["after"].is_null()).filter(
+            (pl.col("time") >= before - _SLACK).fill_null(True)
+            & (pl.col("time") <= after["after"] + _SLACK).fill_null(True)
+            & pl.col("time").is_not_null()
+        )
+        # Past the last sure header anything later fits: a timetable that somebody pasted.
+        if fits["last"].all() and fits.height < _FEW:
+            fits = fits.head(0)
+        fits = fits.drop("last")
+        if best is None or fits.height > best.height:
+            best = fits
+    assert best is not None
+    return best
+
+
+def _notes(decision: Decision) -> list[str]:
+    notes = []
+    spelled = {"dmy": "day/month/year", "mdy": "month/day/year", "ymd": "year/month/day"}
+    name = spelled.get(decision.order, "year/day/month")
+    if decision.ground == "default":
+        notes.append(
+            f"the dates do not tell their order; {name} was assumed: "
+            "pass --dates dmy, mdy or ymd if that is wrong"
+        )
+    elif decision.ground == "span":
+        notes.append(
+            f"the dates were read as {name} because the chat is then far shorter: "
+            "pass --dates dmy, mdy or ymd if that is wrong"
+        )
+    if decision.calendar == "islamic":
+        notes.append("dates of the Islamic calendar were converted by rule and may be a day off")
+    elif decision.calendar != "gregorian":
+        notes.append(f"dates of the {decision.calendar.capitalize()} calendar were converted")
+    return notes

@@ -1,0 +1,56 @@
+"""Which formats there are, and which one a path is in.
+
+    detect(Source.open("export.zip")) → "whatsapp"
+
+The order is from the most to the least particular: every `sniff` answers for its own
+marks only, and the catch-alls (JSONL, CSV) come last.
+"""
+
+from __future__ import annotations
+
+from realtalk.corpora.reading import Format
+from realtalk.corpora.source import Source
+from realtalk.errors import RealtalkError
+from realtalk.registry import Registry
+
+__all__ = ["FORMATS", "detect", "writable"]
+
+_HERE = "realtalk.corpora"
+
+FORMATS: Registry[Format] = Registry(
+    "format",
+    {
+        "realtalk": f"{_HERE}.published.realtalk:FORMAT",
+        "sheet": f"{_HERE}.published.sheet:FORMAT",
+        "locomo": f"{_HERE}.published.locomo:FORMAT",
+        "longmemeval": f"{_HERE}.published.longmemeval:FORMAT",
+        "convokit": f"{_HERE}.published.convokit:FORMAT",
+        "reddit": f"{_HERE}.published.reddit:FORMAT",
+        "whatsapp": f"{_HERE}.exports.whatsapp.reader:FORMAT",
+        "telegram": f"{_HERE}.exports.telegram:FORMAT",
+        "signal": f"{_HERE}.exports.signal:FORMAT",
+        "discord": f"{_HERE}.exports.discord:FORMAT",
+        "slack": f"{_HERE}.exports.slack:FORMAT",
+        "instagram": f"{_HERE}.exports.instagram:FORMAT",
+        "messenger": f"{_HERE}.exports.messenger:FORMAT",
+        "jsonl": f"{_HERE}.published.jsonl:FORMAT",
+        "csv": f"{_HERE}.published.csv:FORMAT",
+    },
+)
+
+
+def detect(source: Source) -> str:
+    """The name of the format, or an error that lists what can be read."""
+    for name in FORMATS:
+        if FORMATS[name].sniff(source):
+            return name
+    raise RealtalkError(
+        "the format is not recognised",
+        where=str(source.path),
+        fix=f"name it with --format: {', '.join(FORMATS)}",
+    )
+
+
+def writable() -> tuple[str, ...]:
+    """Formats that can be written."""
+    return tuple(name for name in FORMATS if FORMATS[name].write is not None)

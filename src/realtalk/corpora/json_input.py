@@ -1,0 +1,76 @@
+"""JSON files of unknown origin into Python values, or one clear error.
+
+    load(member)            → the parsed value
+    head_keys(member)       → {"name", "messages", "type"}: keys seen in the first 64 KB
+
+Sniffing looks at key names in the head only, so a 1 GB file is told apart in a millisecond.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import orjson
+
+from realtalk.corpora.source import Member
+from realtalk.errors import RealtalkError
+
+__all__ = ["from_epoch", "head_keys", "head_text", "load", "text_of", "zone"]
+
+_KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
+
+
+def load(member: Member) -> Any:
+    """The whole file, parsed. Byte-order marks are taken off; NaN and depth bombs are refused."""
+    data = member.read()
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:]
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise RealtalkError(
+            f"not valid JSON (line {error.lineno}, column {error.colno})", where=member.where
+        ) from error
+
+
+def head_text(member: Member) -> str:
+    """The head as text, whatever its bytes are."""
+    return member.head().decode("utf-8-sig", "replace")
+
+
+def head_keys(member: Member) -> frozenset[str]:
+    """Keys that appear in the head of a JSON file; empty where it does not look like one."""
+    text = head_text(member).lstrip()
+    if not text.startswith(("{", "[")):
+        return frozenset()
+    return frozenset(_KEY.findall(text))
+
+
+def text_of(value: Any) -> str:
+    """A JSON scalar as text: None is "", 3 is "3"."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else str(value)
+
+
+def zone(name: str | None) -> ZoneInfo | None:
+    """The named time zone, or an error that says how names look."""
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise RealtalkError(
+            f"unknown time zone '{name}'", fix="use a name such as Europe/Athens or UTC"
+        ) from error
+
+
+def from_epoch(seconds: float, where: str, tz: ZoneInfo | None = None) -> datetime:
+    """Seconds since 1970 as a wall-clock time: UTC, or the clock of `tz`."""
+    try:
+        return datetime.fromtimestamp(seconds, tz=tz or UTC).replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError) as error:
+        raise RealtalkError("a time stamp is out of range", where=where) from error

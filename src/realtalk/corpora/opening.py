@@ -1,0 +1,51 @@
+"""Whatever a user points at, as a Reading.
+
+open_reading("sample")             a corpus that ships with the package
+open_reading("my-corpus/")         a stored corpus
+open_reading("WhatsApp Chat.zip")  a raw export or published file, format found by itself
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from realtalk.corpora.formats import FORMATS, detect
+from realtalk.corpora.reading import Reading, ReadOptions
+from realtalk.corpora.source import Source
+from realtalk.corpora.store import is_stored, load
+
+__all__ = ["SAMPLES", "Opened", "open_reading"]
+
+SAMPLES = ("sample", "sample-simulated", "sample-threads")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A reading and, where it was read just now, the source and format it came from."""
+
+    reading: Reading
+    source: Source | None
+    format: str
+
+
+def open_reading(
+    path: str | Path, format_name: str | None = None, options: ReadOptions | None = None
+) -> Opened:
+    """A stored corpus, a sample's name, or anything that a reader knows."""
+    options = options or ReadOptions()
+    place = Path(path)
+    # A file of the user's own wins over a sample of the same name.
+    if str(path) in SAMPLES and not place.exists():
+        with as_file(files("realtalk.corpora") / "samples" / str(path)) as folder:
+            return _read(Source.open(folder), format_name, options)
+    if place.is_dir() and is_stored(place):
+        reading = load(place)
+        return Opened(reading, None, reading.tables.format)
+    return _read(Source.open(place), format_name, options)
+
+
+def _read(source: Source, format_name: str | None, options: ReadOptions) -> Opened:
+    name = format_name or detect(source)
+    return Opened(FORMATS[name].read(source, options), source, name)

@@ -1,0 +1,1 @@
+"""Formats of research: published corpora, annotation sheets, trees, and plain rows."""

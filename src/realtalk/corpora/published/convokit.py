@@ -1,0 +1,274 @@
+"""A ConvoKit corpus, as folder or zip, to a Corpus and back: one chat a conversation.
+
+    utterances.jsonl    {"id": "u2", "conversation_id": "u1", "speaker": "mara", "text": "hey",
+                         "reply-to": "u1", "timestamp": 1772474640, "meta": {"score": 3}}
+    speakers.json       {"mara": {"meta": {"age": 31}, "vectors": []}}
+    conversations.json  {"u1": {"meta": {"title": "…"}, "vectors": []}}
+    corpus.json, index.json
+
+    → Chat("u1", ("mara", …)) with Message("u2", "mara", …, reply_to="u1", extra='{"score":3}')
+
+The older names are read too: `users.json`, and `user`, `root`, `reply_to` in utterances.
+Utterance ids stay as they are. A message's extra is its meta, a chat's extra its
+conversation's meta; vectors and the speakers' meta are under `convokit` in them (the first
+chat also carries corpus.json). Conversations are cut into sessions at pauses. What ConvoKit
+has no place for, such as events and questions, is written into the meta under `realtalk`
+and found there again. Binary (pickled) meta is never opened.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from realtalk.chat import Chat, Corpus
+from realtalk.corpora.json_input import head_keys, load, zone
+from realtalk.corpora.published.convokit_entries import (
+    Conversation,
+    chat_entry,
+    meta_of,
+    shared_meta,
+    utterance_entry,
+)
+from realtalk.corpora.published.record import KEY
+from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.corpora.source import Member, Source
+from realtalk.corpora.writing import write_text
+from realtalk.errors import RealtalkError
+
+__all__ = ["FORMAT"]
+
+_UTTERANCES = ("utterances.jsonl", "utterances.json")
+_BESIDE = ("speakers.json", "users.json", "conversations.json", "corpus.json", "index.json")
+_MARKS = ({"conversation_id", "root"}, {"speaker", "user"}, {"reply-to", "reply_to"})
+
+
+def _folders(source: Source) -> dict[str, dict[str, Member]]:
+    """The files of each folder that holds utterances, by their plain names."""
+    found: dict[str, dict[str, Member]] = {}
+    for member in source.members:
+        folder, _, name = member.name.rpartition("/")
+        name = name.lower().removesuffix(".gz")
+        if name in _UTTERANCES or name in _BESIDE:
+            found.setdefault(folder, {}).setdefault(name, member)
+    return {folder: files for folder, files in found.items() if set(files) & set(_UTTERANCES)}
+
+
+def _sniff(source: Source) -> bool:
+    for files in _folders(source).values():
+        if set(files) & set(_BESIDE):
+            return True
+        keys = head_keys(next(iter(files.values())))
+        if all(keys & marks for marks in _MARKS):
+            return True
+    return False
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    folders = _folders(source)
+    if not folders and len(source.members) == 1:
+        folders = {"": {_UTTERANCES[0]: source.members[0]}}
+    if not folders:
+        raise RealtalkError("no utterances.jsonl found", where=str(source.path))
+    chats: list[Chat] = []
+    taken: dict[str, int] = {}
+    ledger = Ledger("entries", 0, 0)
+    notes: list[str] = []
+    name, format_ = source.name, "convokit"
+    for files in folders.values():
+        reader = _Folder(files, options)
+        chats += reader.chats(taken)
+        ledger += reader.ledger
+        notes += reader.notes()
+        if len(folders) == 1:
+            name, format_ = reader.origin(name, format_)
+    if not ledger.in_messages:
+        raise RealtalkError("holds no utterance that can be read", where=str(source.path))
+    return Reading(corpus=Corpus(name, format_, tuple(chats)), ledger=ledger, notes=tuple(notes))
+
+
+class _Folder:
+    """One ConvoKit folder."""
+
+    def __init__(self, files: Mapping[str, Member], options: ReadOptions) -> None:
+        self._options = options
+        self._tz = zone(options.timezone)
+        self._speakers = _mapping(files.get("speakers.json") or files.get("users.json"))
+        self._conversations = _mapping(files.get("conversations.json"))
+        self._about = _mapping(files.get("corpus.json"))
+        self._found: dict[str, Conversation] = {}
+        self._left: list[Leftover] = []
+        self._undated = self._renamed = self._total = 0
+        member = files.get(_UTTERANCES[0]) or files[_UTTERANCES[1]]
+        seen: dict[str, int] = {}
+        for place, entry in _entries(member):
+            where = f"{member.name}{place}"
+            self._total += 1
+            if self._total % 100_000 == 0:
+                options.progress(self._total, 0, "utterances")
+            self._take(entry, where, seen)
+
+    def _take(self, entry: Any, where: str, seen: dict[str, int]) -> None:
+        fields = entry if isinstance(entry, dict) else {}
+        id_, speaker = _name(fields, "id"), _name(fields, "speaker", "user")
+        if id_ is None or speaker is None:
+            self._left.append(Leftover(where, "has no id or no speaker"))
+            return
+        key = _name(fields, "conversation_id", "root") or id_
+        name = _unused(id_, seen)
+        self._renamed += name != id_
+        conversation = self._found.setdefault(key, Conversation())
+        self._undated += conversation.add(fields, name, speaker, self._tz, where)
+
+    def chats(self, taken: dict[str, int]) -> Iterator[Chat]:
+        """In the order of conversations.json; those that it does not list come after."""
+        first = True
+        for key in dict.fromkeys((*self._conversations, *self._found)):
+            meta, vectors = meta_of(self._conversations.get(key))
+            conversation = self._found.get(key)
+            if conversation is None:
+                if KEY not in meta:
+                    continue  # no utterance, and not written by us: nothing to make a chat of
+                conversation = Conversation()
+            about = self._about if first else {}
+            chat = conversation.chat(
+                _unused(key, taken),
+                meta,
+                {
+                    "vectors": vectors,
+                    "speakers": self._speakers,
+                    "corpus": {name: value for name, value in about.items() if name != KEY},
+                },
+                self._options.gap,
+            )
+            first = False
+            yield chat
+
+    @property
+    def ledger(self) -> Ledger:
+        left = tuple(self._left)
+        return Ledger("entries", self._total, self._total - len(left), 0, left)
+
+    def notes(self) -> Iterator[str]:
+        if self._undated:
+            yield f"{self._undated:,} time stamps could not be read; those messages have none"
+        if self._renamed:
+            yield f"{self._renamed:,} utterances repeat an id and got a new one"
+
+    def origin(self, name: str, format_: str) -> tuple[str, str]:
+        """The corpus's own name and format where they were written along."""
+        own = self._about.get(KEY)
+        own = own if isinstance(own, dict) else {}
+        found = (own.get("name", name), own.get("format", format_))
+        return found if all(isinstance(text, str) for text in found) else (name, format_)
+
+
+def _unused(name: str, taken: dict[str, int]) -> str:
+    """The name, or with the first free number behind it."""
+    made = name
+    while made in taken:
+        taken[name] += 1
+        made = f"{name}~{taken[name]}"
+    taken[made] = 1
+    return made
+
+
+def _name(fields: Mapping[str, Any], *names: str) -> str | None:
+    """An id under the first of these names; numbers have been used as ids too."""
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+            return str(value)
+    return None
+
+
+def _mapping(member: Member | None) -> dict[str, Any]:
+    if member is None:
+        return {}
+    data = load(member)
+    if not isinstance(data, dict):
+        raise RealtalkError("is not a mapping of ids", where=member.where)
+    return data
+
+
+def _entries(member: Member) -> Iterator[tuple[str, Any]]:
+    """Utterances with their place; None for a line that is no JSON."""
+    if member.suffix == ".json":
+        data = load(member)
+        if not isinstance(data, list):
+            raise RealtalkError("is not a list of utterances", where=member.where)
+        yield from ((f"[{index}]", entry) for index, entry in enumerate(data))
+        return
+    with member.open() as stream:
+        for number, line in enumerate(stream, 1):
+            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            if not text.strip():
+                continue
+            try:
+                yield f":{number}", orjson.loads(text)
+            except orjson.JSONDecodeError:
+                yield f":{number}", None
+
+
+def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
+    """The five files; ids that two chats share are made unique, as ConvoKit needs."""
+    used: dict[str, int] = {}
+    for chat in corpus.chats:
+        for message in chat.messages:
+            used[message.id] = used.get(message.id, 0) + 1
+    shared = shared_meta(corpus)
+    utterances: list[dict[str, Any]] = []
+    conversations: dict[str, Any] = {}
+    taken: dict[str, int] = {}
+    for place, chat in enumerate(corpus.chats):
+        unique = [
+            _unused(m.id if used[m.id] == 1 else f"{chat.id}/{m.id}", taken) for m in chat.messages
+        ]
+        # A reply may stand before what it answers: all names first.
+        names = {m.id: name for m, name in reversed([*zip(chat.messages, unique, strict=True)])}
+        entries = [
+            utterance_entry(message, name, chat.id, names)
+            for message, name in zip(chat.messages, unique, strict=True)
+        ]
+        about = shared if place == 0 else {**shared, "corpus": {}}
+        conversations[chat.id] = chat_entry(chat, entries, about)
+        utterances += entries
+    speakers: dict[str, Any] = {name: {"meta": {}, "vectors": []} for name in corpus.speakers}
+    speakers |= {entry["speaker"]: {"meta": {}, "vectors": []} for entry in utterances}
+    speakers |= shared["speakers"]
+    about = dict(shared["corpus"])
+    if (corpus.name, corpus.format) != (folder.resolve().name, "convokit"):
+        about[KEY] = {"name": corpus.name, "format": corpus.format}
+    index = {
+        "utterances-index": _index(entry["meta"] for entry in utterances),
+        "speakers-index": _index(meta_of(entry)[0] for entry in speakers.values()),
+        "conversations-index": _index(entry["meta"] for entry in conversations.values()),
+        "overall-index": _index([about]),
+        "version": 1,
+        "vectors": [],
+    }
+    # ASCII escapes, as ConvoKit writes them: it reads with the machine's own encoding.
+    lines = "".join(json.dumps(entry) + "\n" for entry in utterances)
+    return (
+        write_text(folder / "utterances.jsonl", lines),
+        write_text(folder / "speakers.json", json.dumps(speakers)),
+        write_text(folder / "conversations.json", json.dumps(conversations)),
+        write_text(folder / "corpus.json", json.dumps(about)),
+        write_text(folder / "index.json", json.dumps(index)),
+    )
+
+
+def _index(metas: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Which types each meta key has, in ConvoKit's own words."""
+    found: dict[str, dict[str, None]] = {}
+    for meta in metas:
+        for key, value in meta.items():
+            found.setdefault(key, {})[str(type(value))] = None
+    return {key: list(kinds) for key, kinds in found.items()}
+
+
+FORMAT = Format("ConvoKit corpus", _sniff, _read, _write)

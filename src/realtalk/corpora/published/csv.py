@@ -1,0 +1,183 @@
+r"""CSV and TSV with a header line, one message a row, to a Corpus; messages only, back.
+
+    From;Date;Message
+    Mara;2026-03-02 18:03;"hey,
+    are you up"
+    → Message("D1:1", "Mara", 2026-03-02 18:03, "hey,\nare you up")
+
+Comma, semicolon, tab and bar are told apart by the header. Columns are matched by name or
+by the user (`columns`). Writing is lossy: a row holds a message's own fields and the names
+of its attachments; events, questions, aliases, extras and empty sessions stay behind (JSON
+Lines keeps them).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from realtalk.chat import Chat, Corpus
+from realtalk.corpora.published.columns import Rows, mapped
+from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.corpora.source import Member, Source
+from realtalk.corpora.writing import atomic_path, file_stem
+from realtalk.errors import RealtalkError
+
+__all__ = ["FORMAT"]
+
+_SUFFIXES = (".csv", ".tsv")
+_DELIMITERS = (",", ";", "\t", "|")
+_LONGEST_CELL = 1 << 28
+_HEADER = (
+    *("chat", "session", "id", "speaker", "time", "text"),
+    *("reply_to", "edited", "deleted", "attachments"),
+)
+
+
+def _decoded(data: bytes) -> tuple[str, bool]:
+    """(text, whether the encoding had to be guessed)."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", "replace"), False
+    try:
+        return data.decode("utf-8-sig"), False
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace"), True
+
+
+def _delimiter(text: str) -> str | None:
+    """The separator that the header uses most, outside quotes."""
+    counts = dict.fromkeys(_DELIMITERS, 0)
+    quoted = False
+    for letter in text:
+        if letter == '"':
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif letter in counts:
+            counts[letter] += 1
+        elif letter in "\r\n" and any(counts.values()):
+            break
+    best = max(_DELIMITERS, key=lambda delimiter: counts[delimiter])
+    return best if counts[best] else None
+
+
+def _sniff(source: Source) -> bool:
+    for member in source.having(*_SUFFIXES):
+        text, _ = _decoded(member.head())
+        if "\x00" not in text and _delimiter(text.lstrip().partition("\n")[0]) is not None:
+            return True
+    return False
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    members = source.having(*_SUFFIXES) or source.members
+    if len(members) > 1 and members is source.members:
+        raise RealtalkError("no .csv or .tsv file found", where=str(source.path))
+    chats: dict[str, Chat] = {}
+    ledger = Ledger("lines", 0, 0)
+    notes: list[str] = []
+    for done, member in enumerate(members):
+        options.progress(done, len(members), member.stem)
+        rows, counted = _rows(member, options, notes)
+        ledger += counted
+        for chat in rows.chats():
+            id_, copy = chat.id, 1
+            while id_ in chats:
+                copy += 1
+                id_ = f"{chat.id}-{copy}"
+            chats[id_] = replace(chat, id=id_)
+        notes += rows.notes
+    if not ledger.in_messages:
+        raise RealtalkError("holds no message that can be read", where=str(source.path))
+    corpus = Corpus(source.name, "csv", tuple(chats.values()))
+    return Reading(corpus=corpus, ledger=ledger, notes=tuple(notes))
+
+
+def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Rows, Ledger]:
+    text, guessed = _decoded(member.read())
+    if guessed:
+        notes.append(f"{member.name} is not UTF-8; it was read as Windows-1252")
+    # Chats hold longer cells than the module's 128 KB.
+    csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
+    records = _records(text, _delimiter(text) or ",", member)
+    total = in_messages = system = 0
+    left: list[Leftover] = []
+    header: list[str] = []
+    rows: Rows | None = None
+    for cells, first, last in records:
+        total = last
+        count = last - first + 1
+        if not any(cell.strip() for cell in cells):
+            system += count
+        elif rows is None:
+            header = _header(cells)
+            rows = Rows(mapped(header, options, member.where), options, member.stem)
+            system += count
+        else:
+            row = dict(zip(header, cells, strict=False))
+            if over := cells[len(header) :]:
+                row["(more)"] = "\n".join(over)
+            reason = rows.add(row, f"{member.name}:{first}")
+            if reason is None:
+                in_messages += count
+            else:
+                places = range(first, last + 1)
+                left += [Leftover(f"{member.name}:{place}", reason) for place in places]
+    if rows is None:
+        raise RealtalkError("has no header line", where=member.where)
+    return rows, Ledger("lines", total, in_messages, system, tuple(left))
+
+
+def _records(text: str, delimiter: str, member: Member) -> Iterator[tuple[list[str], int, int]]:
+    """Rows with the numbers of their first and last line."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    first = 1
+    try:
+        for cells in reader:
+            yield cells, first, reader.line_num
+            first = reader.line_num + 1
+    except csv.Error as error:
+        where = f"{member.where}, line {reader.line_num}"
+        raise RealtalkError("is not readable as CSV", where=where) from error
+
+
+def _header(cells: list[str]) -> list[str]:
+    """Column names, each once: a second "name" is "name.2"."""
+    made: list[str] = []
+    for position, cell in enumerate(cells, 1):
+        name = plain = cell.strip() or f"column {position}"
+        copy = 1
+        while name in made:
+            copy += 1
+            name = f"{plain}.{copy}"
+        made.append(name)
+    return made
+
+
+def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
+    """A path that ends in .csv or .tsv is the file; any other is the folder it goes to."""
+    if path.suffix.lower() not in _SUFFIXES:
+        path = path / f"{file_stem(corpus.name)}.csv"
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        writer.writerow(_HEADER)
+        for chat in corpus.chats:
+            for session in chat.sessions:
+                for m in session.messages:
+                    writer.writerow(
+                        (
+                            *(chat.id, session.number, m.id, m.speaker),
+                            "" if m.time is None else m.time.isoformat(" "),
+                            *(m.text, m.reply_to or ""),
+                            *("true" if flag else "" for flag in (m.edited, m.deleted)),
+                            "; ".join(a.name or a.url or a.caption for a in m.attachments),
+                        )
+                    )
+    return (path,)
+
+
+FORMAT = Format("CSV or TSV with a header line", _sniff, _read, _write)

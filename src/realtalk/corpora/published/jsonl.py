@@ -1,0 +1,265 @@
+"""JSON Lines: this package's own lossless layout, and anybody's with one message a line.
+
+    {"type": "corpus", "realtalk": 1, "name": "sample", "format": "whatsapp"}
+    {"type": "chat", "id": "family", "speakers": ["Mara", "Theo"]}
+    {"type": "session", "chat": "family", "number": 1, "time": "2026-03-02T18:03:00"}
+    {"type": "message", "chat": "family", "session": 1, "id": "D1:1", "speaker": "Mara", …}
+    {"type": "event", "chat": "family", "session": 1, "speaker": "Mara", "text": "…"}
+    {"type": "question", "chat": "family", "id": "Q1", "text": "…", "answer": "…"}
+
+What `write` makes, `read` gives back unchanged, with the corpus's name and format. A file
+without that first line is somebody else's: its keys are matched by name (`columns`), a key
+inside an object as `author.name`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
+from realtalk.corpora.json_input import head_text
+from realtalk.corpora.published.columns import Rows, mapped
+from realtalk.corpora.published.record import record, restored
+from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.corpora.source import Member, Source
+from realtalk.corpora.writing import atomic_path, file_stem
+from realtalk.errors import RealtalkError
+
+__all__ = ["FORMAT"]
+
+_SUFFIXES = (".jsonl", ".ndjson")
+_VERSION = 1
+_FIRST_ROWS = 200  # how many lines show the keys of a foreign file
+_BOM = b"\xef\xbb\xbf"
+
+
+def _sniff(source: Source) -> bool:
+    return any(head_text(m).lstrip().startswith("{") for m in source.having(*_SUFFIXES))
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    members = source.having(*_SUFFIXES) or source.members
+    if len(members) > 1 and members is source.members:
+        raise RealtalkError("no .jsonl file found", where=str(source.path))
+    chats: list[Chat] = []
+    ledger = Ledger("lines", 0, 0)
+    notes: list[str] = []
+    name, format_ = source.name, "jsonl"
+    for done, member in enumerate(members):
+        options.progress(done, len(members), member.stem)
+        lines = _lines(member)
+        first = next((value for _, value in lines if value is not None), None)
+        reader: _Own | _Foreign
+        if isinstance(first, dict) and first.get("type") == "corpus" and "realtalk" in first:
+            reader = _Own(member, first)
+            if len(members) == 1:
+                name, format_ = reader.name, reader.format
+        else:
+            reader = _Foreign(member, options)
+        chats += reader.chats()
+        ledger += reader.ledger
+        notes += reader.notes
+    if not ledger.in_messages:
+        raise RealtalkError("holds no message that can be read", where=str(source.path))
+    corpus = Corpus(name, format_, _unique(chats) if len(members) > 1 else tuple(chats))
+    return Reading(corpus=corpus, ledger=ledger, notes=tuple(notes))
+
+
+def _unique(chats: list[Chat]) -> tuple[Chat, ...]:
+    seen: set[str] = set()
+    made = []
+    for chat in chats:
+        id_, copy = chat.id, 1
+        while id_ in seen:
+            copy += 1
+            id_ = f"{chat.id}-{copy}"
+        seen.add(id_)
+        made.append(replace(chat, id=id_))
+    return tuple(made)
+
+
+class _Broken:
+    """The value of a line that is no JSON."""
+
+
+def _lines(member: Member) -> Iterator[tuple[int, Any]]:
+    """Every line with its number: its value, None for a blank one, `_Broken` for no JSON."""
+    with member.open() as stream:
+        for number, line in enumerate(stream, 1):
+            text = line.removeprefix(_BOM) if number == 1 else line
+            if not text.strip():
+                yield number, None
+                continue
+            try:
+                yield number, orjson.loads(text)
+            except orjson.JSONDecodeError:
+                yield number, _Broken
+
+
+@dataclass
+class _Draft:
+    """A chat whose lines are still coming."""
+
+    head: Chat
+    times: dict[int, datetime | None] = field(default_factory=dict)
+    messages: dict[int, list[Message]] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+
+    def chat(self) -> Chat:
+        sessions = tuple(
+            Session(number, time, tuple(self.messages.get(number, ())))
+            for number, time in self.times.items()
+        )
+        head = self.head
+        return Chat(
+            head.id,
+            head.speakers,
+            sessions,
+            tuple(self.events),
+            tuple(self.questions),
+            head.aliases,
+            head.extra,
+        )
+
+
+class _Own:
+    """A file of our own making."""
+
+    def __init__(self, member: Member, first: Mapping[str, Any]) -> None:
+        self.name, self.format = str(first.get("name")), str(first.get("format"))
+        self.notes: list[str] = []
+        self._drafts: dict[str, _Draft] = {}
+        counts = {"message": 0, "other": 0}
+        left = []
+        if first.get("realtalk") != _VERSION:
+            raise RealtalkError(
+                "was written by a later version", where=member.where, fix="update realtalk"
+            )
+        total = 0
+        for number, value in _lines(member):
+            total = number
+            where = f"{member.name}:{number}"
+            try:
+                kind = "other" if value is None else self._take(value, where)
+                counts["message" if kind == "message" else "other"] += 1
+            except RealtalkError as error:
+                left.append(Leftover(where, error.what))
+        self.ledger = Ledger("lines", total, counts["message"], counts["other"], tuple(left))
+
+    def chats(self) -> list[Chat]:
+        return [draft.chat() for draft in self._drafts.values()]
+
+    def _take(self, value: Any, where: str) -> str:
+        kind = value.get("type") if isinstance(value, dict) else None
+        if kind == "corpus":
+            return "corpus"
+        if kind == "chat":
+            head = restored(Chat, {**value, "sessions": []}, where)
+            if head.id in self._drafts:
+                raise RealtalkError("repeats a chat", where=where)
+            self._drafts[head.id] = _Draft(head)
+            return "chat"
+        if not isinstance(kind, str) or kind not in ("session", "message", "event", "question"):
+            raise RealtalkError("is of no known type", where=where)
+        draft = self._drafts.get(str(value.get("chat")))
+        if draft is None:
+            raise RealtalkError("names a chat that no line before it describes", where=where)
+        if kind == "session":
+            session = restored(Session, {**value, "messages": []}, where)
+            draft.times.setdefault(session.number, session.time)
+        elif kind == "message":
+            message = restored(Message, value, where)
+            holder = {"number": value.get("session"), "time": None, "messages": []}
+            number = restored(Session, holder, where).number
+            draft.times.setdefault(number, message.time)
+            draft.messages.setdefault(number, []).append(message)
+        elif kind == "event":
+            draft.events.append(restored(Event, value, where))
+        else:
+            draft.questions.append(restored(Question, value, where))
+        return kind
+
+
+class _Foreign:
+    """A file of somebody else's with one message a line."""
+
+    def __init__(self, member: Member, options: ReadOptions) -> None:
+        keys: dict[str, None] = {}
+        for number, value in _lines(member):
+            if number > _FIRST_ROWS:
+                break
+            if isinstance(value, dict):
+                keys.update(dict.fromkeys(_flat(value)))
+        if not keys:
+            raise RealtalkError("holds no JSON object a line", where=member.where)
+        self._rows = Rows(mapped(list(keys), options, member.where), options, member.stem)
+        left = []
+        total = blank = 0
+        for number, value in _lines(member):
+            total = number
+            where = f"{member.name}:{number}"
+            if value is None:
+                blank += 1
+            elif not isinstance(value, dict):
+                left.append(Leftover(where, "is no JSON object"))
+            elif (reason := self._rows.add(_flat(value), where)) is not None:
+                left.append(Leftover(where, reason))
+        self.ledger = Ledger("lines", total, total - blank - len(left), blank, tuple(left))
+        self.notes: list[str] = self._rows.notes
+
+    def chats(self) -> list[Chat]:
+        return self._rows.chats()
+
+
+def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys of objects inside the line as `outer.inner`, one level deep."""
+    made: dict[str, Any] = {}
+    for key, item in value.items():
+        if isinstance(item, dict):
+            made.update((f"{key}.{inner}", deep) for inner, deep in item.items())
+        else:
+            made[key] = item
+    return made
+
+
+def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
+    """A path that ends in .jsonl is the file; any other is the folder it goes to."""
+    if path.suffix.lower() not in _SUFFIXES:
+        path = path / f"{file_stem(corpus.name)}.jsonl"
+    with atomic_path(path) as temporary, temporary.open("wb") as stream:
+        for line in _records(corpus):
+            stream.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+    return (path,)
+
+
+def _records(corpus: Corpus) -> Iterator[dict[str, Any]]:
+    yield {
+        "type": "corpus",
+        "realtalk": _VERSION,
+        "name": corpus.name,
+        "format": corpus.format,
+    }
+    for chat in corpus.chats:
+        head = record(Chat(chat.id, chat.speakers, (), aliases=chat.aliases, extra=chat.extra))
+        del head["sessions"]
+        yield {"type": "chat", **head}
+        for session in chat.sessions:
+            time = session.time and session.time.isoformat()
+            yield {"type": "session", "chat": chat.id, "number": session.number, "time": time}
+            for message in session.messages:
+                fields = record(message, full=True)
+                yield {"type": "message", "chat": chat.id, "session": session.number, **fields}
+        for event in chat.events:
+            yield {"type": "event", "chat": chat.id, **record(event)}
+        for question in chat.questions:
+            yield {"type": "question", "chat": chat.id, **record(question)}
+
+
+FORMAT = Format("JSON Lines, one message a line", _sniff, _read, _write)

@@ -1,0 +1,294 @@
+"""LoCoMo's JSON, the official list of samples or one sample a file, to a Corpus and back.
+
+    [{"sample_id": "conv-1",
+      "conversation": {"speaker_a": "Mara", "speaker_b": "Theo",
+                       "session_1_date_time": "1:56 pm on 8 May, 2023",
+                       "session_1": [{"speaker": "Mara", "dia_id": "D1:1", "text": "hey"}]},
+      "qa": [{"question": ..., "answer": ..., "evidence": ["D1:1"], "category": 2}],
+      "event_summary": {"events_session_1": {"Mara": ["..."], "Theo": [], "date": "8 May, 2023"}},
+      "observation": {"session_1_observation": {"Mara": [["...", "D1:1"]], "Theo": []}},
+      "session_summary": {"session_1_summary": "..."}}]
+    → Chat("conv-1", ("Mara", "Theo"), ...) with Events of all three kinds
+
+A sample alone in its file takes the file's name as chat id. Only sessions have a date:
+messages have no time. A date without a session is not a session. Whatever the layout
+says in another way than the model would (a number as answer, one url instead of a list,
+an unknown key) is kept in `extra` as a patch, so the written file equals the one read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from realtalk.chat import Chat, Corpus, Event, Question, Session, unpack_extra
+from realtalk.corpora.json_input import head_text, load, text_of
+from realtalk.corpora.published.locomo_entries import (
+    SECTIONS,
+    SESSION,
+    events_of,
+    format_date,
+    message_of,
+    parse_date,
+    patch,
+    patched,
+    qa_entry,
+    question_of,
+    section,
+    turn_entry,
+)
+from realtalk.corpora.published.record import KEY, amended, differences, extra_of
+from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.corpora.source import Member, Source
+from realtalk.corpora.writing import file_stem, write_json
+from realtalk.errors import RealtalkError
+
+__all__ = ["FORMAT"]
+
+_HEAD = re.compile(r'\s*(?:\[\s*)?\{\s*"')
+_MARKS = ('"speaker_a"', '"dia_id"', '"adversarial_answer"', '"session_1_date_time"')
+_LAYOUT = ("conversation", "qa", *SECTIONS)
+_WHOLE = "whole"  # under `realtalk`: chat fields that the layout cannot say
+
+
+def _is_ours(member: Member) -> bool:
+    text = head_text(member)
+    if not _HEAD.match(text) or '"clean_text"' in text or '"speaker_1"' in text:
+        return False
+    if '"conversation"' in text and any(mark in text for mark in _MARKS):
+        return True
+    # The official files begin with some 60 KB of questions.
+    opening = re.match(r'\s*(?:\[\s*)?\{\s*"qa"\s*:\s*\[', text)
+    return bool(opening) and '"evidence"' in text and '"category"' in text
+
+
+def _sniff(source: Source) -> bool:
+    return any(_is_ours(member) for member in source.having(".json"))
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    members = [member for member in source.having(".json") if _is_ours(member)]
+    members = members or list(source.members if len(source.members) == 1 else ())
+    if not members:
+        raise RealtalkError("no LoCoMo file found", where=str(source.path))
+    members.sort(key=lambda m: [int(p) if p.isdecimal() else 0 for p in re.split(r"(\d+)", m.name)])
+    chats: list[Chat] = []
+    ledger = Ledger("entries", 0, 0)
+    notes: list[str] = []
+    seen: dict[tuple[str, bool], Chat] = {}
+    for done, member in enumerate(members):
+        options.progress(done, len(members), member.stem)
+        for id_, sample, where in _samples(member):
+            reader = _Sample(id_, sample, where)
+            # The official file and the files split from it often lie side by side: a sample
+            # of the one is left out where a file of the other says the same.
+            named, whole = text_of(sample.get("sample_id")), id_ != member.stem
+            twin = seen.get((named, not whole))
+            if twin and _said(twin) == _said(reader.chat):
+                notes.append(f"{member.name}: {id_} is {twin.id} again and was left out")
+                continue
+            seen.setdefault((named, whole), reader.chat)
+            chats.append(reader.chat)
+            ledger += reader.ledger
+    options.progress(len(members), len(members), "")
+    if not ledger.in_messages:
+        raise RealtalkError("holds no message that can be read", where=str(source.path))
+    corpus = Corpus(source.name, "locomo", _unique(chats))
+    return Reading(corpus=corpus, ledger=ledger, notes=tuple(notes))
+
+
+def _said(chat: Chat) -> tuple[tuple[Session, ...], tuple[Question, ...]]:
+    return chat.sessions, chat.questions
+
+
+def _samples(member: Member) -> Iterator[tuple[str, dict[str, Any], str]]:
+    data = load(member)
+    samples = data if isinstance(data, list) else [data]
+    for index, sample in enumerate(samples):
+        where = f"{member.where}, sample {index + 1}" if samples is data else member.where
+        if not isinstance(sample, dict) or not isinstance(sample.get("conversation"), dict):
+            raise RealtalkError("is no LoCoMo sample: it has no 'conversation'", where=where)
+        given = text_of(sample.get("sample_id")) or f"{member.stem}-{index + 1}"
+        yield given if samples is data else member.stem, sample, where
+
+
+def _unique(chats: list[Chat]) -> tuple[Chat, ...]:
+    seen: set[str] = set()
+    kept = []
+    for chat in chats:
+        id_, copy = chat.id, 1
+        while id_ in seen:
+            copy += 1
+            id_ = f"{chat.id}-{copy}"
+        seen.add(id_)
+        kept.append(chat if id_ == chat.id else replace(chat, id=id_))
+    return tuple(kept)
+
+
+class _Sample:
+    """One sample on its way to a chat, with the ledger of its entries."""
+
+    def __init__(self, id_: str, sample: Mapping[str, Any], where: str) -> None:
+        self._where = where
+        self._sample = sample
+        self._left: list[Leftover] = []
+        conversation: Mapping[str, Any] = sample["conversation"]
+        own = sample.get(KEY)
+        if own is not None and not isinstance(own, dict):
+            raise RealtalkError(f"'{KEY}' is no record", where=where)
+        sessions = tuple(self._sessions(conversation, (own or {}).get("session_times")))
+        ids = {message.id for session in sessions for message in session.messages}
+        spoke = [message.speaker for session in sessions for message in session.messages]
+        named = [text_of(conversation.get(key)) for key in ("speaker_a", "speaker_b")]
+        speakers = tuple(dict.fromkeys(name for name in (*spoke, *named) if name))
+        questions: list[Question] = []
+        for entry, place in self._entries(sample.get("qa"), "qa"):
+            question = question_of(entry, f"Q{len(questions) + 1}", ids, f"{where}: {place}")
+            self._count(question is not None, place, "has no question")
+            if question is not None:
+                questions.append(question)
+        chat = Chat(id_, speakers, sessions, tuple(self._events(ids)), tuple(questions))
+        chat = replace(chat, extra=extra_of(self._patch(chat), where))
+        self.chat = amended(chat, (own or {}).get(_WHOLE), where)
+        messages = sum(len(session.messages) for session in sessions)
+        left = tuple(self._left)
+        self.ledger = Ledger("entries", messages + len(left), messages, 0, left)
+
+    def _count(self, good: bool, place: str, reason: str) -> None:
+        if not good:
+            self._left.append(Leftover(f"{self._where}: {place}", reason))
+
+    def _entries(self, value: Any, place: str) -> Iterator[tuple[Any, str]]:
+        if value is None:
+            return
+        if not isinstance(value, list):
+            self._count(False, place, "is not a list")
+            return
+        for index, entry in enumerate(value):
+            yield entry, f"{place}[{index}]"
+
+    def _sessions(self, conversation: Mapping[str, Any], times: Any) -> Iterator[Session]:
+        numbers = sorted(int(match[1]) for key in conversation if (match := SESSION.fullmatch(key)))
+        for number in numbers:
+            key = f"session_{number}"
+            messages = []
+            for entry, place in self._entries(conversation[key], key):
+                message = message_of(entry, f"{self._where}: {place}")
+                self._count(message is not None, place, "has no speaker, id or text")
+                if message is not None:
+                    messages.append(message)
+            time = parse_date(conversation.get(f"{key}_date_time"))
+            session = Session(number, time, tuple(messages))
+            if isinstance(times, dict) and str(number) in times:
+                session = amended(session, {"time": times[str(number)]}, self._where)
+            yield session
+
+    def _events(self, ids: set[str]) -> Iterator[Event]:
+        for name, (kind, pattern) in SECTIONS.items():
+            noted = self._sample.get(name)
+            if not isinstance(noted, dict):
+                self._count(noted is None, name, "is not a mapping")
+                continue
+            matches = [match for key in noted if (match := pattern.fullmatch(key))]
+            for match in sorted(matches, key=lambda match: int(match[1])):
+                for place, event in events_of(kind, int(match[1]), noted[match[0]], ids):
+                    self._count(event is not None, f"{name}.{match[0]}{place}", "is no note")
+                    if event is not None:
+                        yield event
+
+    def _patch(self, chat: Chat) -> dict[str, Any]:
+        """What the file says otherwise than the writer would."""
+        made = _written(chat, chat.id)
+        plain = {key: value for key, value in self._sample.items() if key not in (*_LAYOUT, KEY)}
+        kept = {"sample": patch({"sample_id": made["sample_id"]}, plain)}
+        for key in _LAYOUT:
+            wanted, given = self._sample.get(key), made[key]
+            if isinstance(wanted, dict) and isinstance(given, dict):
+                kept[key] = patch(given, wanted)
+            elif wanted != given:
+                kept["sample"] |= patch({key: given}, {key: wanted} if key in self._sample else {})
+        return {key: value for key, value in kept.items() if value}
+
+
+def _written(chat: Chat, sample_id: str) -> dict[str, Any]:
+    """The sample that the layout's own fields can say, without any patch."""
+    ids = {message.id for message in chat.messages}
+    conversation: dict[str, Any] = {}
+    for key, name in zip(("speaker_a", "speaker_b"), chat.speakers, strict=False):
+        conversation[key] = name
+    for session in chat.sessions:
+        if session.time is not None:
+            conversation[f"session_{session.number}_date_time"] = format_date(session.time)
+        conversation[f"session_{session.number}"] = [turn_entry(m) for m in session.messages]
+    return {
+        "qa": [qa_entry(q, f"Q{place}", ids) for place, q in enumerate(chat.questions, 1)],
+        "conversation": conversation,
+        **{name: section(chat, name) for name in SECTIONS},
+        "sample_id": sample_id,
+    }
+
+
+def _sample(chat: Chat, sample_id: str, read_as: str) -> dict[str, Any]:
+    """A sample that reads back as the very same chat, under the id `read_as`."""
+    bare = _written(chat, sample_id)
+    try:
+        kept = unpack_extra(chat.extra)
+        full = dict(bare)
+        for key, change in kept.items():
+            if key in _LAYOUT and isinstance(full[key], dict):
+                full[key] = patched(full[key], change)
+        full = _completed(patched(full, kept.get("sample", {})), chat, read_as)
+        if _Sample(read_as, full, "").chat == chat:
+            return full
+    except (RealtalkError, AttributeError, TypeError):
+        pass  # another format's extra: not a patch, so it travels as it is
+    return _completed(bare, chat, read_as)
+
+
+def _completed(sample: dict[str, Any], chat: Chat, read_as: str) -> dict[str, Any]:
+    """The sample with what it cannot say put under `realtalk`."""
+    again = _Sample(read_as, sample, "").chat
+    got = {session.number: session.time for session in again.sessions}
+    times = {
+        str(session.number): session.time and session.time.isoformat()
+        for session in chat.sessions
+        if session.time != got.get(session.number)
+    }
+    whole = differences(chat, again)
+    for name in ("sessions", "questions"):
+        whole.pop(name, None)  # they carry their own
+    own = {"session_times": times, _WHOLE: whole}
+    own = {key: value for key, value in own.items() if value}
+    return {**sample, KEY: own} if own else sample
+
+
+def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
+    """A path that ends in .json gets the official list; any other is a folder of samples."""
+    if path.suffix.lower() == ".json":
+        samples = [_sample(chat, _sample_id(chat), _sample_id(chat)) for chat in corpus.chats]
+        return (write_json(path, samples),)
+    stems: dict[str, None] = {}
+    for chat in corpus.chats:
+        stem, copy = file_stem(chat.id), 1
+        while stem in stems:  # "a/b" and "a:b" are one file name
+            copy += 1
+            stem = f"{file_stem(chat.id)}-{copy}"
+        stems[stem] = None
+    return tuple(
+        write_json(path / f"{stem}.json", _sample(chat, _sample_id(chat), stem))
+        for stem, chat in zip(stems, corpus.chats, strict=True)
+    )
+
+
+def _sample_id(chat: Chat) -> str:
+    """The sample's own id where its file was called something else."""
+    try:
+        return str(unpack_extra(chat.extra)["sample"]["sample_id"])
+    except (KeyError, TypeError, ValueError):
+        return chat.id
+
+
+FORMAT = Format("LoCoMo JSON, official or split by chat", _sniff, _read, _write)

@@ -1,0 +1,235 @@
+"""The frozen values as plain JSON records and back, without loss.
+
+    record(Message("D1:2", "Mara", datetime(2026, 3, 2, 18, 4), "hey"))
+    → {"id": "D1:2", "speaker": "Mara", "time": "2026-03-02T18:04:00", "text": "hey"}
+    restored(Message, {...}, where) → the same Message
+    differences(wanted, got)        → {"time": ...}: only the fields that differ
+    amended(got, {"time": ...})     → wanted
+
+JSON Lines stores whole records. A writer for somebody else's layout stores, under the
+key `realtalk`, only what that layout cannot say (`differences`), and its reader puts it
+back (`amended`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass, replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from realtalk.chat import Alias, Attachment, Chat, Event, Message, Question, Session, pack_extra
+from realtalk.errors import RealtalkError
+
+__all__ = ["KEY", "amended", "differences", "extra_of", "record", "records", "restored"]
+
+KEY = "realtalk"  # where a foreign layout carries what it has no field for
+_DEEPEST = 200  # the JSON writer stops at 254, and layouts wrap an extra in a few levels
+_LARGEST_SESSION = 2**31 - 1  # what the stored column holds
+_KINDS = ("event", "observation", "summary")
+
+T = TypeVar("T", Message, Session, Event, Question, Alias, Attachment, Chat)
+
+
+def extra_of(values: Mapping[str, Any], where: str) -> str:
+    """`pack_extra` for values of unknown origin: absurd nesting is an error, not a crash."""
+    try:
+        text = pack_extra(values)
+        # Brackets bound the depth, so the exact look is rarely needed.
+        if text.count("[") + text.count("{") <= _DEEPEST or not _deeper(values):
+            return text
+    except (RecursionError, ValueError):
+        pass
+    raise RealtalkError("holds values nested too deeply to keep", where=where)
+
+
+def _deeper(values: Any) -> bool:
+    """Whether anything lies below the deepest level that writers can take."""
+    level = [values]
+    for _ in range(_DEEPEST):
+        below: list[Any] = []
+        for value in level:
+            below += value.values() if isinstance(value, dict) else value
+        level = [value for value in below if isinstance(value, dict | list)]
+    return bool(level)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return record(value) if is_dataclass(value) else value
+
+
+def record(value: Any, *, full: bool = False) -> dict[str, Any]:
+    """Every field of a value that is not at its default (`full`: every field), as JSON."""
+    return {
+        field.name: _plain(getattr(value, field.name))
+        for field in fields(value)
+        if full or field.default is MISSING or getattr(value, field.name) != field.default
+    }
+
+
+def differences(wanted: T, got: T) -> dict[str, Any]:
+    """The fields of `wanted` that `got` has otherwise, as JSON."""
+    return {
+        field.name: _plain(getattr(wanted, field.name))
+        for field in fields(wanted)
+        if getattr(wanted, field.name) != getattr(got, field.name)
+    }
+
+
+class _Unfit(Exception):
+    """A record's value that its field cannot hold."""
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _Unfit
+    return value
+
+
+def _maybe_text(value: Any) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _Unfit
+    return value
+
+
+def _number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > _LARGEST_SESSION:
+        raise _Unfit
+    return value
+
+
+def _time(value: Any) -> datetime | None:
+    if value is None:
+        return None
+    try:
+        return datetime.fromisoformat(_text(value)).replace(tzinfo=None)
+    except ValueError as error:
+        raise _Unfit from error
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise _Unfit
+    return tuple(_text(item) for item in value)
+
+
+def _kind(value: Any) -> str:
+    if value not in _KINDS:
+        raise _Unfit
+    return str(value)
+
+
+def _extra(value: Any) -> str:
+    text = _text(value)
+    try:
+        fit = not text or isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError) as error:
+        raise _Unfit from error
+    if not fit:
+        raise _Unfit
+    return text
+
+
+def _many(kind: type[T]) -> Callable[[Any], tuple[T, ...]]:
+    def decode(value: Any) -> tuple[T, ...]:
+        if not isinstance(value, list):
+            raise _Unfit
+        return tuple(_decoded(kind, item) for item in value)
+
+    return decode
+
+
+_FIELDS: Mapping[type[Any], Mapping[str, Callable[[Any], Any]]] = {
+    Attachment: {"kind": _text, "name": _text, "url": _text, "caption": _text},
+    Alias: {"name": _text, "speaker": _text, "source": _text},
+    Message: {
+        "id": _text,
+        "speaker": _text,
+        "time": _time,
+        "text": _text,
+        "attachments": _many(Attachment),
+        "reply_to": _maybe_text,
+        "edited": _flag,
+        "deleted": _flag,
+        "extra": _extra,
+    },
+    Session: {"number": _number, "time": _time, "messages": _many(Message)},
+    Event: {
+        "session": _number,
+        "speaker": _maybe_text,
+        "text": _text,
+        "kind": _kind,
+        "date": _text,
+        "evidence": _texts,
+        "extra": _extra,
+    },
+    Question: {
+        "id": _text,
+        "text": _text,
+        "answer": _maybe_text,
+        "category": _text,
+        "evidence": _texts,
+        "unresolved": _texts,
+        "stated": _texts,
+        "asked": _time,
+        "extra": _extra,
+    },
+    Chat: {
+        "id": _text,
+        "speakers": _texts,
+        "sessions": _many(Session),
+        "events": _many(Event),
+        "questions": _many(Question),
+        "aliases": _many(Alias),
+        "extra": _extra,
+    },
+}
+
+
+def _decoded(kind: type[T], data: Any) -> T:
+    if not isinstance(data, dict):
+        raise _Unfit
+    values = {name: decode(data[name]) for name, decode in _FIELDS[kind].items() if name in data}
+    try:
+        return kind(**values)
+    except TypeError as error:  # a field without default is missing
+        raise _Unfit from error
+
+
+def restored(kind: type[T], data: Any, where: str) -> T:
+    """The value of a record; keys that are no field are passed over."""
+    try:
+        return _decoded(kind, data)
+    except _Unfit as error:
+        raise RealtalkError(f"is no {kind.__name__.lower()} record", where=where) from error
+
+
+def records(kind: type[T], data: Any, where: str) -> tuple[T, ...]:
+    """The values of a list of records."""
+    if not isinstance(data, list):
+        raise RealtalkError(f"is no list of {kind.__name__.lower()} records", where=where)
+    return tuple(restored(kind, item, f"{where}[{index}]") for index, item in enumerate(data))
+
+
+def amended(value: T, data: Any, where: str) -> T:
+    """The value with a record's fields in place of its own."""
+    if data is None:
+        return value
+    if not isinstance(data, dict):
+        raise RealtalkError(f"'{KEY}' is no record", where=where)
+    decoders = _FIELDS[type(value)]
+    try:
+        return replace(
+            value, **{name: decoders[name](item) for name, item in data.items() if name in decoders}
+        )
+    except _Unfit as error:
+        raise RealtalkError(f"'{KEY}' holds a value of the wrong kind", where=where) from error

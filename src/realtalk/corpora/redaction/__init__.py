@@ -1,0 +1,1 @@
+"""A corpus without the people in it: see `redact`."""

@@ -1,0 +1,321 @@
+"""A corpus without the people in it: names, handles, numbers, addresses and links replaced.
+
+    redacted, key = redact(corpus, names=["Aunt Ida"])
+    "Mara, call Theo: +49 170 1234567"  →  "Person1, call Person2: <phone-1>"
+    key.to_json()                       →  {"Person1": ["Mara"], ..., "<phone-1>": [...]}
+
+The same thing has the same stand-in all over the corpus. Ids of messages, times, sessions
+and evidence stay, so whatever is measured on structure stays the same. Redacting twice
+changes nothing.
+
+What it can do: speakers, their aliases and the parts of their names are replaced
+wherever they stand as words, in any case; names that are everyday words (Will, May) or
+have two letters only where they are capitalised; one-letter names never inside texts.
+What it cannot: other people's names are guessed from capital letters inside sentences,
+so names that occur once, or are always written small, stay, and some places or titles go;
+nicknames, addresses, birthdays and what a story gives away stay too. Read the result
+before you pass it on, and name more people with `names`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question
+from realtalk.corpora.redaction.text import STAND_IN, Names, Scanner, StandIns, words_of
+from realtalk.corpora.redaction.words import COMMON, NOT_PEOPLE
+from realtalk.registry import suggest
+
+__all__ = ["KINDS", "Key", "redact"]
+
+# What `keep` can leave as it is. Speakers and the names given are always replaced.
+KINDS = ("people", "handles", "phones", "emails", "links", "numbers", "files", "extra")
+_SEEN_AT_LEAST = 2  # mid-sentence, in different texts
+# What comes before places and things rather than before people.
+_BEFORE_OTHERS = frozenset(
+    (
+        "a",
+        "an",
+        "any",
+        "around",
+        "at",
+        "from",
+        "in",
+        "into",
+        "near",
+        "of",
+        "on",
+        "some",
+        "the",
+        "to",
+    )
+)
+
+_GREETINGS = frozenset(
+    ("bye", "dear", "goodnight", "hello", "hey", "hi", "morning", "thanks", "yo")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Stand-ins and what they stand for. Private: whoever has it can undo the redaction."""
+
+    entries: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)
+
+    def to_json(self) -> dict[str, list[str]]:
+        return {stand_in: list(originals) for stand_in, originals in self.entries}
+
+
+def redact(
+    corpus: Corpus, *, names: Sequence[str] = (), keep: frozenset[str] = frozenset()
+) -> tuple[Corpus, Key]:
+    """The corpus with stand-ins, and the key to them."""
+    for kind in sorted(keep):
+        if kind not in KINDS:
+            raise suggest("kind to keep", kind, list(KINDS))
+    stand_ins = StandIns()
+    for text in (*_texts(corpus), *_speakers(corpus)):
+        stand_ins.reserve(text)
+    persons = _persons(corpus, stand_ins)
+    everyone, chats = Names(), {}
+    for chat in corpus.chats:
+        chats[chat.id] = _names_in(chat, persons, stand_ins)
+    # Across chats a speaker's own name is surer than another speaker's nickname.
+    for speaker, person in persons.items():
+        everyone.add(speaker, person)
+    for chat in corpus.chats:
+        for alias in chat.aliases:
+            everyone.add(alias.name, persons[alias.speaker])
+    for name in names:
+        if given := name.strip():
+            everyone.add(given, everyone.person(given) or stand_ins.make("Person", given))
+    scanner = Scanner(stand_ins, everyone, chats, keep)
+    made = _Rewriter(scanner, persons, stand_ins, keep).corpus(corpus)
+    if "people" not in keep:
+        others = Names()
+        for name in _people(made):
+            person = stand_ins.make("Person", name)
+            others.words[name.casefold()] = (person, True)
+        if others.words:
+            second = Scanner(stand_ins, others, {}, KINDS)
+            same = {person: person for person in persons.values()}
+            made = _Rewriter(second, same, stand_ins, frozenset(KINDS)).corpus(made)
+    entries = sorted(stand_ins.originals.items(), key=lambda entry: _order(entry[0]))
+    return made, Key(tuple((stand_in, tuple(found)) for stand_in, found in entries))
+
+
+def _order(stand_in: str) -> tuple[str, int]:
+    digits = "".join(sign for sign in stand_in if sign.isdigit())
+    return stand_in.rstrip("0123456789>"), int(digits)
+
+
+def _texts(corpus: Corpus) -> Iterator[str]:
+    """Every text in which something may be told."""
+    for chat in corpus.chats:
+        for message in chat.messages:
+            yield message.text
+            for attachment in message.attachments:
+                yield attachment.caption
+                yield attachment.name
+                yield attachment.url
+        for event in chat.events:
+            yield event.text
+        for question in chat.questions:
+            yield question.text
+            yield question.answer or ""
+
+
+def _in_chat(chat: Chat) -> Iterator[str]:
+    yield from chat.speakers
+    yield from dict.fromkeys(message.speaker for message in chat.messages)
+    yield from (event.speaker for event in chat.events if event.speaker is not None)
+    yield from (alias.speaker for alias in chat.aliases)
+
+
+def _speakers(corpus: Corpus) -> Iterator[str]:
+    return iter(dict.fromkeys(name for chat in corpus.chats for name in _in_chat(chat)))
+
+
+def _persons(corpus: Corpus, stand_ins: StandIns) -> dict[str, str]:
+    """Speakers and their stand-ins. "Mara" and "mara" are one unless they meet in a chat."""
+    together = [set(_in_chat(chat)) for chat in corpus.chats]
+    groups: dict[str, list[list[str]]] = {}
+    persons: dict[str, str] = {}
+    for name in _speakers(corpus):
+        if not name:
+            persons[name] = name  # nobody
+            continue
+        same = groups.setdefault(name.casefold(), [])
+        for group in same:
+            if not any(name in chat and any(other in chat for other in group) for chat in together):
+                group.append(name)
+                persons[name] = persons[group[0]]
+                stand_ins.note(persons[name], name)
+                break
+        else:
+            same.append([name])
+            persons[name] = stand_ins.make("Person", name, name)
+    return persons
+
+
+def _named(chat: Chat, persons: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Persons and what they are called; whole speakers' names first, for they are surest."""
+    for speaker in dict.fromkeys(_in_chat(chat)):
+        yield persons[speaker], speaker
+    for alias in chat.aliases:
+        yield persons[alias.speaker], alias.name
+
+
+def _names_in(chat: Chat, persons: dict[str, str], stand_ins: StandIns) -> Names:
+    found = Names()
+    for person, name in _named(chat, persons):
+        found.add(name, person)
+        if name and not STAND_IN.fullmatch(name):
+            stand_ins.note(person, name)
+    return found
+
+
+def _people(corpus: Corpus) -> list[str]:
+    """Words that look like names of others, in order of first appearance.
+
+    Such a word is capitalised, follows a greeting or a word in small letters (not "in",
+    "the" and their like) in two texts or more, is never written small, and is no month,
+    place or brand that we know.
+    """
+    inside: Counter[str] = Counter()
+    small: set[str] = set()
+    for text in _texts(corpus):
+        here: set[str] = set()
+        before, ended = "", 0
+        for word, start, end in words_of(text):
+            if word.islower():
+                small.add(word)
+            elif (
+                len(word) > 2
+                and word.istitle()
+                and (before.casefold() in _GREETINGS or before.islower())
+                and before not in _BEFORE_OTHERS
+                and text[ended:start] in (" ", ", ")
+            ):
+                here.add(word)
+            before, ended = word, end
+        inside.update(sorted(here, key=text.find))
+    return [
+        word
+        for word, seen in inside.items()
+        if seen >= _SEEN_AT_LEAST
+        and word.lower() not in small
+        and word.casefold() not in NOT_PEOPLE
+        and word.casefold().removesuffix("s") not in NOT_PEOPLE
+    ]
+
+
+class _Rewriter:
+    """Walks a corpus and puts the stand-ins in."""
+
+    def __init__(
+        self,
+        scanner: Scanner,
+        persons: dict[str, str],
+        stand_ins: StandIns,
+        keep: frozenset[str],
+    ) -> None:
+        self._text = scanner.text
+        self._persons = persons
+        self._stand_ins = stand_ins
+        self._keep = keep
+
+    def corpus(self, corpus: Corpus) -> Corpus:
+        taken: set[str] = set()
+        chats = []
+        for chat in corpus.chats:
+            wanted = name = self._id(chat.id, chat)
+            number = 2
+            while name in taken:
+                name, number = f"{wanted}_{number}", number + 1
+            taken.add(name)
+            chats.append(self._chat(chat, name))
+        name = corpus.name
+        for chat in corpus.chats:
+            name = self._id(name, chat)
+        return Corpus(name, corpus.format, tuple(chats))
+
+    def _id(self, name: str, chat: Chat) -> str:
+        """An id is also a file's name: no brackets, and names count inside words too."""
+        name = self._text(name, chat.id, is_id=True).replace("<", "").replace(">", "")
+        for speaker in chat.speakers:
+            if STAND_IN.fullmatch(speaker):
+                continue
+            for piece in sorted((speaker, *re.split(r"[\W\d_]+", speaker)), key=len, reverse=True):
+                if len(piece) > 3 and piece.casefold() not in COMMON:
+                    person = self._persons[speaker]
+                    name = re.sub(re.escape(piece), person, name, flags=re.IGNORECASE)
+        return name
+
+    def _extra(self, extra: str) -> str:
+        return extra if "extra" in self._keep else ""
+
+    def _chat(self, chat: Chat, name: str) -> Chat:
+        def clean(text: str) -> str:
+            return self._text(text, chat.id)
+
+        def message(old: Message) -> Message:
+            return replace(
+                old,
+                speaker=self._persons[old.speaker],
+                text=clean(old.text),
+                attachments=tuple(self._attachment(each, clean) for each in old.attachments),
+                extra=self._extra(old.extra),
+            )
+
+        def event(old: Event) -> Event:
+            return replace(
+                old,
+                speaker=None if old.speaker is None else self._persons[old.speaker],
+                text=clean(old.text),
+                date=clean(old.date),
+                extra=self._extra(old.extra),
+            )
+
+        def question(old: Question) -> Question:
+            return replace(
+                old,
+                id=self._id(old.id, chat),
+                text=clean(old.text),
+                answer=None if old.answer is None else clean(old.answer),
+                unresolved=tuple(map(clean, old.unresolved)),
+                stated=tuple(map(clean, old.stated)),
+                extra=self._extra(old.extra),
+            )
+
+        return Chat(
+            name,
+            tuple(self._persons[speaker] for speaker in chat.speakers),
+            tuple(
+                replace(session, messages=tuple(map(message, session.messages)))
+                for session in chat.sessions
+            ),
+            tuple(map(event, chat.events)),
+            tuple(map(question, chat.questions)),
+            tuple(
+                Alias(self._persons[old.speaker], self._persons[old.speaker], clean(old.source))
+                for old in chat.aliases
+            ),
+            self._extra(chat.extra),
+        )
+
+    def _attachment(self, old: Attachment, clean: Callable[[str], str]) -> Attachment:
+        name, url = old.name, old.url
+        if name and "files" not in self._keep:
+            ending = PurePosixPath(name).suffix
+            if not (ending[1:].isalnum() and len(ending) < 6):
+                ending = ""
+            if not STAND_IN.fullmatch(name.removesuffix(ending)):
+                name = self._stand_ins.make("file", name, name) + ending.lower()
+        if url and "links" not in self._keep:
+            url = self._stand_ins.make("link", url, url)
+        return replace(old, name=name, url=url, caption=clean(old.caption))

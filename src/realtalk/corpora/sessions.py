@@ -1,0 +1,103 @@
+"""Cuts a flat stream of messages into sessions at pauses, and names the messages.
+
+    messages at 18:03, 18:04, 23:50, next day 18:01 with gap=6h
+    → session 1: D1:1 D1:2 D1:3, session 2: D2:1
+
+Exports have no sessions of their own; the ids follow the published corpora's
+"D<session>:<number>". Two forms of one rule: `cut_frame` for columns, `cut` for values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Literal
+
+import polars as pl
+
+from realtalk.chat import Message, Session
+from realtalk.errors import RealtalkError
+
+__all__ = ["cut", "cut_frame", "parse_gap", "sorted_by_time"]
+
+Gap = timedelta | Literal["day"]
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def parse_gap(text: str) -> Gap:
+    """ "6h", "90m", "2d" or "day" (a session a calendar day)."""
+    text = text.strip().lower()
+    if text == "day":
+        return "day"
+    number, unit = text[:-1], text[-1:]
+    if unit in _UNITS:
+        try:
+            gap = timedelta(**{_UNITS[unit]: float(number)})
+        except (ValueError, OverflowError):
+            gap = timedelta(0)
+        if gap > timedelta(0):
+            return gap
+    raise RealtalkError(f"'{text}' is no pause", fix="write --gap 6h, 90m, 2d or day")
+
+
+def sorted_by_time(messages: Iterable[Message]) -> list[Message]:
+    """Oldest first; messages of one instant, or without time, keep their order."""
+    ordered: list[tuple[datetime, int, Message]] = []
+    last = datetime.min
+    for index, message in enumerate(messages):
+        last = message.time if message.time is not None else last
+        ordered.append((last, index, message))
+    ordered.sort(key=lambda entry: entry[:2])
+    return [message for _, _, message in ordered]
+
+
+def cut(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
+    """Sessions of time-ordered messages, with new ids; replies follow their message's new id."""
+    groups: list[list[Message]] = []
+    last: datetime | None = None
+    for message in messages:
+        if not groups or _pause(last, message.time, gap):
+            groups.append([])
+        groups[-1].append(message)
+        last = message.time or last
+    names: dict[str | None, str] = {}
+    for number, group in enumerate(groups, 1):
+        for position, message in enumerate(group, 1):
+            names.setdefault(message.id, f"D{number}:{position}")
+    sessions = []
+    for number, group in enumerate(groups, 1):
+        # Spelled out: dataclasses.replace takes several times as long, and exports are long.
+        renamed = tuple(
+            Message(
+                *(f"D{number}:{position}", m.speaker, m.time, m.text, m.attachments),
+                *(names.get(m.reply_to), m.edited, m.deleted, m.extra),
+            )
+            for position, m in enumerate(group, 1)
+        )
+        sessions.append(Session(number, group[0].time, renamed))
+    return tuple(sessions)
+
+
+def _pause(last: datetime | None, now: datetime | None, gap: Gap) -> bool:
+    if last is None or now is None:
+        return False
+    return now.date() != last.date() if gap == "day" else now - last > gap
+
+
+def cut_frame(frame: pl.DataFrame, gap: Gap) -> pl.DataFrame:
+    """Adds `session`, `session_time` and `id` to a time-ordered frame of one chat."""
+    time = pl.col("time")
+    pause = (
+        time.dt.date() != time.dt.date().shift(1) if gap == "day" else time - time.shift(1) > gap
+    )
+    frame = frame.with_columns(
+        (pause.fill_null(False).cum_sum() + 1).cast(pl.Int32).alias("session")
+    )
+    return frame.with_columns(
+        time.first().over("session").alias("session_time"),
+        pl.format(
+            "D{}:{}",
+            pl.col("session"),
+            pl.int_range(1, pl.len() + 1).over("session"),
+        ).alias("id"),
+    )

@@ -1,0 +1,195 @@
+"""A reading on disk: three Parquet files and a small JSON of where they came from.
+
+    store(reading, Path("my-corpus"), source)
+    → my-corpus/messages.parquet, events.parquet, questions.parquet, corpus.json
+
+The folder is written beside its place and then moved there, so a reader never sees half a
+corpus. DuckDB, Spark, pandas and polars read the Parquet files as they are.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+
+from realtalk import __version__
+from realtalk.chat import Alias
+from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
+from realtalk.corpora.source import Source
+from realtalk.corpora.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables
+from realtalk.errors import RealtalkError
+
+__all__ = ["LAYOUT", "is_stored", "load", "provenance", "store"]
+
+LAYOUT = 1  # of the folder; a reader of another layout says so instead of guessing
+_ABOUT = "corpus.json"
+_FILES: Mapping[str, pl.Schema] = {"messages": MESSAGES, "events": EVENTS, "questions": QUESTIONS}
+_KEPT_LEFTOVERS = 1000
+
+
+def store(
+    reading: Reading, folder: Path, source: Source | None = None, options: ReadOptions | None = None
+) -> Path:
+    """Writes the corpus; an existing corpus of this layout at the place is replaced."""
+    if folder.exists() and not is_stored(folder):
+        if not folder.is_dir():
+            raise RealtalkError("is a file", where=str(folder), fix="name a folder with --out")
+        if any(folder.iterdir()):
+            raise RealtalkError(
+                "the folder is not empty and holds no corpus",
+                where=str(folder),
+                fix="name a new folder with --out",
+            )
+    half = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
+    try:
+        half.mkdir(parents=True)
+        tables = reading.tables
+        for name in _FILES:
+            frame: pl.DataFrame = getattr(tables, name)
+            # zstd at its fastest: half the size of snappy's for chat text, at equal speed.
+            frame.write_parquet(half / f"{name}.parquet", compression="zstd", compression_level=1)
+        about = orjson.dumps(provenance(reading, source, options), option=orjson.OPT_INDENT_2)
+        (half / _ABOUT).write_bytes(about + b"\n")
+        if folder.exists():
+            old = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
+            folder.rename(old)
+            half.rename(folder)
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            half.rename(folder)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise RealtalkError(f"cannot be written ({reason})", where=str(folder)) from error
+    finally:
+        shutil.rmtree(half, ignore_errors=True)
+    return folder
+
+
+def provenance(
+    reading: Reading, source: Source | None, options: ReadOptions | None
+) -> dict[str, Any]:
+    """Where the corpus came from and how it was read; file names only, no paths, no text."""
+    tables, ledger = reading.tables, reading.ledger
+    gap = options.gap if options else None
+    return {
+        "layout": LAYOUT,
+        "realtalk": __version__,
+        "name": tables.name,
+        "format": tables.format,
+        "source": [
+            {"name": member.name, "bytes": member.size, "sha256": member.sha256()}
+            for member in (source.members if source else ())
+            if member.suffix in (".txt", ".json", ".jsonl", ".csv", ".tsv", ".xlsx")
+        ],
+        "options": {
+            "gap": gap.total_seconds() if isinstance(gap, timedelta) else gap,
+            "dates": options.dates if options else None,
+            "timezone": options.timezone if options else None,
+        },
+        "ledger": {
+            "unit": ledger.unit,
+            "total": ledger.total,
+            "in_messages": ledger.in_messages,
+            "system": ledger.system,
+            "left_over": len(ledger.leftovers),
+            "leftovers": [asdict(left) for left in ledger.leftovers[:_KEPT_LEFTOVERS]],
+        },
+        "notes": list(reading.notes),
+        "chats": [
+            {
+                "id": row.id,
+                "speakers": list(row.speakers),
+                "aliases": [asdict(alias) for alias in row.aliases],
+                "empty_sessions": [
+                    [number, time.isoformat() if time else None]
+                    for number, time in row.empty_sessions
+                ],
+                "extra": row.extra,
+            }
+            for row in tables.chats
+        ],
+    }
+
+
+def is_stored(path: Path) -> bool:
+    """Whether a folder is a stored corpus."""
+    return (path / _ABOUT).is_file() and (path / "messages.parquet").is_file()
+
+
+def load(folder: Path) -> Reading:
+    """A stored corpus, with the ledger of the day it was read."""
+    where = str(folder / _ABOUT)
+    try:
+        about = orjson.loads((folder / _ABOUT).read_bytes())
+        layout = about["layout"]
+        if layout != LAYOUT:
+            raise RealtalkError(
+                f"was stored in layout {layout}, this version reads {LAYOUT}",
+                where=where,
+                fix="read the source again",
+            )
+        chats = tuple(_chat_row(entry) for entry in about["chats"])
+        frames = {
+            name: _frame(folder / f"{name}.parquet", schema) for name, schema in _FILES.items()
+        }
+        counts = about["ledger"]
+        ledger = Ledger(
+            counts["unit"],
+            counts["total"],
+            counts["in_messages"],
+            counts["system"],
+            _leftovers(counts),
+        )
+        tables = Tables(about["name"], about["format"], chats, **frames)
+        return Reading(tables=tables, ledger=ledger, notes=tuple(about["notes"]))
+    except OSError as error:
+        raise RealtalkError(f"cannot be read ({error.strerror})", where=where) from error
+    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RealtalkError(
+            "is not the record of a stored corpus", where=where, fix="read the source again"
+        ) from error
+
+
+def _leftovers(counts: Mapping[str, Any]) -> tuple[Leftover, ...]:
+    kept = [Leftover(entry["where"], entry["reason"]) for entry in counts["leftovers"]]
+    more = counts["left_over"] - len(kept)
+    # The count must still add up where only the first thousand were written down.
+    kept += [Leftover("(not listed)", "only the first thousand are listed")] * more
+    return tuple(kept)
+
+
+def _chat_row(entry: Mapping[str, Any]) -> ChatRow:
+    return ChatRow(
+        entry["id"],
+        tuple(entry["speakers"]),
+        tuple(Alias(**alias) for alias in entry["aliases"]),
+        tuple(
+            (number, datetime.fromisoformat(time) if time else None)
+            for number, time in entry["empty_sessions"]
+        ),
+        entry["extra"],
+    )
+
+
+def _frame(path: Path, schema: pl.Schema) -> pl.DataFrame:
+    try:
+        frame = pl.read_parquet(path)
+    except FileNotFoundError as error:
+        raise RealtalkError("is missing", where=str(path), fix="read the source again") from error
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise RealtalkError(
+            "is not a readable Parquet file", where=str(path), fix="read the source again"
+        ) from error
+    if frame.schema != schema:
+        raise RealtalkError(
+            "has other columns than a stored corpus", where=str(path), fix="read the source again"
+        )
+    return frame

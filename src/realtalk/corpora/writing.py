@@ -1,0 +1,55 @@
+"""Files written whole or not at all.
+
+write_json(folder / "chat.json", data) → the path; a crash leaves the old file or none
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from realtalk.errors import RealtalkError
+
+__all__ = ["atomic_path", "file_stem", "write_bytes", "write_json", "write_text"]
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """A temporary neighbour that takes the real name only if the block ends well."""
+    temporary = path.with_name(f".{path.stem[:40]}.{secrets.token_hex(4)}{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        temporary.replace(path)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise RealtalkError(f"cannot be written ({reason})", where=str(path)) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def write_bytes(path: Path, data: bytes) -> Path:
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+    return path
+
+
+def write_text(path: Path, text: str) -> Path:
+    return write_bytes(path, text.encode())
+
+
+def write_json(path: Path, value: Any) -> Path:
+    return write_bytes(path, orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def file_stem(name: str) -> str:
+    """A chat id as a file name: no folders, no reserved characters, never empty."""
+    stem = re.sub(r'[\x00-\x1f<>:"/\\|?*]+', "_", name).strip(". ")
+    return stem[:150] or "chat"

@@ -1,0 +1,39 @@
+"""The one exception that a user is meant to see.
+
+Turns "something is wrong with your input or setup" into one line:
+
+    RealtalkError("no message could be read", where="chat.txt, line 12",
+                  fix="pass --dates dmy, mdy or ymd")
+    → chat.txt, line 12: no message could be read; pass --dates dmy, mdy or ymd
+
+Every other exception that reaches the top is a bug and shows its traceback.
+Chat text never goes into an error: only file names, line numbers and ids.
+"""
+
+from __future__ import annotations
+
+__all__ = ["MissingExtraError", "RealtalkError"]
+
+
+class RealtalkError(Exception):
+    """What is wrong, where, and what to do, on one line."""
+
+    def __init__(self, what: str, *, where: str | None = None, fix: str | None = None) -> None:
+        self.what = what
+        self.where = where
+        self.fix = fix
+        line = what if where is None else f"{where}: {what}"
+        if fix is not None:
+            line = f"{line}; {fix}"
+        # One line whatever went in: a path or a parser's message may hold newlines.
+        super().__init__(" ".join(line.split()))
+
+
+class MissingExtraError(RealtalkError):
+    """A feature needs an extra that is not installed; the message is its cure."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(
+            f"{feature} needs the extra '{extra}'",
+            fix=f"install it with: pip install 'realtalk[{extra}]'",
+        )

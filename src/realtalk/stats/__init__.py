@@ -1,0 +1,32 @@
+"""What a corpus looks like: counts, gaps, runs and activity, and their pictures.
+
+    describe(reading.tables).messages_per_chat → 14.5
+
+`describe` counts, `values` are the results, `figures` draws them.
+"""
+
+from realtalk.stats.describe import describe
+from realtalk.stats.values import (
+    WEEKDAYS,
+    Bin,
+    ChatStats,
+    CorpusStats,
+    Grid,
+    SpeakerStats,
+    Summary,
+    chat_rows,
+    corpus_rows,
+)
+
+__all__ = [
+    "WEEKDAYS",
+    "Bin",
+    "ChatStats",
+    "CorpusStats",
+    "Grid",
+    "SpeakerStats",
+    "Summary",
+    "chat_rows",
+    "corpus_rows",
+    "describe",
+]

@@ -1,0 +1,199 @@
+"""What a corpus looks like: columns in, counts and means out.
+
+    stats = describe(reading.tables)
+    stats.messages_per_chat        → 14.5
+    stats.response_gaps.median     → 2.2 (minutes), or None where no gap could be measured
+    stats.per_chat[0].words        → 1204
+
+Words are what Python's `str.split()` gives. Messages without a time are left out of every
+figure about time, and counted. A mean of nothing is None, never 0.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from realtalk.corpora.tables import Tables
+from realtalk.stats.values import (
+    WEEKDAYS,
+    Bin,
+    ChatStats,
+    CorpusStats,
+    SpeakerStats,
+    Summary,
+)
+
+__all__ = ["count_words", "describe"]
+
+# Python splits at these four separators too; the regular expression's \s does not.
+_WORD = r"[^\s\x1c-\x1f]+"
+_BINS_PER_DECADE = 4
+_NOTHING = Summary(0, None, None, None)
+
+
+def count_words(text: pl.Expr) -> pl.Expr:
+    """`len(text.split())` for a column."""
+    return text.str.count_matches(_WORD)
+
+
+def describe(tables: Tables) -> CorpusStats:
+    """Every figure of a corpus, in a few passes over its columns."""
+    lines = _lines(tables.messages)
+    turns = lines.filter("new_turn").select("chat", "index")
+    runs = turns.with_columns(
+        (pl.col("index").shift(-1, fill_value=lines.height) - pl.col("index")).alias("value")
+    )
+    answers = lines.filter("new_turn", ~pl.col("new_session"), pl.col("gap").is_not_null())
+    gaps = answers.filter(pl.col("gap") >= 0).select("chat", pl.col("gap").alias("value"))
+    chats = _chats(tables, lines, _summaries(gaps), _summaries(runs))
+    lengths = runs.group_by("value").len().sort("value")
+    return CorpusStats(
+        tables.name,
+        tables.format,
+        chats,
+        _summary(gaps),
+        answers.height - gaps.height,
+        _bins(gaps["value"]),
+        _summary(runs),
+        tuple((int(length), int(count)) for length, count in lengths.iter_rows()),
+        _week(lines),
+    )
+
+
+def _lines(messages: pl.DataFrame) -> pl.DataFrame:
+    """A narrow row a message: words, minutes since the one before, and what begins with it."""
+    frame = messages.select(
+        "chat", "session", "speaker", "time", count_words(pl.col("text")).alias("words")
+    )
+    new_chat = pl.col("chat").ne_missing(pl.col("chat").shift(1))
+    new_session = new_chat | pl.col("session").ne_missing(pl.col("session").shift(1))
+    first = pl.int_range(pl.len()) == 0
+    starts = frame.filter(new_session | first).select("chat", "session")
+    if starts.is_duplicated().any():  # sessions that are not stored in one piece
+        frame = frame.sort("chat", "session", maintain_order=True)
+    return frame.with_columns(
+        (new_session | first).alias("new_session"),
+        (new_session | first | pl.col("speaker").ne_missing(pl.col("speaker").shift(1))).alias(
+            "new_turn"
+        ),
+        ((pl.col("time") - pl.col("time").shift(1)).dt.total_microseconds() / 60e6).alias("gap"),
+        pl.int_range(pl.len()).alias("index"),
+    )
+
+
+_SUMMARY = (
+    pl.len().alias("n"),
+    pl.col("value").mean().alias("mean"),
+    pl.col("value").median().alias("median"),
+    pl.col("value").max().alias("max"),
+)
+
+
+def _summary(values: pl.DataFrame) -> Summary:
+    return Summary(*values.select(_SUMMARY).row(0))
+
+
+def _summaries(values: pl.DataFrame) -> dict[str, Summary]:
+    rows = values.group_by("chat").agg(_SUMMARY).iter_rows()
+    return {chat: Summary(*figures) for chat, *figures in rows}
+
+
+def _chats(
+    tables: Tables, lines: pl.DataFrame, gaps: dict[str, Summary], runs: dict[str, Summary]
+) -> tuple[ChatStats, ...]:
+    time = pl.col("time")
+    counted = {
+        row["chat"]: row
+        for row in lines.group_by("chat")
+        .agg(
+            pl.len().alias("messages"),
+            pl.col("new_turn").sum().alias("turns"),
+            pl.col("new_session").sum().alias("sessions"),
+            pl.col("words").sum(),
+            time.min().alias("first"),
+            time.max().alias("last"),
+            time.dt.date().drop_nulls().n_unique().alias("days"),
+            time.null_count().alias("messages_without_time"),
+        )
+        .iter_rows(named=True)
+    }
+    speaking: dict[str, list[SpeakerStats]] = {}
+    for chat, *figures in (
+        lines.group_by("chat", "speaker", maintain_order=True)
+        .agg(pl.len(), pl.col("new_turn").sum(), pl.col("words").sum())
+        .iter_rows()
+    ):
+        speaking.setdefault(chat, []).append(SpeakerStats(*figures))
+    attached = (
+        tables.messages.lazy()
+        .select("chat", "attachments")
+        .filter(pl.col("attachments").list.len() > 0)
+        .explode("attachments")
+        .select("chat", pl.col("attachments").struct.field("kind"))
+        .collect()
+    )
+    attachments = _counts(attached, "kind")
+    questions = _counts(tables.questions, "category")
+    events = dict(
+        tables.events.filter(pl.col("kind") == "event").group_by("chat").len().iter_rows()
+    )
+    made = []
+    for chat in tables.chats:
+        row = counted.get(chat.id, {})
+        first, last = row.get("first"), row.get("last")
+        spoke = speaking.get(chat.id, [])
+        silent = [name for name in chat.speakers if name not in {who.name for who in spoke}]
+        made.append(
+            ChatStats(
+                id=chat.id,
+                speakers=(*spoke, *(SpeakerStats(name, 0, 0, 0) for name in silent)),
+                messages=row.get("messages", 0),
+                turns=row.get("turns", 0),
+                sessions=row.get("sessions", 0),
+                empty_sessions=len(chat.empty_sessions),
+                words=row.get("words", 0),
+                first=first,
+                last=last,
+                days=row["days"] if first else None,
+                span_days=(last.date() - first.date()).days + 1 if first and last else None,
+                messages_without_time=row.get("messages_without_time", 0),
+                attachments=attachments.get(chat.id, ()),
+                events=events.get(chat.id, 0),
+                questions=questions.get(chat.id, ()),
+                response_gaps=gaps.get(chat.id, _NOTHING),
+                runs=runs.get(chat.id, _NOTHING),
+            )
+        )
+    return tuple(made)
+
+
+def _counts(frame: pl.DataFrame, column: str) -> dict[str, tuple[tuple[str, int], ...]]:
+    """How often each value of a column occurs in each chat, sorted by value."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for chat, value, number in frame.group_by("chat", column).len().sort(column).iter_rows():
+        found.setdefault(chat, []).append((value, number))
+    return {chat: tuple(counts) for chat, counts in found.items()}
+
+
+def _bins(minutes: pl.Series) -> tuple[Bin, ...]:
+    """Equal steps on a log scale from one second on; shorter gaps share the first bin."""
+    # The tiny addend keeps whole powers of ten, which a logarithm may miss, in their own bin.
+    step = ((minutes * 60).log(10) * _BINS_PER_DECADE + 1e-9).floor()
+    counted = step.set(minutes * 60 < 1 - 1e-9, -1.0).cast(pl.Int64).alias("step").value_counts()
+    found = {int(step): int(count) for step, count in counted.iter_rows()}
+    edges = [(0.0, 1 / 60)] + [
+        tuple(10 ** ((step + side) / _BINS_PER_DECADE) / 60 for side in (0, 1))
+        for step in range(max(found, default=-1) + 1)
+    ]
+    return tuple(Bin(low, high, found.get(step, 0)) for step, (low, high) in enumerate(edges, -1))
+
+
+def _week(lines: pl.DataFrame) -> tuple[tuple[int, ...], ...]:
+    counts = [[0] * 24 for _ in WEEKDAYS]
+    timed = lines.lazy().select("time").filter(pl.col("time").is_not_null())
+    cells = timed.group_by(
+        pl.col("time").dt.weekday().alias("day"), pl.col("time").dt.hour().alias("hour")
+    ).len()
+    for day, hour, number in cells.collect().iter_rows():
+        counts[day - 1][hour] = number
+    return tuple(tuple(day) for day in counts)

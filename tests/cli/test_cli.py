@@ -1,0 +1,192 @@
+"""The command as a person meets it: help, errors, exit statuses, JSON, and the demo."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.cli import main as command
+from realtalk.cli.reference import reference
+
+REPO = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+    """Runs the command in this process, in an empty folder: (status, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["realtalk", *words])
+        status = 0
+        try:
+            command.main()
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+def test_help_is_fast() -> None:
+    words = [sys.executable, "-c", "from realtalk.cli.main import main; main()", "--help"]
+    best = 9.0
+    for _ in range(5):
+        began = time.perf_counter()
+        done = subprocess.run(words, capture_output=True, check=True, env=dict(os.environ))
+        best = min(best, time.perf_counter() - began)
+    assert b"realtalk demo" in done.stdout
+    assert best < 0.3, f"--help took {best:.2f} s"
+
+
+def test_reference_is_fresh() -> None:
+    written = (REPO / "docs" / "reference.md").read_text("utf-8")
+    assert written == reference(), "run `make docs`"
+
+
+def test_version_and_no_arguments(run: Any) -> None:
+    assert run("--version")[1].startswith("realtalk 0.")
+    _, out, err = run()
+    assert "read" in out + err
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("stats", "nowhere.zip"), "error: nowhere.zip: no such file or folder; check the path\n"),
+        (("stats", "sample", "--format", "locom"), "did you mean 'locomo'?"),
+        (("stats", "sample", "--gap", "soon"), "write --gap 6h"),
+        (("stats", "sample", "--dates", "dym"), "known: dmy, mdy, ymd"),
+        (("stats", "sample", "--timezone", "Mars/Base"), "unknown time zone"),
+        (("read", "sample", "--column", "speaker"), "write --column speaker=author"),
+        (("export", "sample", "--to", "whatsapp", "--out", "x"), "unknown format to write"),
+        (("check", "sample", "--fail-on", "errors"), "did you mean 'error'?"),
+        (("data", "get", "realtlk"), "did you mean 'realtalk'?"),
+    ],
+)
+def test_a_wrong_call_is_one_line(run: Any, words: tuple[str, ...], line: str) -> None:
+    status, out, err = run(*words)
+    assert status == 2
+    assert err.startswith("error: ") and err.count("\n") == 1
+    assert line in err
+    assert out == ""
+
+
+def test_anything_else_is_a_bug(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("realtalk.corpora.opening.open_reading", broken)
+    with pytest.raises(ZeroDivisionError):
+        run("stats", "sample")
+
+
+def test_read_stores_and_says_where(run: Any, tmp_path: Path) -> None:
+    status, out, err = run("read", "sample")
+    assert status == 0
+    assert "Chat_2_Mara_Juno" in out
+    assert "649 entries = 649 in messages + 0 system + 0 left over" in err
+    assert "stored in sample-corpus" in err
+    assert run("stats", "sample-corpus", "--json")[1] == run("stats", "sample", "--json")[1]
+    about = json.loads(run("read", "sample", "--json", "--out", "again")[1])
+    assert about["messages"] == 649 and about["format"] == "realtalk"
+    assert {entry["name"] for entry in about["source"]} == {
+        "Chat_1_Mara_Theo.json",
+        "Chat_2_Mara_Juno.json",
+    }
+    assert str(tmp_path) not in json.dumps(about)
+
+
+def test_stats_figures(run: Any, tmp_path: Path) -> None:
+    status, out, _ = run("stats", "sample", "--figures", "pictures")
+    assert status == 0 and "messages a chat" in out
+    kinds = {path.suffix for path in (tmp_path / "pictures").iterdir()}
+    assert kinds == {".png", ".svg", ".html"}
+
+
+def test_check_status(run: Any, tmp_path: Path) -> None:
+    assert run("check", "sample")[0] == 0
+    assert run("check", "sample", "--fail-on", "note")[0] == 1
+    data = json.loads(run("check", "sample", "--json")[1])
+    assert data["counts"] == {"alias": 1}
+    bad = {
+        "name": {"speaker_1": "A", "speaker_2": "B"},
+        "session_1": [{"clean_text": "x", "speaker": "A", "dia_id": "D1:1", "date_time": ""}] * 2,
+        "qa": [{"question": "?", "answer": "x", "evidence": ["D9:9"], "category": 1}],
+    }
+    (tmp_path / "bad.json").write_text(json.dumps(bad))
+    status, out, _ = run("check", "bad.json", "--all")
+    assert status == 1
+    assert "duplicate-id" in out and "D9:9" in out
+    assert run("check", "bad.json", "--fail-on", "never")[0] == 0
+
+
+@pytest.mark.parametrize("to", ["realtalk", "sheet", "locomo", "convokit", "jsonl"])
+def test_export_and_back(run: Any, to: str) -> None:
+    assert run("export", "sample", "--to", to, "--out", "out")[0] == 0
+    before = json.loads(run("stats", "sample", "--json")[1])
+    after = json.loads(run("stats", "out", "--json")[1])
+    for key in ("chats", "messages_per_chat", "sessions_per_chat", "words_per_chat", "questions"):
+        assert after[key] == before[key], key
+
+
+def test_redact(run: Any, tmp_path: Path) -> None:
+    assert run("redact", "sample", "--out", "shared", "--key", "key.json")[0] == 0
+    assert run("export", "shared", "--to", "jsonl", "--out", "text")[0] == 0
+    text = "".join(p.read_text("utf-8") for p in (tmp_path / "text").rglob("*") if p.is_file())
+    text += (tmp_path / "shared" / "corpus.json").read_text("utf-8")
+    for name in ("Mara", "Theo", "Juno", "Bex"):
+        assert name not in text, name
+    assert "Person1" in text
+    assert "Mara" in (tmp_path / "key.json").read_text("utf-8")
+
+
+def test_data_list(run: Any, tmp_path: Path) -> None:
+    status, out, _ = run("data", "list", "--cache", str(tmp_path / "cache"), "--json")
+    assert status == 0
+    assert {entry["dataset"] for entry in json.loads(out)} == {"realtalk", "locomo"}
+
+
+def test_demo(run: Any, tmp_path: Path) -> None:
+    began = time.perf_counter()
+    status, out, err = run("demo")
+    assert status == 0
+    assert time.perf_counter() - began < 60
+    assert "every chat" in out and "everything is in demo/" in err
+    for name in ("sample", "sample-simulated", "sample-threads"):
+        assert (tmp_path / "demo" / "tables" / f"{name}-corpus.csv").stat().st_size > 100
+        assert (tmp_path / "demo" / "corpora" / name / "messages.parquet").exists()
+    assert (tmp_path / "demo" / "figures" / "response_gaps.png").stat().st_size > 10_000
+
+
+def test_published_figures(run: Any, data: Path, tmp_path: Path) -> None:
+    """§5.1 and Table 1, to the paper's digits, by the command a user would type."""
+    stats = json.loads(run("stats", str(data / "realtalk"), "--json")[1])
+    assert stats["chats"] == 10
+    assert round(stats["messages_per_chat"], 1) == 894.4
+    assert round(stats["sessions_per_chat"], 1) == 21.9
+    assert round(stats["words_per_chat"], 1) == 17109.8
+    assert stats["turns"] == 3874
+    gap = stats["response_gap_minutes"]
+    assert (round(gap["mean"], 2), round(gap["median"], 2)) == (20.98, 2.22)
+    assert round(gap["max"] / 60, 2) == 27.90
+    runs = stats["consecutive_messages"]
+    assert (round(runs["mean"], 2), runs["median"], runs["max"]) == (2.31, 2, 68)
+    questions = stats["questions"]
+    assert questions["total"] == 728
+    assert [questions[k] for k in ("multi_hop", "temporal", "commonsense")] == [301, 319, 108]
+    split = tmp_path / "split"
+    split.mkdir()
+    for path in (data / "locomo").glob("Chat_*.json"):
+        (split / path.name).symlink_to(path)
+    stats = json.loads(run("stats", str(split), "--json")[1])
+    found = [round(stats[f"{key}_per_chat"], 1) for key in ("messages", "sessions", "words")]
+    assert found == [588.2, 27.2, 13377.2]

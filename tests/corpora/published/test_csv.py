@@ -1,0 +1,162 @@
+"""CSV and TSV with named columns."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus_strategies import damaged
+from realtalk.chat import Attachment, Chat, Corpus, Message, Session, unpack_extra
+from realtalk.corpora.published.csv import FORMAT
+from realtalk.corpora.reading import Reading, ReadOptions
+from realtalk.corpora.source import Source
+from realtalk.errors import RealtalkError
+
+PLAIN = 'From,Date,Message,Mood\nMara,2026-03-02 18:03,"hey, ""you""\nup?",\nTheo,,no,tired\n'
+
+
+def _read(path: Path, **options: Any) -> Reading:
+    return FORMAT.read(Source.open(path), ReadOptions(**options))
+
+
+def _saved(path: Path, text: str, encoding: str = "utf-8") -> Path:
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def test_quoted_cells_over_several_lines(tmp_path: Path) -> None:
+    reading = _read(_saved(tmp_path / "x.csv", PLAIN))
+    (chat,) = reading.corpus.chats
+    assert [(m.id, m.speaker, m.time, m.text) for m in chat.messages] == [
+        ("D1:1", "Mara", datetime(2026, 3, 2, 18, 3), 'hey, "you"\nup?'),
+        ("D1:2", "Theo", None, "no"),
+    ]
+    assert unpack_extra(chat.by_id["D1:2"].extra) == {"Mood": "tired"}
+    assert (reading.ledger.total, reading.ledger.in_messages, reading.ledger.system) == (4, 3, 1)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_delimiters_and_byte_order_marks(tmp_path: Path, delimiter: str, encoding: str) -> None:
+    rows = [("author", "timestamp", "content"), ("Zoë", "1772474580", "a ; b , c"), ("Q", "", "x")]
+    text = "\r\n".join(
+        delimiter.join(f'"{cell}"' if set(cell) & set(",;") else cell for cell in row)
+        for row in rows
+    )
+    path = _saved(tmp_path / "x.csv", text, encoding)
+    assert FORMAT.sniff(Source.open(path))
+    (chat,) = _read(path).corpus.chats
+    first = chat.by_id["D1:1"]
+    assert (first.speaker, first.text) == ("Zoë", "a ; b , c")
+    assert first.time == datetime(2026, 3, 2, 18, 3)
+
+
+def test_windows_text_is_noted(tmp_path: Path) -> None:
+    reading = _read(_saved(tmp_path / "x.csv", "name,text\nZoë,café\n", "cp1252"))
+    assert next(reading.corpus.chats[0].messages).text == "café"
+    assert "Windows-1252" in reading.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("stamps", "dates", "expected", "noted"),
+    [
+        (["13/02/2026 18:03", "01/02/2026 18:03"], None, (2026, 2, 1), False),
+        (["02/13/2026 6:03 pm", "01/02/2026 6:03 PM"], None, (2026, 1, 2), False),
+        (["01/02/2026 18:03", "02/02/2026"], None, (2026, 2, 1), True),
+        (["01/02/26, 18:03", "02/02/26"], "mdy", (2026, 1, 2), False),
+        (["2026/01/02 18:03", "2026.1.3"], None, (2026, 1, 2), False),
+    ],
+)
+def test_dates_with_numbers(
+    tmp_path: Path, stamps: list[str], dates: Any, expected: tuple[int, int, int], noted: bool
+) -> None:
+    rows = "".join(f'Mara,"{stamp}",x\n' for stamp in stamps)
+    reading = _read(_saved(tmp_path / "x.csv", f"sender,date,body\n{rows}"), dates=dates)
+    times = [m.time for m in reading.corpus.chats[0].messages]
+    assert datetime(*expected, 18, 3) in times
+    assert None not in times
+    assert bool(reading.notes) is noted
+
+
+def test_date_and_time_in_two_columns(tmp_path: Path) -> None:
+    text = "date,time,user,message\n2026-03-02,18:03,Mara,hey\n"
+    (chat,) = _read(_saved(tmp_path / "x.csv", text)).corpus.chats
+    assert chat.by_id["D1:1"].time == datetime(2026, 3, 2, 18, 3)
+
+
+def test_rows_without_speaker_and_ragged_rows(tmp_path: Path) -> None:
+    text = 'user,text\n,"two\nlines"\nMara\n\nTheo,b,more\n'
+    reading = _read(_saved(tmp_path / "x.csv", text))
+    assert [m.text for m in reading.corpus.chats[0].messages] == ["", "b"]
+    assert [left.where for left in reading.ledger.leftovers] == ["x.csv:2", "x.csv:3"]
+    assert (reading.ledger.total, reading.ledger.system) == (6, 2)
+
+
+def test_columns_that_cannot_be_mapped_are_listed(tmp_path: Path) -> None:
+    long = "a first message in a file that has no header line"
+    path = _saved(tmp_path / "x.csv", f"Mara;{long}\nTheo;x\n")
+    with pytest.raises(RealtalkError, match="found: Mara, ") as caught:
+        _read(path)
+    assert long not in str(caught.value)
+    reading = _read(path, columns=(("speaker", "Mara"), ("text", long)))
+    assert reading.corpus.chats[0].speakers == ("Theo",)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_messages_survive_writing(tmp_path: Path, ending: str) -> None:
+    messages = (
+        Message("D1:1", "Mara", datetime(2026, 3, 2, 18, 3, 1), 'a\r\n"b"\t;', edited=True),
+        Message("D1:2", "Theo", None, "", (Attachment("image", "a.jpg"),), "D1:1", deleted=True),
+    )
+    later = (Message("D5:1", "Mara", datetime(2026, 3, 2, 18, 4), "=1+1"),)
+    sessions = (Session(1, messages[0].time, messages), Session(5, later[0].time, later))
+    corpus = Corpus("x", "csv", (Chat("c", ("Mara", "Theo"), sessions),))
+    assert FORMAT.write is not None
+    (path,) = FORMAT.write(corpus, tmp_path / f"x{ending}")
+    (chat,) = _read(path).corpus.chats
+    assert unpack_extra(chat.by_id["D1:2"].extra) == {"attachments": "a.jpg"}
+    kept = [(s.number, [(m.id, m.speaker, m.time, m.text) for m in s.messages]) for s in sessions]
+    assert kept == [
+        (s.number, [(m.id, m.speaker, m.time, m.text) for m in s.messages]) for s in chat.sessions
+    ]
+    assert [(m.reply_to, m.edited, m.deleted) for m in chat.messages] == [
+        (None, True, False),
+        ("D1:1", False, True),
+        (None, False, False),
+    ]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
+def test_any_text_survives_writing(texts: list[str]) -> None:
+    messages = tuple(Message(f"D1:{n}", "Mara", None, text) for n, text in enumerate(texts, 1))
+    corpus = Corpus("x", "csv", (Chat("c", ("Mara",), (Session(1, None, messages),)),))
+    assert FORMAT.write is not None
+    with tempfile.TemporaryDirectory() as folder:
+        (path,) = FORMAT.write(corpus, Path(folder) / "x.csv")
+        assert _read(path).corpus == corpus
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=60) | damaged(PLAIN.encode()))
+def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.csv"
+        path.write_bytes(data or b" ")
+        source = Source.open(path)
+        FORMAT.sniff(source)
+        try:
+            reading = FORMAT.read(source, ReadOptions())
+        except RealtalkError:
+            pass
+        else:
+            assert reading.tables.messages.height == sum(
+                1 for _ in reading.corpus.chats[0].messages
+            )
+            assert reading.ledger.in_messages >= reading.tables.messages.height

@@ -1,0 +1,105 @@
+"""Data flows one way: a module imports only from its left.
+
+errors, registry → chat → corpora → stats | encoders → measures | metrics
+→ facets | memory | persona | threads → runs → tasks → report → cli
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import realtalk
+
+ROOT = Path(realtalk.__file__).parent
+LAYERS: tuple[frozenset[str], ...] = (
+    frozenset({"__init__", "errors"}),
+    frozenset({"registry"}),
+    frozenset({"chat"}),
+    frozenset({"corpora"}),
+    frozenset({"stats", "encoders"}),
+    frozenset({"measures", "metrics"}),
+    frozenset({"facets", "memory", "persona", "threads"}),
+    frozenset({"runs"}),
+    frozenset({"tasks"}),
+    frozenset({"report"}),
+    frozenset({"cli"}),
+)
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+
+
+def room(module: str) -> str:
+    """`realtalk.corpora.store` and `corpora/store.py` stand in the room `corpora`."""
+    parts = module.removeprefix("realtalk").strip(".").replace("/", ".").split(".")
+    return parts[0] or "__init__"
+
+
+def imported(path: Path) -> set[str]:
+    """Every realtalk module that a file imports, at the top, late or for types."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name} uses a relative import"
+            module = node.module or ""
+            if module == "realtalk":
+                found |= {f"realtalk.{alias.name}" for alias in node.names}
+            else:
+                found.add(module)
+    return {name for name in found if name == "realtalk" or name.startswith("realtalk.")}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_only_from_the_left(module: str) -> None:
+    here = room(module.removesuffix(".py"))
+    assert here in RANK, f"{module} stands in no room of the design"
+    for name in imported(ROOT / module):
+        there = "__init__" if name == "realtalk.__version__" else room(name)
+        if there == here:
+            continue
+        assert RANK[there] < RANK[here], f"{module} imports {name}, which is not to its left"
+
+
+def test_the_rule_can_fail(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("def f():\n    from realtalk.cli import main\n")
+    assert imported(bad) == {"realtalk.cli"}
+    assert RANK[room("realtalk.cli")] > RANK[room("corpora/bad")]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules_say_what_they_do(module: str) -> None:
+    tree = ast.parse((ROOT / module).read_text("utf-8"))
+    assert ast.get_docstring(tree), f"{module} has no docstring"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_rooms_are_small(module: str) -> None:
+    lines = (ROOT / module).read_text("utf-8").count("\n")
+    assert lines <= 420, f"{module} has {lines} lines"
+
+
+def test_names_say_something() -> None:
+    empty = {"utils", "util", "helpers", "helper", "common", "base", "misc"}
+    assert not [module for module in MODULES if Path(module).stem in empty]
+
+
+def test_start_is_light() -> None:
+    """`import realtalk` and the command's parser load no heavy library."""
+    heavy = ("polars", "pyarrow", "altair", "openpyxl", "onnxruntime", "torch", "rich", "pooch")
+    code = (
+        "import sys, realtalk, realtalk.cli.main;"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,39 @@
+"""Names resolve late, and a typo gets a hint."""
+
+from __future__ import annotations
+
+import pytest
+
+from realtalk.corpora.formats import FORMATS
+from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.registry import Registry
+
+
+def test_resolves_late() -> None:
+    things: Registry[object] = Registry("thing", {"path": "pathlib:Path", "bad": "no_such_mod:x"})
+    assert things["path"].__name__ == "Path"  # type: ignore[attr-defined]
+    assert "bad" in things
+    assert list(things) == ["path", "bad"]
+    with pytest.raises(ModuleNotFoundError):
+        things["bad"]
+
+
+def test_did_you_mean() -> None:
+    with pytest.raises(RealtalkError, match=r"unknown format 'whatsap'; did you mean 'whatsapp'\?"):
+        FORMATS["whatsap"]
+    with pytest.raises(RealtalkError, match="known: realtalk"):
+        FORMATS["zzzz"]
+
+
+def test_every_registered_format_is_there() -> None:
+    for name in FORMATS:
+        assert FORMATS[name].title
+
+
+def test_an_error_is_one_line() -> None:
+    error = RealtalkError("bad\nthing", where="a\nb.txt, line 3", fix="do\tthis")
+    assert str(error) == "a b.txt, line 3: bad thing; do this"
+
+
+def test_a_missing_extra_names_its_cure() -> None:
+    assert "pip install 'realtalk[llm]'" in str(MissingExtraError("the judge", "llm"))

@@ -1,0 +1,126 @@
+"""Threads as flat trees."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from realtalk.chat import Chat, Message, Session, pack_extra
+from realtalk.corpora.published.reddit import FORMAT
+from realtalk.corpora.reading import ReadOptions
+from realtalk.corpora.source import Source
+from realtalk.errors import RealtalkError
+from realtalk.threads import Comment, Post, Thread
+
+
+def _chat(*links: tuple[str, str | None]) -> Chat:
+    messages = tuple(
+        Message(id_, f"by {id_}", datetime(2026, 3, 2), f"text {id_}", reply_to=parent)
+        for id_, parent in links
+    )
+    return Chat("t", tuple(m.speaker for m in messages), (Session(1, None, messages),))
+
+
+TREE = _chat(("p", None), ("a", "p"), ("b", "a"), ("c", "p"), ("d", "b"), ("e", "a"))
+
+
+def test_the_tree() -> None:
+    thread = Thread.from_chat(TREE)
+    assert [node.id for node in thread.walk()] == ["p", "a", "b", "d", "e", "c"]
+    assert [node.id for node in thread.path("d")] == ["p", "a", "b", "d"]
+    assert [node.id for node in thread.children("a")] == ["b", "e"]
+    assert thread.children("d") == ()
+    assert {id_: thread.depth(id_) for id_ in "pabcde"} == {
+        **{"p": 0, "a": 1, "b": 2},
+        **{"c": 1, "d": 3, "e": 2},
+    }
+    assert [comment.id for comment in thread.replies_by("by b")] == ["b"]
+    assert thread.replies_by("by p") == ()
+    assert thread.notes == ()
+    with pytest.raises(RealtalkError, match="message zz"):
+        thread.path("zz")
+
+
+def test_the_post_knows_title_domain_and_score() -> None:
+    message = Message("p", "mara", None, "x", deleted=True, extra=pack_extra({"score": 4}))
+    extra = pack_extra({"title": "Is it me?", "subreddit": "plants"})
+    chat = Chat("t", ("mara",), (Session(1, None, (message,)),), extra=extra)
+    post = Post("p", "mara", None, "Is it me?", "x", "plants", 4, True)
+    assert Thread.from_chat(chat) == Thread("t", post)
+
+
+def test_missing_parents_answer_the_post_and_are_noted() -> None:
+    thread = Thread.from_chat(_chat(("p", None), ("a", "gone"), ("b", None), ("c", "a")))
+    assert [(comment.id, comment.parent) for comment in thread.comments] == [
+        ("a", "p"),
+        ("b", "p"),
+        ("c", "a"),
+    ]
+    assert thread.notes == ("2 without a parent in the chat answer the post",)
+    cut_off = Thread.from_chat(_chat(("a", "gone"), ("b", "a")))
+    assert cut_off.post.id == "a"
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        [("a", "b"), ("b", "a")],
+        [("p", None), ("a", "b"), ("b", "a")],
+        [("p", None), ("a", "a")],
+        [("p", None), ("a", "p"), ("a", "p")],
+        [("p", None), ("p", "p")],
+        [],
+    ],
+)
+def test_circles_repeated_ids_and_nothing_are_errors(links: list[tuple[str, str | None]]) -> None:
+    with pytest.raises(RealtalkError):
+        Thread.from_chat(_chat(*links))
+
+
+def test_a_comment_cannot_answer_nothing() -> None:
+    post = Post("p", "mara", None, "", "x")
+    with pytest.raises(RealtalkError, match="message a"):
+        Thread("t", post, (Comment("a", "zz", "theo", None, "y"),))
+
+
+def test_a_chain_of_a_hundred_thousand_replies() -> None:
+    depth = 100_000
+    chat = _chat(("0", None), *((str(n), str(n - 1)) for n in range(1, depth + 1)))
+    thread, again = Thread.from_chat(chat), Thread.from_chat(chat)
+    last = str(depth)
+    assert thread.depth(last) == depth
+    assert len(thread.path(last)) == depth + 1
+    assert sum(1 for _ in thread.walk()) == depth + 1
+    assert thread == again
+    assert hash(thread) == hash(again)
+    assert repr(thread).startswith("Thread(id='t'")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, 10_000), max_size=40))
+def test_walk_is_depth_first_and_complete(choices: list[int]) -> None:
+    links: list[tuple[str, str | None]] = [("0", None)]
+    links += [(str(n), str(pick % n)) for n, pick in enumerate(choices, 1)]
+    thread = Thread.from_chat(_chat(*links))
+    walked = [node.id for node in thread.walk()]
+    assert sorted(walked) == sorted(thread.by_id)
+    place = {id_: position for position, id_ in enumerate(walked)}
+    for id_, parent in links[1:]:
+        assert parent is not None
+        assert place[parent] < place[id_]
+        assert thread.depth(id_) == thread.depth(parent) + 1 == len(thread.path(id_)) - 1
+        between = walked[place[parent] + 1 : place[id_]]
+        assert all(parent in [node.id for node in thread.path(other)] for other in between)
+
+
+def test_real_threads_keep_their_order(data: Path) -> None:
+    source = Source.open(data / "reddit" / "rumoureval.json")
+    for chat in FORMAT.read(source, ReadOptions()).corpus.chats:
+        thread = Thread.from_chat(chat)
+        assert [node.id for node in thread.walk()] == [message.id for message in chat.messages]
+        assert thread.post.title
+        assert thread.post.domain
