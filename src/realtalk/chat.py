@@ -59,7 +59,7 @@ def unpack_extra(extra: str) -> dict[str, Any]:
 class Attachment:
     """A picture, sound or file that came with a message; `caption` is what it shows."""
 
-    kind: str  # image, video, audio, sticker, file, contact, location, link, or media (unknown)
+    kind: str  # image, video, audio, sticker, file, contact, location, link, call, or media
     name: str = ""
     url: str = ""
     caption: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from realtalk.corpora.evidence import resolve
@@ -57,6 +57,7 @@ def test_an_id_of_another_shape_is_taken_as_it_is() -> None:
 
 
 @given(st.lists(st.text(max_size=30), max_size=4))
+@example(["\x1f"])
 def test_any_text_is_answered(pieces: list[str]) -> None:
     resolved, unresolved = resolve(pieces, IDS)
     assert set(resolved) <= IDS

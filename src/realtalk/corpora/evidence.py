@@ -38,7 +38,7 @@ def split(stated: str) -> tuple[list[tuple[str, str]], list[str]]:
             pairs[-1] = (pairs[-1][0], id_)
             open_range = False
         else:
-            if rest := between.strip(_SEPARATORS):
+            if rest := _words(between):
                 junk.append(rest)
             pairs.append((id_, id_))
             open_range = True
@@ -46,9 +46,14 @@ def split(stated: str) -> tuple[list[tuple[str, str]], list[str]]:
         if short := _SHORT_RANGE.match(stated, position):
             pairs[-1] = (id_, f"D{int(match[1])}:{int(short[1])}")
             position, open_range = short.end(), False
-    if rest := stated[position:].strip(_SEPARATORS):
+    if rest := _words(stated[position:]):
         junk.append(rest)
     return pairs, junk
+
+
+def _words(text: str) -> str:
+    """What is left of a text without spaces and separators around it."""
+    return " ".join(text.split()).strip(_SEPARATORS)
 
 
 def resolve(stated: Sequence[str], ids: Container[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -167,7 +167,7 @@ def test_people_of_one_name_and_deleted_accounts_stay_apart(tmp_path: Path) -> N
 
 def test_service_entries_and_rubbish_are_accounted_for(tmp_path: Path) -> None:
     export = chat(
-        {"id": 0, "type": "service", "actor": "Ann", "action": "phone_call", "text": ""},
+        {"id": 0, "type": "service", "actor": "Ann", "action": "pin_message", "text": ""},
         entry(1),
         "not an entry",
         entry(2, text="", text_entities=[]),
@@ -183,6 +183,15 @@ def test_service_entries_and_rubbish_are_accounted_for(tmp_path: Path) -> None:
         "repeats message 1",
     ]
     assert reading.ledger.leftovers[0].where == "result.json, messages[2]"
+
+
+def test_a_call_is_a_bubble_without_words(tmp_path: Path) -> None:
+    call = {"id": 9, "type": "service", "date": "2024-05-01T09:31:00", "actor": "Ann"}
+    call |= {"actor_id": "user1", "action": "phone_call", "duration_seconds": 56}
+    [_, rang] = messages(read(tmp_path, chat(entry(1), call)))
+    assert (rang.speaker, rang.text) == ("Ann", "")
+    assert rang.attachments == (Attachment("call"),)
+    assert unpack_extra(rang.extra)["duration_seconds"] == "56"
 
 
 def test_the_exporters_clock_is_used_until_a_zone_is_asked_for(tmp_path: Path) -> None:
@@ -248,6 +257,6 @@ def test_samples(data: Path) -> None:
         found = messages(FORMAT.read(Source.open(folder / name), ReadOptions()))
         assert [(m.speaker, m.time, m.text) for m in found] == expected
     reading = FORMAT.read(Source.open(folder / "ca_DM_2A_7M.json"), ReadOptions())
-    # The name counts seven: its author counts the phone call, which nobody wrote.
-    assert str(reading.ledger) == "8 entries = 6 in messages + 2 system + 0 left over"
+    assert str(reading.ledger) == "8 entries = 7 in messages + 1 system + 0 left over"
+    assert [a.kind for m in messages(reading) for a in m.attachments] == ["image", "image", "call"]
     assert len(reading.corpus.speakers) == 2

@@ -42,6 +42,7 @@ __all__ = ["FORMAT"]
 
 _MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})
 _RESULT = re.compile(r"(^|/)result[^/]*\.json(\.gz)?$")
+_CALL = "phone_call"
 _PAGE = re.compile(r"(^|/)messages\d*\.html$")
 _MEDIA = {
     "voice_message": "audio",
@@ -143,6 +144,8 @@ def _draft(chat: dict[str, Any], where: str, tz: ZoneInfo | None) -> tuple[Draft
             draft.leave(place, "not an object")
         elif item.get("type", "message") == "message":
             draft.add(_entry(item, place, _time(item, clock, tz)))
+        elif item.get("action") == _CALL and item.get("actor"):
+            draft.add(_call(item, place, _time(item, clock, tz)))
         else:
             draft.system += 1
     return draft, not local and any("date" in item for item in dated)
@@ -176,6 +179,21 @@ def _entry(item: dict[str, Any], where: str, time: datetime | None) -> Entry:
         reply_to=scalar(item.get("reply_to_message_id")) if here else "",
         edited="edited" in extra and edited,
         extra=extra,
+        where=where,
+    )
+
+
+def _call(item: dict[str, Any], where: str, time: datetime | None) -> Entry:
+    """A call stands in the chat as a bubble of whoever rang: a message without words."""
+    extra = {key: scalar(item.get(key)) for key in ("duration_seconds", "discard_reason")}
+    return Entry(
+        scalar(item.get("actor_id")),
+        scalar(item.get("actor")),
+        time,
+        "",
+        id=scalar(item.get("id")),
+        attachments=(Attachment("call"),),
+        extra={key: value for key, value in extra.items() if value},
         where=where,
     )
 
