@@ -6,6 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# On a CI machine the property-based tests try the same examples every time: a red run must
+# mean a change, not luck. At home they go on looking for new ones.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 def data_folder() -> Path | None:

@@ -81,11 +81,11 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     seen: dict[tuple[str, bool], Chat] = {}
     for done, member in enumerate(members):
         options.progress(done, len(members), member.stem)
-        for id_, sample, where in _samples(member):
+        for id_, sample, where, whole in _samples(member):
             reader = _Sample(id_, sample, where)
             # The official file and the files split from it often lie side by side: a sample
             # of the one is left out where a file of the other says the same.
-            named, whole = text_of(sample.get("sample_id")), id_ != member.stem
+            named = text_of(sample.get("sample_id"))
             twin = seen.get((named, not whole))
             if twin and _said(twin) == _said(reader.chat):
                 notes.append(f"{member.name}: {id_} is {twin.id} again and was left out")
@@ -104,7 +104,8 @@ def _said(chat: Chat) -> tuple[tuple[Session, ...], tuple[Question, ...]]:
     return chat.sessions, chat.questions
 
 
-def _samples(member: Member) -> Iterator[tuple[str, dict[str, Any], str]]:
+def _samples(member: Member) -> Iterator[tuple[str, dict[str, Any], str, bool]]:
+    """Id, sample, place, and whether the file lists several."""
     data = load(member)
     samples = data if isinstance(data, list) else [data]
     for index, sample in enumerate(samples):
@@ -112,7 +113,7 @@ def _samples(member: Member) -> Iterator[tuple[str, dict[str, Any], str]]:
         if not isinstance(sample, dict) or not isinstance(sample.get("conversation"), dict):
             raise RealtalkError("is no LoCoMo sample: it has no 'conversation'", where=where)
         given = text_of(sample.get("sample_id")) or f"{member.stem}-{index + 1}"
-        yield given if samples is data else member.stem, sample, where
+        yield given if samples is data else member.stem, sample, where, samples is data
 
 
 def _unique(chats: list[Chat]) -> tuple[Chat, ...]:
