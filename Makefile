@@ -36,7 +36,7 @@ $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install -e '.[dev]' -c constraints.txt
+	$(PIP) install -e '.[dev,llm]' -c constraints.txt
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.bench: $(VENV)/.dev

@@ -11,7 +11,7 @@ import sys
 import typer
 
 from realtalk import __version__
-from realtalk.cli import corpus, data, demo, stats
+from realtalk.cli import corpus, data, demo, ei, stats
 
 __all__ = ["app", "main"]
 
@@ -29,6 +29,7 @@ app = typer.Typer(
 corpus.register(app)
 stats.register(app)
 demo.register(app)
+app.add_typer(ei.app, name="ei")
 app.add_typer(data.app, name="data")
 
 

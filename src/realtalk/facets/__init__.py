@@ -1,0 +1,59 @@
+"""Labels of turns → eleven facets a speaker, in Goleman's five groups; and what to do with them.
+
+    speakers(labels)        one value a chat and speaker, each facet with its interval
+    consistency(labels)     the same person in two chats
+    compare(human, llm)     two corpora, and which of the paper's findings hold
+
+`formulas` is the arithmetic, `values` what a facet is and how it is stored and printed,
+`figures` and `timelines` draw.
+"""
+
+from realtalk.facets.comparison import Comparison, Finding, compare, comparison_rows, finding_rows
+from realtalk.facets.consistency import (
+    SpeakerConsistency,
+    consistency,
+    consistency_frame,
+    consistency_json,
+    consistency_rows,
+)
+from realtalk.facets.speakers import speakers
+from realtalk.facets.values import (
+    FACETS,
+    GROUPS,
+    PROTOCOLS,
+    SPEAKERS,
+    Facet,
+    Rules,
+    SpeakerFacets,
+    facet_rows,
+    from_frame,
+    speaker_rows,
+    speakers_frame,
+    speakers_json,
+)
+
+__all__ = [
+    "FACETS",
+    "GROUPS",
+    "PROTOCOLS",
+    "SPEAKERS",
+    "Comparison",
+    "Facet",
+    "Finding",
+    "Rules",
+    "SpeakerConsistency",
+    "SpeakerFacets",
+    "compare",
+    "comparison_rows",
+    "consistency",
+    "consistency_frame",
+    "consistency_json",
+    "consistency_rows",
+    "facet_rows",
+    "finding_rows",
+    "from_frame",
+    "speaker_rows",
+    "speakers",
+    "speakers_frame",
+    "speakers_json",
+]

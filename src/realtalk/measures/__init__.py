@@ -1,0 +1,1 @@
+"""Turn → emotional-intelligence label: the embedded encoder, hub classifiers, or a judge."""

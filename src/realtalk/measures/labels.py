@@ -1,0 +1,165 @@
+"""What every way of measuring is given and gives back: turns in, one table of labels out.
+
+    inputs = turn_inputs(corpus)  → [TurnInput("Chat_1", 1, 0, "Mara", ("D1:1",), ..., "hey")]
+    label_frame(inputs, answers, "embedded", "1")
+    → chat | session | turn | speaker | message_ids | reflective | reflective_p | ...
+
+A label that could not be made is null and its reason stands in `unscored`, never zero or
+neutral. `reflective` … `empathy` are the answers, the `_p` columns the probability of the
+answer given (null where the way of measuring has none).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol, TypeAlias
+
+import polars as pl
+
+from realtalk.chat import Corpus, Message
+from realtalk.corpora.reading import Progress, silent
+
+__all__ = [
+    "COMPONENTS",
+    "EMOTIONS",
+    "LABELS",
+    "MEASURES",
+    "SENTIMENTS",
+    "Label",
+    "Labeller",
+    "TurnInput",
+    "label_frame",
+    "turn_inputs",
+]
+
+EMOTIONS = (
+    *("anger", "anticipation", "disgust", "fear", "joy", "love"),
+    *("optimism", "pessimism", "sadness", "surprise", "trust"),
+)
+SENTIMENTS = ("negative", "neutral", "positive")
+COMPONENTS = ("emotional_reaction", "interpretation", "exploration")
+MEASURES = ("reflective", "grounding", "sentiment", "emotion", "intimacy", "empathy")
+
+_Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
+_LABELS: _Kinds = {
+    "chat": pl.String,
+    "session": pl.Int32,
+    "turn": pl.Int32,  # 0, 1, 2 ... within the chat
+    "speaker": pl.String,
+    "time": pl.Datetime("us"),
+    "message_ids": pl.List(pl.String),
+    "reflective": pl.Boolean,
+    "reflective_p": pl.Float32,
+    "grounding": pl.Boolean,
+    "grounding_p": pl.Float32,
+    "sentiment": pl.String,
+    "sentiment_p": pl.Float32,
+    "emotion": pl.String,
+    "emotion_p": pl.Float32,
+    "intimacy": pl.Float32,  # 0..1
+    "emotional_reaction": pl.Int8,  # 0..2
+    "interpretation": pl.Int8,
+    "exploration": pl.Int8,
+    "empathy": pl.Float32,  # their sum; the expected sum where probabilities exist
+    "measure": pl.String,  # how it was measured ...
+    "version": pl.String,  # ... and by which version
+    "unscored": pl.List(pl.Struct({"measure": pl.String, "reason": pl.String})),
+}
+LABELS = pl.Schema(_LABELS)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnInput:
+    """One turn with what was said before it. Nothing later is ever shown."""
+
+    chat: str
+    session: int
+    turn: int
+    speaker: str
+    ids: tuple[str, ...]
+    time: datetime | None
+    text: str  # the turn's messages, a line each
+    previous: str  # the turn before it in the session, "" at its start
+    history: tuple[tuple[str, str], ...] = ()  # (speaker, text) of the session so far, oldest first
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What one way of measuring says about one turn; None is unscored."""
+
+    reflective: bool | None = None
+    reflective_p: float | None = None
+    grounding: bool | None = None
+    grounding_p: float | None = None
+    sentiment: str | None = None
+    sentiment_p: float | None = None
+    emotion: str | None = None
+    emotion_p: float | None = None
+    intimacy: float | None = None
+    emotional_reaction: int | None = None
+    interpretation: int | None = None
+    exploration: int | None = None
+    empathy: float | None = None
+    unscored: Mapping[str, str] = field(default_factory=dict)  # measure → reason
+
+
+class Labeller(Protocol):
+    """A way of measuring. `label` answers in the order of its inputs, one label each."""
+
+    name: str
+    version: str
+
+    def label(
+        self, inputs: Sequence[TurnInput], progress: Progress = silent
+    ) -> Sequence[Label]: ...
+
+
+def turn_inputs(corpus: Corpus) -> list[TurnInput]:
+    """Every turn of a corpus, in order, with the session so far."""
+    return list(_inputs(corpus))
+
+
+def _inputs(corpus: Corpus) -> Iterator[TurnInput]:
+    for chat in corpus.chats:
+        session = -1
+        history: list[tuple[str, str]] = []
+        for index, turn in enumerate(chat.turns):
+            if turn.session != session:
+                session, history = turn.session, []
+            lines = [message.text or _captions(message) for message in turn.messages]
+            text = "\n".join(line for line in lines if line)
+            yield TurnInput(
+                *(chat.id, turn.session, index, turn.speaker, turn.ids, turn.time, text),
+                *(history[-1][1] if history else "", tuple(history)),
+            )
+            history.append((turn.speaker, text))
+
+
+def _captions(message: Message) -> str:
+    """What a wordless message shows. Beside words, captions are not what the speaker said."""
+    return " ".join(f"[{a.caption}]" for a in message.attachments if a.caption)
+
+
+def label_frame(
+    inputs: Sequence[TurnInput], labels: Sequence[Label], measure: str, version: str
+) -> pl.DataFrame:
+    """Inputs and their labels as one table, a row a turn."""
+    columns: dict[str, list[object]] = {name: [] for name in LABELS}
+    for given, label in zip(inputs, labels, strict=True):
+        columns["chat"].append(given.chat)
+        columns["session"].append(given.session)
+        columns["turn"].append(given.turn)
+        columns["speaker"].append(given.speaker)
+        columns["time"].append(given.time)
+        columns["message_ids"].append(list(given.ids))
+        columns["measure"].append(measure)
+        columns["version"].append(version)
+        columns["unscored"].append(
+            [{"measure": name, "reason": why} for name, why in label.unscored.items()]
+        )
+        for name in Label.__slots__:
+            if name != "unscored":
+                columns[name].append(getattr(label, name))
+    return pl.DataFrame(columns, schema=LABELS)

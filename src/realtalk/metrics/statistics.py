@@ -1,0 +1,234 @@
+"""Numbers about numbers, each with its interval: agreement, correlation, effect size.
+
+    cohen_kappa(["joy", "joy", "fear"], ["joy", "fear", "fear"])
+    → Estimate(value=0.4, low=0.0, high=1.0, n=3, left_out=0, unscored=None)
+    cliffs_delta([3, 4, 5], [1, 2, 3]).value   → 0.89
+    holm([0.01, 0.04, None, 0.03])             → [0.03, 0.06, None, 0.06]
+
+Intervals are 95 %. What cannot be computed has value None and says why; pairs of which one
+side is None are left out and counted.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "LEVEL",
+    "RESAMPLES",
+    "SEED",
+    "Array",
+    "Estimate",
+    "bootstrap_interval",
+    "cliffs_delta",
+    "cohen_kappa",
+    "holm",
+    "pearson",
+    "percentile_interval",
+    "weighted_kappa",
+]
+
+LEVEL = 0.95
+RESAMPLES = 1000
+SEED = 20250218
+_AT_ONCE = 1 << 22  # numbers drawn at a time, which bounds the memory
+
+Array: TypeAlias = NDArray[np.float64]
+Interval: TypeAlias = tuple[float, float]
+T = TypeVar("T", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its interval. `n` entered it; `left_out` had no label; None is unscored."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    left_out: int = 0
+    unscored: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def percentile_interval(draws: Array, level: float = LEVEL) -> Interval | None:
+    """The middle `level` of the draws; draws that failed (not a number) do not count."""
+    known = draws[np.isfinite(draws)]
+    # Where half of the draws fail, the rest says little about the figure.
+    if known.size < max(2, draws.size / 2):
+        return None
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def bootstrap_interval(
+    samples: Sequence[Sequence[float] | Array],
+    statistic: Callable[..., Any],
+    *,
+    paired: bool = False,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Interval | None:
+    """Percentile bootstrap of `statistic(*samples, axis=-1)`; None below two values.
+
+    `paired` draws the same places from every sample, which keeps pairs together.
+    """
+    from scipy import stats
+
+    arrays = tuple(np.asarray(sample, dtype=np.float64) for sample in samples)
+    if min(array.size for array in arrays) < 2:
+        return None
+    largest = max(array.size for array in arrays)
+    with warnings.catch_warnings():
+        # Some resamples have no figure (a variance of equal values); they do not count below.
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.bootstrap(
+            arrays,
+            statistic,
+            paired=paired,
+            vectorized=True,
+            n_resamples=resamples,
+            batch=max(1, _AT_ONCE // largest),
+            confidence_level=LEVEL,
+            method="percentile",
+            rng=np.random.default_rng(seed),
+        )
+    return percentile_interval(np.asarray(found.bootstrap_distribution, dtype=np.float64))
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Holm's step-down correction; tests that were not made (None) do not count."""
+    made = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    corrected: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for rank, (p, place) in enumerate(made):
+        largest = max(largest, min(1.0, p * (len(made) - rank)))
+        corrected[place] = largest
+    return corrected
+
+
+def cliffs_delta(first: Sequence[float], second: Sequence[float], seed: int = SEED) -> Estimate:
+    """How much more often a value of the first exceeds one of the second than falls below: -1..1.
+
+    This is the rank-biserial correlation of the Mann-Whitney test.
+    """
+    n = len(first) + len(second)
+    if not first or not second:
+        return Estimate(None, n=n, unscored="one side has no value")
+    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    value = float(_delta(a, b))
+    low, high = bootstrap_interval((a, b), _delta, seed=seed) or (None, None)
+    return Estimate(value, low, high, n)
+
+
+def _delta(a: Array, b: Array, axis: int = -1) -> Any:
+    from scipy import stats
+
+    # By ranks, as the table of all pairs would not fit for large corpora.
+    ranks = stats.rankdata(np.concatenate([a, b], axis=axis), axis=axis)
+    n, others = a.shape[axis], b.shape[axis]
+    above = ranks[..., :n].sum(axis=axis) - n * (n + 1) / 2
+    return 2 * above / (n * others) - 1
+
+
+def pearson(first: Sequence[float | None], second: Sequence[float | None]) -> Estimate:
+    """Pearson's r with Fisher's interval."""
+    from scipy import stats
+
+    pairs, left_out = _pairs(first, second)
+    a = np.array([one for one, _ in pairs], dtype=np.float64)
+    b = np.array([other for _, other in pairs], dtype=np.float64)
+    n = len(pairs)
+    if n < 3:
+        return Estimate(None, n=n, left_out=left_out, unscored="fewer than three pairs")
+    if _constant(a) or _constant(b):
+        return Estimate(None, n=n, left_out=left_out, unscored="one side never changes")
+    found = stats.pearsonr(a, b)
+    low: float | None = None
+    high: float | None = None
+    if n > 3:  # Fisher's interval needs a fourth pair
+        interval = found.confidence_interval(LEVEL)
+        low, high = float(interval.low), float(interval.high)
+    return Estimate(float(found.statistic), low, high, n, left_out)
+
+
+def _constant(values: Array) -> bool:
+    # Below this spread scipy warns that r is mostly rounding.
+    return float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
+
+
+def cohen_kappa(
+    first: Sequence[T | None], second: Sequence[T | None], seed: int = SEED
+) -> Estimate:
+    """Agreement of two labellers beyond chance, all disagreements alike."""
+    pairs, left_out = _pairs(first, second)
+    order = list(dict.fromkeys(label for pair in pairs for label in pair))
+    weights = 1.0 - np.eye(len(order))
+    return _kappa(pairs, left_out, order, weights, seed)
+
+
+def weighted_kappa(
+    first: Sequence[int | None], second: Sequence[int | None], seed: int = SEED
+) -> Estimate:
+    """Quadratic weighted kappa (QWK) of whole numbers: being off by two costs four times one."""
+    pairs, left_out = _pairs(first, second)
+    order = sorted({label for pair in pairs for label in pair})
+    values = np.array(order, dtype=np.float64)
+    weights = (values[:, None] - values[None, :]) ** 2
+    return _kappa(pairs, left_out, order, weights, seed)
+
+
+def _pairs(first: Sequence[T | None], second: Sequence[T | None]) -> tuple[list[tuple[T, T]], int]:
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} labels against {len(second)}")
+    pairs = [
+        (one, other)
+        for one, other in zip(first, second, strict=True)
+        if one is not None and other is not None
+    ]
+    return pairs, len(first) - len(pairs)
+
+
+def _kappa(
+    pairs: Sequence[tuple[T, T]], left_out: int, order: Sequence[T], weights: Array, seed: int
+) -> Estimate:
+    n, size = len(pairs), len(order)
+    if not n:
+        return Estimate(None, left_out=left_out, unscored="no pair of labels")
+    code = {label: place for place, label in enumerate(order)}
+    table = np.zeros((1, size, size))
+    for one, other in pairs:
+        table[0, code[one], code[other]] += 1
+    value = float(_kappas(table, weights)[0])
+    if math.isnan(value):
+        reason = "both sides give one and the same label"
+        return Estimate(None, n=n, left_out=left_out, unscored=reason)
+    interval = None
+    if n > 1:
+        # Drawing pairs with replacement is drawing a confusion table.
+        cells = table.ravel() / n
+        drawn = np.random.default_rng(seed).multinomial(n, cells, RESAMPLES)
+        interval = percentile_interval(
+            _kappas(drawn.reshape(-1, size, size).astype(np.float64), weights)
+        )
+    low, high = interval or (None, None)
+    return Estimate(value, low, high, n, left_out)
+
+
+def _kappas(tables: Array, weights: Array) -> Array:
+    """Kappa of each confusion table: 1 - observed / expected disagreement."""
+    n = tables.sum(axis=(1, 2))
+    expected = np.einsum("rij,rkl,il->r", tables, tables, weights, optimize=True) / n
+    observed = np.einsum("rij,ij->r", tables, weights)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kappa: Array = np.where(expected > 0, 1 - observed / expected, np.nan)
+    return kappa

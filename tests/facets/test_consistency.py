@@ -1,0 +1,115 @@
+"""The same person in two chats: differences, their intervals, and the paper's own numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from facet_labels import lively, table
+from realtalk.facets import (
+    FACETS,
+    consistency,
+    consistency_frame,
+    consistency_json,
+    consistency_rows,
+    speakers,
+)
+from realtalk.facets.consistency import CONSISTENCY, consistency_of
+from realtalk.facets.speakers import Measured
+from realtalk.facets.values import SpeakerFacets
+from realtalk.metrics.statistics import Estimate
+
+TWO = lively("a", ("Mara", "Theo"), 1) + lively("b", ("Mara", "Ines"), 2, wide=False)
+
+
+def test_differences_are_those_of_the_facets() -> None:
+    labels = table(TWO)
+    (found,) = consistency(labels)
+    assert (found.speaker, found.chats) == ("Mara", ("a", "b"))
+    everyone = speakers(labels)
+    first, second = (who for who in everyone if who.speaker == "Mara")
+    parts = []
+    for place, (facet, each) in enumerate(found.items()):
+        one, other = first[facet.name].value, second[facet.name].value
+        assert one is not None and other is not None
+        values = [value for who in everyone if (value := who[facet.name].value) is not None]
+        assert each.value == pytest.approx(abs(one - other))
+        assert each.n == first[facet.name].n + second[facet.name].n
+        assert each.low is not None and each.high is not None
+        assert 0 <= each.low <= abs(one - other) + 1e-9 <= each.high + 2e-9
+        parts.append(abs(one - other) / (max(values) - min(values)))
+        assert found.scaled[place] == pytest.approx(parts[-1])
+    assert found.overall.value == pytest.approx(sum(parts) / len(parts))
+    assert found.overall.n == len(FACETS)
+    assert found.overall.low is not None and found.overall.high is not None
+    assert found.overall.low < sum(parts) / len(parts) < found.overall.high
+    # A person with many emotions here and three there differs for certain in that.
+    assert (found["emotion_diversity"].low or 0) > 0.5
+
+
+def test_a_person_who_is_the_same_differs_by_nothing_certain() -> None:
+    again = [{**row, "chat": "b"} for row in lively("a", ("Mara", "Theo"), 1)]
+    found = consistency(table([*lively("a", ("Mara", "Theo"), 1), *again]))
+    assert [who.speaker for who in found] == ["Mara", "Theo"]
+    for who in found:
+        assert all(each.value == 0 and each.low == 0 for each in who.facets)
+
+
+def test_pairs_of_chats_and_nobody() -> None:
+    rows = [row for chat in "abc" for row in lively(chat, ("Mara", f"with {chat}"), ord(chat))]
+    assert [who.chats for who in consistency(table(rows))] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert consistency(table(lively("a", ("Mara", "Theo"), 1))) == ()
+
+
+def test_what_one_chat_lacks_is_unscored() -> None:
+    found = consistency(table([*lively("a", ("Mara", "Theo"), 1), {"chat": "b", "emotion": "joy"}]))
+    (mara,) = found
+    assert mara["empathy"].value is None
+    assert mara["empathy"].unscored == "b: no turn has a scored empathy"
+    assert mara["emotion_diversity"].value is not None and mara["emotion_diversity"].low is None
+    assert (mara.overall.n, mara.overall.left_out) == (1, 10)
+    empty = consistency(table([{"chat": "a"}, {"chat": "b"}]))
+    assert empty[0].overall.unscored == "no facet is scored in both chats"
+
+
+def test_table_rows_and_json() -> None:
+    found = consistency(table(TWO))
+    frame = consistency_frame(found)
+    assert frame.schema == CONSISTENCY
+    assert frame.height == len(FACETS) + 1
+    assert consistency_frame(()).schema == CONSISTENCY
+    grid = consistency_rows(found)
+    assert len(grid.headings) == len(grid.rows[0])
+    assert grid.rows[0][:2] == ["Mara", "a / b"]
+    assert json.loads(json.dumps(consistency_json(found)))["speakers"][0]["speaker"] == "Mara"
+
+
+def test_overall_is_the_papers_persona_consistency(data: Path) -> None:
+    """Table 7's differences, scaled by each facet's range, are Table 8's numbers.
+
+    Table 7 leaves out two chats, whose speakers widen the ranges: ours are a little larger.
+    """
+    published = data.parent / "paper" / "published.json"
+    if not published.is_file():
+        pytest.skip("the published tables are not at hand")
+    tables = json.loads(published.read_text("utf-8"))
+    known = {row["speaker"]: row["persona_consistency"] for row in tables["table8"]["rows"]}
+    measured = [
+        Measured(
+            SpeakerFacets(
+                *(row["chat"], row["speaker"], 1, 1, "paper", "published", "1"),
+                tuple(Estimate(float(value), n=1) for value in row["values"]),
+            ),
+            tuple(np.zeros(10) for _ in row["values"]),
+        )
+        for row in tables["table7"]["rows"]
+    ]
+    found = {who.speaker: who.overall.value for who in consistency_of(measured)}
+    both = [(known[name], value) for name, value in found.items() if name in known]
+    assert len(both) == 6
+    ours, theirs = [value for _, value in both], [value for value, _ in both]
+    assert np.corrcoef(np.array(ours, dtype=float), theirs)[0, 1] > 0.99
+    assert all(0 <= (value or 0) - printed < 0.016 for printed, value in both)

@@ -1,0 +1,173 @@
+"""Statistics against a second implementation in plain Python, and by hand."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from realtalk.metrics.statistics import (
+    Estimate,
+    bootstrap_interval,
+    cliffs_delta,
+    cohen_kappa,
+    holm,
+    pearson,
+    percentile_interval,
+    weighted_kappa,
+)
+
+LABELS = ["joy", "fear", "love", None]
+
+
+def plain_kappa(first: Sequence[object], second: Sequence[object]) -> float | None:
+    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+    if not pairs:
+        return None
+    agreed = sum(a == b for a, b in pairs) / len(pairs)
+    one, other = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
+    chance = sum(one[label] * other[label] for label in one) / len(pairs) ** 2
+    return None if chance == 1 else (agreed - chance) / (1 - chance)
+
+
+def plain_qwk(first: Sequence[int | None], second: Sequence[int | None]) -> float | None:
+    pairs = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+    if not pairs:
+        return None
+    observed = sum((a - b) ** 2 for a, b in pairs) / len(pairs)
+    chance = sum((a - b) ** 2 for a, _ in pairs for _, b in pairs) / len(pairs) ** 2
+    return None if chance == 0 else 1 - observed / chance
+
+
+def plain_pearson(a: Sequence[float], b: Sequence[float]) -> float:
+    mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
+    over = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b, strict=True))
+    below = sum((x - mean_a) ** 2 for x in a) * sum((y - mean_b) ** 2 for y in b)
+    return over / math.sqrt(below)
+
+
+def same(found: Estimate, expected: float | None) -> bool:
+    if expected is None or found.value is None:
+        return expected is None and found.value is None and found.unscored is not None
+    return found.value == pytest.approx(expected, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), max_size=30))
+def test_kappa(pairs: list[tuple[str | None, str | None]]) -> None:
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    found = cohen_kappa(first, second)
+    assert same(found, plain_kappa(first, second))
+    assert found.n + found.left_out == len(pairs)
+    assert found == cohen_kappa(first, second)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.none() | st.integers(0, 6)] * 2), max_size=30))
+def test_weighted_kappa(pairs: list[tuple[int | None, int | None]]) -> None:
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    assert same(weighted_kappa(first, second), plain_qwk(first, second))
+
+
+def test_kappa_by_hand() -> None:
+    # Agreed 2/3; by chance 2/3 * 1/3 + 1/3 * 2/3 = 4/9.
+    found = cohen_kappa(["joy", "joy", "fear", None], ["joy", "fear", "fear", "joy"])
+    assert found.value == pytest.approx((2 / 3 - 4 / 9) / (5 / 9))
+    assert (found.n, found.left_out) == (3, 1)
+    assert (
+        cohen_kappa(["joy"] * 4, ["joy"] * 4).unscored == "both sides give one and the same label"
+    )
+    with pytest.raises(ValueError, match="1 labels against 2"):
+        cohen_kappa(["joy"], ["joy", "joy"])
+
+
+def test_an_interval_narrows_with_n() -> None:
+    few = cohen_kappa([True, False, True, False] * 5, [True, False, False, False] * 5)
+    many = cohen_kappa([True, False, True, False] * 500, [True, False, False, False] * 500)
+    assert few.low is not None and few.high is not None
+    assert many.low is not None and many.high is not None
+    assert few.low < many.low < 0.5 < many.high < few.high
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.none() | st.integers(-5, 5)] * 2), min_size=3, max_size=30))
+def test_pearson(pairs: list[tuple[int | None, int | None]]) -> None:
+    found = pearson([a for a, _ in pairs], [b for _, b in pairs])
+    known = [(a, b) for a, b in pairs if a is not None and b is not None]
+    assert (found.n, found.left_out) == (len(known), len(pairs) - len(known))
+    if len(known) < 3 or len({a for a, _ in known}) == 1 or len({b for _, b in known}) == 1:
+        assert found.value is None and found.unscored
+    else:
+        r = plain_pearson([a for a, _ in known], [b for _, b in known])
+        assert found.value == pytest.approx(r, abs=1e-9)
+        if len(known) > 3 and abs(r) < 0.999999:
+            z, width = math.atanh(r), 1.959963984540054 / math.sqrt(len(known) - 3)
+            assert found.low == pytest.approx(math.tanh(z - width), abs=1e-6)
+            assert found.high == pytest.approx(math.tanh(z + width), abs=1e-6)
+
+
+@settings(max_examples=40, deadline=None)
+@given(*[st.lists(st.integers(0, 5), min_size=1, max_size=12)] * 2)
+def test_cliffs_delta(first: list[int], second: list[int]) -> None:
+    above = sum(a > b for a in first for b in second)
+    below = sum(a < b for a in first for b in second)
+    found = cliffs_delta(first, second)
+    assert found.value == pytest.approx((above - below) / (len(first) * len(second)))
+    assert (found.low is None) == (min(len(first), len(second)) < 2)
+    assert cliffs_delta(first, []).value is None
+
+
+@settings(max_examples=60)
+@given(st.lists(st.none() | st.floats(0, 1), max_size=12))
+def test_holm(p_values: list[float | None]) -> None:
+    """The textbook's definition: the largest (m - j) p over all that are not larger."""
+    made = sorted(p for p in p_values if p is not None)
+    for p, corrected in zip(p_values, holm(p_values), strict=True):
+        if p is None:
+            assert corrected is None
+        else:
+            steps = [
+                min(1.0, (len(made) - rank) * other)
+                for rank, other in enumerate(made)
+                if other < p or rank == made.index(p)
+            ]
+            assert corrected == pytest.approx(max(steps))
+
+
+def test_holm_by_hand() -> None:
+    found = holm([0.01, 0.04, None, 0.03])
+    assert found[2] is None
+    assert [found[0], found[1], found[3]] == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_the_bootstrap_of_a_mean_is_near_the_textbook() -> None:
+    values = np.random.default_rng(3).normal(10, 2, 400)
+    found = bootstrap_interval([values], np.mean)
+    assert found is not None
+    half = 1.96 * values.std() / 20
+    assert found[0] == pytest.approx(values.mean() - half, abs=0.03)
+    assert found[1] == pytest.approx(values.mean() + half, abs=0.03)
+    assert found == bootstrap_interval([values], np.mean)
+    assert bootstrap_interval([[1.0]], np.mean) is None
+
+
+def test_paired_resampling_keeps_pairs_together() -> None:
+    first = np.arange(50.0)
+
+    def gap(a: np.ndarray, b: np.ndarray, axis: int = -1) -> np.ndarray:
+        return np.asarray((a - b).mean(axis=axis))
+
+    assert bootstrap_interval([first, first + 1], gap, paired=True) == (-1.0, -1.0)
+    apart = bootstrap_interval([first, first + 1], gap)
+    assert apart is not None and apart[0] < -2 and apart[1] > 0
+
+
+def test_failed_draws_do_not_count() -> None:
+    draws = np.array([1.0, 2.0, 3.0, math.nan])
+    assert percentile_interval(draws, 1.0) == (1.0, 3.0)
+    assert percentile_interval(np.array([1.0, math.nan, math.nan, math.nan])) is None

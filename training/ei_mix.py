@@ -1,0 +1,64 @@
+"""How the shipped heads become answers: chosen on the conversations that folds A and B held out.
+
+    python training/ei_mix.py → build/mix.json: what a tweet head adds, and where yes begins
+
+Only silver conversations of REALTALK chats 2 and 6 are looked at, each by the student that
+never saw it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import cohen_kappa_score
+
+from ei_heads import HEADS, PLACES
+from ei_score import pearson
+
+HERE = Path(__file__).parent
+RUNS = HERE / "build" / "runs"
+
+
+def main() -> None:
+    file = np.load(HERE / "build" / "ei.npz")
+    parts = [np.load(RUNS / f"{name}-held.npz") for name in ("sA", "sB")]
+    rows = np.concatenate([part["rows"] for part in parts])
+    fold = np.repeat([0, 1], [len(part["rows"]) for part in parts])
+    outputs = np.concatenate([part["outputs"] for part in parts])
+    out = {name: outputs[:, place] for name, place in PLACES.items()}
+    truth: dict[str, Any] = {}
+    for name in HEADS:
+        where = file[f"at_{name}"]
+        if name in ("reflective", "grounding", "sentiment", "emotion", "intimacy"):
+            place = {int(at): i for i, at in enumerate(where)}
+            truth[name] = file[f"is_{name}"][[place[int(row)] for row in rows]].squeeze()
+
+    def kappas(name: str, guess: np.ndarray[Any, Any]) -> list[float]:
+        """Per fold, then over both: a setting must serve both kinds of chat."""
+        return [cohen_kappa_score(truth[name][fold == f], guess[fold == f]) for f in (0, 1)]
+
+    chosen: dict[str, Any] = {}
+    for name in ("reflective", "grounding"):
+        best = max(
+            np.linspace(-2, 2, 41), key=lambda c: float(np.mean(kappas(name, out[name][:, 0] > c)))
+        )
+        chosen[f"{name}_cut"] = round(float(best), 2)
+        print(name, best, kappas(name, out[name][:, 0] > best), kappas(name, out[name][:, 0] > 0))
+    for name in ("sentiment", "emotion"):
+        for share in (0.0, 0.15, 0.3, 0.5, 0.75, 1.0):
+            guess = (out[name] + share * out[f"tweet_{name}"]).argmax(-1)
+            print(name, share, [round(k, 4) for k in kappas(name, guess)])
+    for share in (0.0, 0.2, 0.4, 0.7, 1.0):
+        mix = out["intimacy"][:, 0] + share * out["tweet_intimacy"][:, 0]
+        scores = [
+            pearson(truth["intimacy"][fold == f].astype(float), mix[fold == f]) for f in (0, 1)
+        ]
+        print("intimacy", share, [round(s, 4) for s in scores])
+    (HERE / "build" / "mix.json").write_text(json.dumps(chosen))
+
+
+if __name__ == "__main__":
+    main()

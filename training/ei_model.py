@@ -1,0 +1,58 @@
+"""The EI encoder: MiniLM over (previous turn, turn), two means as pooling, linear heads.
+
+    model = EiModel(config)
+    model(tokens, types, mask) → [batch, 117]; PLACES["sentiment"] says which three are sentiment
+
+Pooling joins the mean over the turn's own tokens with the mean over everything: most heads ask
+about the turn, grounding and empathy also about what it answers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ei_heads import WIDTH
+
+CLS, SEP = 101, 102
+
+
+class EiModel(nn.Module):
+    def __init__(self, config: Any, dropout: float = 0.1) -> None:
+        super().__init__()
+        from transformers import BertModel
+
+        self.encoder = BertModel(config, add_pooling_layer=False)
+        self.dropout = nn.Dropout(dropout)
+        self.heads = nn.Linear(2 * config.hidden_size, WIDTH)
+
+    def pooled(self, tokens: Tensor, types: Tensor, mask: Tensor) -> Tensor:
+        hidden = self.encoder(
+            input_ids=tokens, token_type_ids=types, attention_mask=mask
+        ).last_hidden_state
+        return torch.cat([_mean(hidden, types * mask), _mean(hidden, mask)], dim=-1)
+
+    def forward(self, tokens: Tensor, types: Tensor, mask: Tensor) -> Tensor:
+        return self.heads(self.dropout(self.pooled(tokens, types, mask)))  # type: ignore[no-any-return]
+
+
+def _mean(hidden: Tensor, chosen: Tensor) -> Tensor:
+    weight = chosen.to(hidden.dtype).unsqueeze(-1)
+    return (hidden * weight).sum(1) / weight.sum(1).clamp(min=1)
+
+
+def load_base(folder: Path) -> EiModel:
+    """The encoder with MiniLM's weights and fresh heads."""
+    from safetensors.torch import load_file
+    from transformers import BertConfig
+
+    config = BertConfig.from_json_file(str(folder / "config.json"))
+    config._attn_implementation = "sdpa"
+    model = EiModel(config)
+    weights = {k: v.float() for k, v in load_file(folder / "model.safetensors").items()}
+    wanted = model.encoder.state_dict()
+    model.encoder.load_state_dict({k: v for k, v in weights.items() if k in wanted}, strict=True)
+    return model
