@@ -10,6 +10,7 @@ import pytest
 
 from realtalk.chat import Message
 from realtalk.corpora.exports.whatsapp.reader import FORMAT
+from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.source import Source
 
@@ -131,3 +132,23 @@ def test_whatstk_header_formats(tmp_path: Path, data: Path) -> None:
         assert [m.time for m in messages] == expected, shape
         assert [m.text for m in messages] == [f"message {n}" for n in range(24)], shape
         assert {m.speaker for m in messages} == {"Mara", "Theo"}, shape
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "22:35, 12/07/2017 - An: chào\n09:01, 13/07/2017 - Bình: ừ",
+        "[22:35:10, 12/07/2017] An: chào\n[09:01:00, 13/07/2017] Bình: ừ",
+        "10:35 PM, 12/07/2017 - An: chào\n9:01 AM, 13/07/2017 - Bình: ừ",
+        "22:35 12-07-2017 - An: chào\nlại đây\n09:01 13-07-2017 - Bình: ừ",
+    ],
+)
+def test_the_time_may_come_first(tmp_path: Path, lines: str) -> None:
+    path = tmp_path / "WhatsApp Chat with An.txt"
+    path.write_text(lines, encoding="utf-8")
+    opened = open_reading(path)
+    assert opened.format == "whatsapp"
+    first, last = opened.reading.corpus.chats[0].messages
+    assert (first.speaker, first.text.split("\n")[0]) == ("An", "chào")
+    assert first.time is not None and f"{first.time:%Y-%m-%d %H:%M}" == "2017-07-12 22:35"
+    assert last.time is not None and f"{last.time:%Y-%m-%d %H:%M}" == "2017-07-13 09:01"

@@ -43,6 +43,14 @@ _GENERAL = (
     rf"(?P<m>\d{{2}}){_M}(?:(?P<ss>[:.：∶]|{_S}?min{_S}?){_M}(?P<s>\d{{2}})(?:{_S}?s\b)?)?"
     rf"(?:{_S}?ч\.?)?{_M}(?P<post>(?:{_S}*{AFTER})?){_M}(?P<close>{_CLOSE})(?P<rest>.*)$"
 )
+# "22:35, 12/07/2017 - ": Vietnamese phones, among others, put the time first.
+_TIME_FIRST = (
+    rf"^{_M}(?P<open>\[?){_M}(?P<pre>(?:{BEFORE}{_S}*)?){_M}(?P<h>\d{{1,2}}){_M}"
+    rf"(?P<ts>[:.hH：∶]){_M}(?P<m>\d{{2}}){_M}(?:(?P<ss>[:.：∶]){_M}(?P<s>\d{{2}}))?{_M}"
+    rf"(?P<post>(?:{_S}*{AFTER})?){_M}(?P<mid>[,،、]?{_S}+){_M}(?P<a>\d{{1,4}}){_M}"
+    rf"(?P<s1>{_SEP}){_M}(?P<b>\d{{1,2}}){_M}{_SEP}{_M}(?P<c>\d{{1,4}})\.?{_M}"
+    rf"(?P<close>{_CLOSE})(?P<rest>.*)$"
+)
 # "[07012023, 135335] ": some tools take the punctuation out.
 _BARE = (
     rf"^{_M}(?P<open>\[){_M}(?:(?P<a4>(?:19|20)[0-9]{{2}})(?P<b4>0[1-9]|1[0-2])(?P<c4>[0-3][0-9])"
@@ -50,6 +58,7 @@ _BARE = (
     rf"(?P<h>[0-9]{{2}}):?(?P<m>[0-9]{{2}}):?(?P<s>[0-9]{{2}})?(?P<close>\]{_S}?)(?P<rest>.*)$"
 )
 _ANY_HEADER = re.compile(_GENERAL)
+_ANY_TIME_FIRST = re.compile(_TIME_FIRST)
 _ANY_BARE = re.compile(_BARE)
 _NUMBER_FIRST = rf"^[{MARKS}\s]*\[?[{MARKS}]*\d"
 _ZEROS = (
@@ -76,11 +85,19 @@ _SAMPLE = 100  # lines a block
 
 def has_header(line: str) -> bool:
     """Whether a line begins like a message of an export."""
-    return _header(line) is not None or _ANY_BARE.match(line) is not None
+    return (
+        _header(line) is not None
+        or _paired(_ANY_TIME_FIRST.match(line)) is not None
+        or _ANY_BARE.match(line) is not None
+    )
 
 
 def _header(line: str) -> re.Match[str] | None:
-    match = _ANY_HEADER.match(line)
+    return _paired(_ANY_HEADER.match(line))
+
+
+def _paired(match: re.Match[str] | None) -> re.Match[str] | None:
+    """A header that opens with a bracket closes with one."""
     return match if match and bool(match["open"]) == match["close"].startswith("]") else None
 
 
@@ -206,9 +223,11 @@ def _general_headers(lines: pl.DataFrame) -> pl.DataFrame:
     if not lines.height:
         return pl.DataFrame(schema=_SCHEMA)
     general, rest = _match(lines, _GENERAL)
+    timed, rest = _match(rest, _TIME_FIRST)
     bare, _ = _match(rest, _BARE)
     bare = bare.with_columns(pl.coalesce(f"{name}4", name).alias(name) for name in "abc")
-    return _parted(pl.concat([_general(general), _general(bare, bare=True)]).sort("row"))
+    found = [_general(general), _general(timed), _general(bare, bare=True)]
+    return _parted(pl.concat(found).sort("row"))
 
 
 def _exact(lines: pl.DataFrame, shape: _Shape) -> tuple[pl.DataFrame, pl.DataFrame]:
