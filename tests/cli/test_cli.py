@@ -12,28 +12,9 @@ from typing import Any
 
 import pytest
 
-from realtalk.cli import main as command
 from realtalk.cli.reference import reference
 
 REPO = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
-    """Runs the command in this process, in an empty folder: (status, stdout, stderr)."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["realtalk", *words])
-        status = 0
-        try:
-            command.main()
-        except SystemExit as stop:
-            status = int(stop.code or 0)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
 
 
 def test_help_is_fast() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import polars as pl
 import pytest
 
 from realtalk.cli import ei
-from realtalk.cli import main as command
 from realtalk.corpora.reading import Progress, silent
 from realtalk.measures.labels import LABELS, Label, TurnInput
 
@@ -44,27 +42,10 @@ class ByLength:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["realtalk", "ei", *words])
-        status = 0
-        try:
-            command.main()
-        except SystemExit as stop:
-            status = int(stop.code or 0)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
-
-
-@pytest.fixture
 def labelled(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(ei, "_labeller", lambda *given: ByLength())
     for name, folder in (("sample", "people"), ("sample-simulated", "models")):
-        status, out, err = run(name, "--measures", "hub", "--out", folder)
+        status, out, err = run("ei", name, "--measures", "hub", "--out", folder)
         assert status == 0
     assert "speakers (length, 1)" in out
     assert "unscored: emotion for" not in out and "wrote labels.parquet" in err
@@ -77,25 +58,25 @@ def test_labels_are_written_and_the_same_again(run: Any, labelled: Path) -> None
     assert frame.schema == LABELS
     assert frame.height == 487
     before = path.read_bytes()
-    _, out, _ = run("sample", "--measures", "hub", "--out", "people", "--json")
+    _, out, _ = run("ei", "sample", "--measures", "hub", "--out", "people", "--json")
     assert path.read_bytes() == before
     assert {entry["speaker"] for entry in json.loads(out)["speakers"]} == {"Mara", "Theo", "Juno"}
 
 
 def test_unscored_turns_are_counted(run: Any, labelled: Path) -> None:
-    _, _, err = run("sample", "--measures", "hub", "--out", "again")
+    _, _, err = run("ei", "sample", "--measures", "hub", "--out", "again")
     short = pl.read_parquet(labelled / "people" / "labels.parquet")["emotion"].null_count()
     assert short > 0
     assert f"unscored: emotion for {short} of 487 turns (too short)" in err
 
 
 def test_agree_consistency_compare(run: Any, labelled: Path) -> None:
-    same = json.loads(run("agree", "people", "people", "--json")[1])
+    same = json.loads(run("ei", "agree", "people", "people", "--json")[1])
     assert same["measures"]["sentiment"]["kappa"]["value"] == 1
-    status, out, _ = run("consistency", "people", "--figures", "pictures")
+    status, out, _ = run("ei", "consistency", "people", "--figures", "pictures")
     assert status == 0 and "Mara" in out
     assert list((labelled / "pictures").glob("*.png"))
-    status, out, _ = run("compare", "people", "models")
+    status, out, _ = run("ei", "compare", "people", "models")
     assert status == 0 and "what holds" in out
 
 
@@ -112,7 +93,7 @@ def test_a_wrong_call_is_one_line(
     run: Any, tmp_path: Path, words: tuple[str, ...], line: str
 ) -> None:
     (tmp_path / "broken.parquet").write_bytes(b"PAR1")
-    status, _, err = run(*words)
+    status, _, err = run("ei", *words)
     assert status == 2
     assert err.startswith("error: ") and err.count("\n") == 1
     assert line in err
