@@ -1,12 +1,16 @@
-"""Where tests find the research data, and how they say that it is not here."""
+"""Where tests find the research data, and how they run the command."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from realtalk.cli import main as command
 
 # On a CI machine the property-based tests try the same examples every time: a red run must
 # mean a change, not luck. At home they go on looking for new ones.
@@ -29,3 +33,21 @@ def data() -> Path:
     if folder is None:
         pytest.skip("research data not at hand (set REALTALK_DATA to its folder)")
     return folder
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+    """Runs the command in this process, in an empty folder: (status, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["realtalk", *words])
+        status = 0
+        try:
+            command.main()
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call

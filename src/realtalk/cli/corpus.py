@@ -201,10 +201,10 @@ def check(
         elif report.findings:
             first = {f.rule: f for f in reversed(report.findings)}
             summary = [
-                (RULES[rule][0], rule, count, RULES[rule][1], _example(first[rule]))
+                (rule, RULES[rule][0], count, RULES[rule][1], _example(first[rule]))
                 for rule, count in report.counts().items()
             ]
-            show("findings", ("level", "rule", "count", "meaning", "first"), summary)
+            show("findings", ("rule", "level", "count", "meaning", "first"), summary)
         else:
             say("nothing odd found")
     gravest = report.severity()
