@@ -1,7 +1,8 @@
-"""Trained weights → the compact ONNX that ships with the package, and its card of settings.
+"""Trained weights → the compact ONNX that is to ship with the package.
 
     python training/ei_export.py --weights training/build/student.safetensors
-    → src/realtalk/encoders/ei/{model.onnx, tokenizer.json, settings.json}
+    → src/realtalk/encoders/ei/{model.onnx, tokenizer.json}; build/places.json says which
+      outputs belong to which head
 
 Weights are 8-bit integers with a scale every 64 of them (per row for the embeddings): a
 quarter of the size, near twice the speed. Activations are scaled per row of a turn, never over a
