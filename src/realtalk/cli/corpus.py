@@ -68,7 +68,8 @@ def read(
             print_json({"folder": str(folder), "messages": tables.messages.height} | about)
             return
         rows = _chat_counts(found.reading)
-        show(f"{tables.name} ({found.format})", ("chat", "speakers", "sessions", "messages"), rows)
+        columns = ("chat", "speakers", "sessions", "messages")
+        show(f"{tables.name} ({found.format})", columns, rows, 20)
         say(str(found.reading.ledger))
         for leftover in found.reading.ledger.leftovers[:5]:
             say(f"  left over: {leftover.where}: {leftover.reason}")
@@ -77,7 +78,7 @@ def read(
         say(f"stored in {folder}")
 
 
-def _chat_counts(reading: Reading, most: int = 20) -> list[tuple[object, ...]]:
+def _chat_counts(reading: Reading) -> list[tuple[object, ...]]:
     import polars as pl
 
     tables = reading.tables
@@ -87,12 +88,7 @@ def _chat_counts(reading: Reading, most: int = 20) -> list[tuple[object, ...]]:
         .agg(pl.col("session").n_unique(), pl.len())
         .iter_rows()
     }
-    rows: list[tuple[object, ...]] = [
-        (row.id, _names(row.speakers), *counts.get(row.id, (0, 0))) for row in tables.chats[:most]
-    ]
-    if len(tables.chats) > most:
-        rows.append((f"… {len(tables.chats) - most:,} more", "", None, None))
-    return rows
+    return [(row.id, _names(row.speakers), *counts.get(row.id, (0, 0))) for row in tables.chats]
 
 
 def _names(speakers: tuple[str, ...]) -> str:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
+_SHOWN = 24  # rows of a table; the thread sample has more chats than a screen has lines
+
 
 def register(app: typer.Typer) -> None:
     app.command()(demo)
@@ -88,9 +90,7 @@ def _describe(samples: dict[str, Opened], out: Path) -> None:
     for name, found in samples.items():
         stats = describe(found.reading.tables)
         write_json(out / "tables" / f"{name}.json", stats.to_json())
-        headings, rows = chat_rows(stats)
-        shown = rows if len(rows) <= 8 else rows[:8]
-        _table(out, f"{name}-chats", f"{name}: every chat", headings, rows, shown)
+        _table(out, f"{name}-chats", f"{name}: every chat", *chat_rows(stats))
         _table(out, f"{name}-corpus", f"{name}: the corpus", *corpus_rows(stats))
         if name == "sample":
             paths = save_figures(draw(stats).charts, out / "figures")
@@ -109,15 +109,12 @@ def _table(
     title: str,
     headings: Sequence[str],
     rows: Sequence[Sequence[Any]],
-    shown: Sequence[Sequence[Any]] | None = None,
 ) -> None:
-    """Prints a table and writes it whole as CSV."""
-    from realtalk.cli.printing import say, show
+    """Prints the beginning of a table and writes it whole as CSV."""
+    from realtalk.cli.printing import show
     from realtalk.corpora.writing import write_text
 
-    show(title, headings, rows if shown is None else shown)
-    if shown is not None and len(shown) < len(rows):
-        say(f"… and {len(rows) - len(shown)} more in {out}/tables/{name}.csv")
+    show(title, headings, rows, _SHOWN, f" in {out}/tables/{name}.csv")
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows([headings, *rows])
     write_text(out / "tables" / f"{name}.csv", buffer.getvalue())

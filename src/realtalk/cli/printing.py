@@ -77,14 +77,26 @@ def cell(value: Any) -> str:
     return escape(str(value))
 
 
-def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Prints a table to standard output, in parts where it is wider than the terminal."""
+def show(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    most: int | None = None,
+    elsewhere: str = "",
+) -> None:
+    """Prints a table to standard output, in parts where it is wider than the terminal.
+
+    Of more than `most` rows the first are shown, and where the rest is.
+    """
     screen = console()
-    groups = _groups(columns, rows, screen.width)
+    shown = rows[:most]
+    groups = _groups(columns, shown, screen.width)
     for number, group in enumerate(groups):
         part = [columns[place] for place in group]
-        cells = [[row[place] for place in group] for row in rows]
+        cells = [[row[place] for place in group] for row in shown]
         screen.print(table(title if number == 0 else "", part, cells))
+    if len(shown) < len(rows):
+        say(f"… and {len(rows) - len(shown):,} more{elsewhere}")
 
 
 def print_json(value: Any) -> None:

@@ -58,7 +58,8 @@ def stats(
     if json:
         print_json(described.to_json())
     else:
-        show(f"{tables.name}: every chat", *chat_rows(described))
+        headings, rows = chat_rows(described)
+        show(f"{tables.name}: every chat", headings, rows, 50, "; --json has them all")
         show(f"{tables.name}: the corpus", *corpus_rows(described))
     if figures is not None:
         from realtalk.stats.figures import draw, save_figures

@@ -13,7 +13,7 @@ correlate at 1.00 with Table 8). The smaller, the more alike a person is in both
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from realtalk.facets.speakers import Measured, measure_speakers
-from realtalk.facets.values import FACETS, Facet, Rules, interval_method, interval_text
+from realtalk.facets.values import FACETS, ByFacet, Facet, Rules, interval_method, interval_text
 from realtalk.metrics.statistics import Array, Estimate, percentile_interval
 from realtalk.stats.values import Grid
 
@@ -38,7 +38,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class SpeakerConsistency:
+class SpeakerConsistency(ByFacet):
     """The absolute differences of a speaker's facets between two chats, in FACETS' order.
 
     `scaled` are the same differences as parts of each facet's range in the corpus.
@@ -49,12 +49,6 @@ class SpeakerConsistency:
     facets: tuple[Estimate, ...]
     scaled: tuple[float | None, ...]
     overall: Estimate
-
-    def __getitem__(self, facet: str) -> Estimate:
-        return self.facets[list(FACETS).index(facet)]
-
-    def items(self) -> Iterator[tuple[Facet, Estimate]]:
-        return zip(FACETS.values(), self.facets, strict=True)
 
     def to_json(self) -> dict[str, Any]:
         return {

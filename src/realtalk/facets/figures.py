@@ -17,6 +17,7 @@ from realtalk.facets.comparison import Comparison
 from realtalk.facets.consistency import SpeakerConsistency
 from realtalk.facets.values import FACETS, Facet, SpeakerFacets, interval_text, shown
 from realtalk.stats.figures import Drawn
+from realtalk.stats.figures import styled as finished
 
 __all__ = ["HEADLINE", "draw_comparison", "draw_consistency", "styled"]
 
@@ -262,27 +263,5 @@ def _column(facet: Facet) -> str:
 
 
 def styled(chart: Any, title: str, lines: Sequence[str]) -> Any:
-    """A finished chart: title, what it counts, and the look of all figures."""
-    return (
-        chart.properties(
-            padding=14,
-            background="white",
-            title={"text": title, "subtitle": list(lines)},
-            # Saving a picture stays; sending the data to a web editor goes.
-            usermeta={"embedOptions": {"actions": {"export": True, "editor": False}}},
-        )
-        .configure(font="DejaVu Sans, Verdana, Helvetica, Arial, sans-serif")
-        .configure_title(
-            anchor="start",
-            fontSize=18,
-            subtitleFontSize=13,
-            subtitleColor="#444444",
-            subtitlePadding=5,
-            offset=14,
-        )
-        .configure_axis(
-            labelFontSize=12, titleFontSize=12, titlePadding=6, titleFontWeight="normal"
-        )
-        .configure_legend(labelFontSize=12, titleFontSize=12)
-        .configure_view(strokeWidth=0)
-    )
+    """The look of all figures, with the smaller axis titles that many panels need."""
+    return finished(chart, title, lines, offset=14, axis_title=12, axis_padding=6)

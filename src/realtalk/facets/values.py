@@ -27,6 +27,7 @@ __all__ = [
     "GROUPS",
     "PROTOCOLS",
     "SPEAKERS",
+    "ByFacet",
     "Facet",
     "Rules",
     "SpeakerFacets",
@@ -139,8 +140,21 @@ def rules_of(protocol: str | Rules) -> Rules:
     return PROTOCOLS[protocol]
 
 
+class ByFacet:
+    """Estimates in FACETS' order, found by a facet's name."""
+
+    __slots__ = ()
+    facets: tuple[Estimate, ...]
+
+    def __getitem__(self, facet: str) -> Estimate:
+        return self.facets[list(FACETS).index(facet)]
+
+    def items(self) -> Iterator[tuple[Facet, Estimate]]:
+        return zip(FACETS.values(), self.facets, strict=True)
+
+
 @dataclass(frozen=True, slots=True)
-class SpeakerFacets:
+class SpeakerFacets(ByFacet):
     """One speaker in one chat: an estimate for each of FACETS, in its order."""
 
     chat: str
@@ -151,12 +165,6 @@ class SpeakerFacets:
     measure: str  # how the labels were made ...
     version: str  # ... and by which version
     facets: tuple[Estimate, ...]
-
-    def __getitem__(self, facet: str) -> Estimate:
-        return self.facets[list(FACETS).index(facet)]
-
-    def items(self) -> Iterator[tuple[Facet, Estimate]]:
-        return zip(FACETS.values(), self.facets, strict=True)
 
     def to_json(self) -> dict[str, Any]:
         return {

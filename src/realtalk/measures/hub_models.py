@@ -195,7 +195,7 @@ def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise MissingExtraError("the hub classifiers", "train") from error
+        raise MissingExtraError("labelling with hub classifiers", "train") from error
 
 
 @contextmanager

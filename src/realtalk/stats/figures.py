@@ -11,7 +11,7 @@ The pages are interactive and hold everything they need: they open without a net
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from realtalk.stats.values import WEEKDAYS, CorpusStats
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["Drawn", "activity", "draw", "response_gaps", "runs", "save_figures"]
+__all__ = ["Drawn", "activity", "draw", "response_gaps", "runs", "save_figures", "styled"]
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
 _BLUE, _VERMILION = "#0072B2", "#D55E00"
@@ -294,14 +294,28 @@ def _styled(
 
     chats = len(stats.per_chat)
     who = f"{stats.name}: {chats:,} chat{'' if chats == 1 else 's'}"
-    plain: Any = alt.layer(*layers)
-    styled: alt.LayerChart = (
-        plain.properties(
-            width=_WIDTH,
-            height=height,
+    plain: Any = alt.layer(*layers).properties(width=_WIDTH, height=height)
+    chart: alt.LayerChart = styled(plain, title, [who, line], limit=_WIDTH + 40)
+    return chart
+
+
+def styled(
+    chart: Any,
+    title: str,
+    lines: Sequence[str],
+    *,
+    offset: int = 12,
+    axis_title: int = 13,
+    axis_padding: int = 10,
+    limit: int | None = None,
+) -> Any:
+    """A finished chart: title, what it counts, and the look of all figures."""
+    width = {} if limit is None else {"limit": limit}
+    return (
+        chart.properties(
             padding=14,
             background="white",
-            title={"text": title, "subtitle": [who, line]},
+            title={"text": title, "subtitle": list(lines)},
             # Saving a picture stays; sending the data to a web editor goes.
             usermeta={"embedOptions": {"actions": {"export": True, "editor": False}}},
         )
@@ -312,16 +326,18 @@ def _styled(
             subtitleFontSize=13,
             subtitleColor="#444444",
             subtitlePadding=5,
-            offset=12,
-            limit=_WIDTH + 40,
+            offset=offset,
+            **width,
         )
         .configure_axis(
-            labelFontSize=12, titleFontSize=13, titlePadding=10, titleFontWeight="normal"
+            labelFontSize=12,
+            titleFontSize=axis_title,
+            titlePadding=axis_padding,
+            titleFontWeight="normal",
         )
         .configure_legend(labelFontSize=12, titleFontSize=12)
         .configure_view(strokeWidth=0)
     )
-    return styled
 
 
 def save_figures(charts: Mapping[str, Any], folder: Path | str) -> list[Path]:
