@@ -70,6 +70,18 @@ def test_anything_else_is_a_bug(run: Any, monkeypatch: pytest.MonkeyPatch) -> No
         run("stats", "sample")
 
 
+def test_an_interruption_is_one_line(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def interrupted(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("realtalk.corpora.store.provenance", interrupted)
+    status, _, err = run("read", "sample")
+    assert (status, err) == (130, "interrupted; nothing was left half written\n")
+    assert not list(tmp_path.iterdir())
+
+
 def test_read_stores_and_says_where(run: Any, tmp_path: Path) -> None:
     status, out, err = run("read", "sample")
     assert status == 0

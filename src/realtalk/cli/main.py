@@ -15,6 +15,8 @@ from realtalk.cli import corpus, data, demo, ei, stats
 
 __all__ = ["app", "main"]
 
+_INTERRUPTED = 130  # what typer exits with at Ctrl-C
+
 app = typer.Typer(
     name="realtalk",
     help="Long-term conversation: read real chats, check and describe them, "
@@ -57,6 +59,10 @@ def main() -> None:
     except RealtalkError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(2)
+    except SystemExit as stop:
+        if stop.code == _INTERRUPTED:
+            sys.stderr.write("interrupted; nothing was left half written\n")
+        raise
     except BrokenPipeError:
         # The reader of our output went away (`| head`): not an error of ours.
         sys.stderr.close()
