@@ -56,6 +56,8 @@ def figures() -> None:
         subprocess.run([*command, "stats", "sample", "--figures", folder], check=True)
         for name in ("response_gaps", "activity"):
             shutil.copy(Path(folder) / f"{name}.png", IMAGES / f"{name}.png")
+        subprocess.run([*command, "ei", "sample", "--figures", folder], check=True)
+        shutil.copy(Path(folder) / "emotions_Chat_1_Mara_Theo.png", IMAGES / "emotions.png")
 
 
 if __name__ == "__main__":

@@ -89,14 +89,16 @@ def exponential_cost(x: list[float], y: list[float], b: float) -> float:
     return sum((v - a * p) ** 2 for p, v in zip(power, y, strict=True))
 
 
-def facets(rows: list[Row], who: str, released: bool = False) -> dict[str, float | None]:
+def facets(
+    rows: list[Row], who: str, across: bool = True, pairs: str = "answered"
+) -> dict[str, float | None]:
     """Ten of the eleven facets of one speaker in one chat; rows are in order."""
     own = [row for row in rows if row["speaker"] == who]
 
     def known(name: str) -> list[Any]:
         return [row[name] for row in own if row[name] is not None]
 
-    align = kth if released else answered
+    align = kth if pairs == "kth" else answered
     return {
         "reflective_frequency": mean(known("reflective")),
         "emotion_diversity": entropy(known("emotion")),
@@ -104,8 +106,8 @@ def facets(rows: list[Row], who: str, released: bool = False) -> dict[str, float
         "grounding_frequency": mean(known("grounding")),
         "empathy": mean(known("empathy")),
         "intimacy_linear": slope(*course(own)),
-        "sentiment_stability": stability(own, "sentiment", not released),
-        "emotion_stability": stability(own, "emotion", not released),
+        "sentiment_stability": stability(own, "sentiment", across),
+        "emotion_stability": stability(own, "emotion", across),
         "sentiment_alignment": align(rows, who, "sentiment"),
         "emotion_alignment": align(rows, who, "emotion"),
     }

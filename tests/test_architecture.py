@@ -1,7 +1,7 @@
 """Data flows one way: a module imports only from its left.
 
-errors, registry → chat → corpora → stats | encoders → measures | metrics
-→ facets | memory | persona | threads → runs → tasks → report → cli
+errors, registry → chat → corpora → stats | encoders | models → measures | metrics
+→ facets | memory → probing | persona | threads → runs → tasks → report → cli
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"registry"}),
     frozenset({"chat"}),
     frozenset({"corpora"}),
-    frozenset({"stats", "encoders"}),
+    frozenset({"stats", "encoders", "models"}),
     frozenset({"measures", "metrics"}),
-    frozenset({"facets", "memory", "persona", "threads"}),
+    frozenset({"facets", "memory"}),
+    frozenset({"probing", "persona", "threads"}),
     frozenset({"runs"}),
     frozenset({"tasks"}),
     frozenset({"report"}),

@@ -30,7 +30,7 @@ import ei_heads as h
 
 HERE = Path(__file__).parent
 ALLOWED = {"Chat_2_Kevin_Elise", "Chat_6_Vanessa_Nicolas"}
-PREVIOUS, TURN = 40, 120  # tokens kept of each; the tail of the one, head and tail of the other
+PREVIOUS, TURN = 32, 192  # tokens kept of each; the tail of the one, head and tail of the other
 
 
 @dataclass
@@ -84,10 +84,17 @@ def dialogues(
 
 
 def public(data: Path) -> Iterator[Example]:
+    tweets: dict[str, list[str]] = defaultdict(list)
     for row in rows(data, "semeval2017_sentiment/all.jsonl.gz"):
         if row["split"] == "train" and row["in_tweeteval"] == "train?":
             label = {"tweet_sentiment": one(row["label"], h.SENTIMENTS)}
             yield Example(tweet(row["text"]), set="semeval2017", labels=label)
+            tweets[row["label"]].append(tweet(row["text"]))
+    for name, texts in tweets.items():  # long turns: two to four tweets of one sentiment
+        label = {"tweet_sentiment": one(name, h.SENTIMENTS)}
+        for at in range(0, min(len(texts), 9000) - 3, 3):
+            text = "\n".join(texts[at : at + 2 + at // 3 % 3])
+            yield Example(text, set="semeval2017_joined", labels=label)
     for split, name in (("dev", "val"), ("test", "test")):
         for row in rows(data, f"tweeteval/sentiment_{name}.jsonl.gz"):
             label = {"tweet_sentiment": one(row["label"], h.SENTIMENTS)}
@@ -154,12 +161,13 @@ def public(data: Path) -> Iterator[Example]:
 def silver(data: Path) -> Iterator[Example]:
     """Turns labelled under the rubric, with the turn before them in their conversation."""
     conversations = Conversations(data)
+    rng = np.random.default_rng(0)
     for name in ("silver.jsonl", "silver_more.jsonl"):
         labelled: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in _labelled(HERE / name):
             labelled[f"{row['source']}|{row['conversation']}"].append(row)
         for group, items in labelled.items():
-            before = ""
+            before, made = "", []
             for row in items:
                 text = conversations.text(row["source"], row["conversation"], row["ids"])
                 label = {
@@ -172,8 +180,35 @@ def silver(data: Path) -> Iterator[Example]:
                     "interpretation": row["interpretation"],
                     "exploration": row["exploration"],
                 }
-                yield Example(text, before, name.split(".")[0], "train", group, label)
+                made.append(Example(text, before, name.split(".")[0], "train", group, label))
                 before = text
+            yield from made
+            yield from joined(made, rng)
+
+
+def joined(turns: list[Example], rng: np.random.Generator) -> Iterator[Example]:
+    """Longer turns out of two or three that one speaker wrote in a row but for the partner.
+
+    Most labelled turns are short, many turns of real chats are not: a question in the middle
+    of a long one must still be found. Yes in a part is yes of the whole and the strongest part
+    gives the level; a sentiment or an emotion only where all parts share it.
+    """
+    at = 0
+    while at + 2 < len(turns):
+        count = min(int(rng.integers(2, 4)), (len(turns) - at + 1) // 2)
+        parts = turns[at : at + 2 * count - 1 : 2]
+        at += 2 * count - 1
+        label: dict[str, Any] = {}
+        for name in ("reflective", "grounding"):
+            label[name] = [max(part.labels[name][0] for part in parts)]
+        for name in ("emotional_reaction", "interpretation", "exploration"):
+            label[name] = max(part.labels[name] for part in parts)
+        for name in ("sentiment", "emotion"):
+            if len({part.labels[name] for part in parts}) == 1:
+                label[name] = parts[0].labels[name]
+        text = "\n".join(part.text for part in parts)
+        first = parts[0]
+        yield Example(text, first.previous, "silver_joined", "train", first.group, label)
 
 
 _COLUMNS = (
@@ -282,7 +317,7 @@ def unlabelled(data: Path, most: int = 60_000) -> Iterator[Example]:
             while stack:
                 comment, before = stack.pop()
                 text = comment["body"]
-                if taken < most and comment["author"] != "[deleted]" and 3 < len(text) < 600:
+                if taken < most and comment["author"] != "[deleted]" and 3 < len(text) < 1000:
                     taken += 1
                     yield Example(text, before, "reddit", "unlabelled")
                 stack += [(reply, text) for reply in comment["replies"]]

@@ -1,12 +1,9 @@
 """Trained weights → the compact ONNX that is to ship with the package.
 
     python training/ei_export.py --weights training/build/student.safetensors
-    → src/realtalk/encoders/ei/{model.onnx, tokenizer.json}; build/places.json says which
-      outputs belong to which head
+    → src/realtalk/encoders/ei/{model.onnx, tokenizer.json, settings.json}
 
-Weights are 8-bit integers with a scale every 64 of them (per row for the embeddings): a
-quarter of the size, near twice the speed. Activations are scaled per row of a turn, never over a
-batch, so every turn's result is independent of the batch it is in.
+Weights become 8-bit integers (see compact.py): a quarter of the size, twice the speed.
 """
 
 from __future__ import annotations
@@ -17,20 +14,33 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import onnx
 import torch
-from onnx import helper, numpy_helper
 from safetensors.torch import load_file
 from transformers import BertConfig
 
+from compact import compact, speed_up
+from ei_data import PREVIOUS, TURN
 from ei_heads import HEADS, PLACES
-from ei_model import EiModel
+from ei_model import CLS, SEP, EiModel
 
 HERE = Path(__file__).parent
 TARGET = HERE.parent / "src" / "realtalk" / "encoders" / "ei"
-SMALLEST = 20_000  # tables under this many numbers stay fp32: they weigh nothing
-BLOCK = 64
+VERSION = "1"
+COMPARED = (
+    *("reflective", "grounding", "sentiment", "emotion"),
+    *("emotional_reaction", "interpretation", "exploration"),
+)
+# How heads become answers: (share of the rubric's head, share of the tweets' head). The paper's
+# sentiment, emotion and intimacy come from classifiers of tweets. Sentiment is the tweets' head
+# alone: on the folds it agrees with the rubric as well as the rubric's own head. Emotion keeps
+# what costs nothing there, intimacy half. The cut is where both folds agree best.
+ANSWERS = {
+    "reflective_cut": 0.0,
+    "grounding_cut": 2.0,
+    "sentiment": (0.0, 1.0),
+    "emotion": (1.0, 0.3),
+    "intimacy": (1.0, 0.5),
+}
 
 
 class Shipped(torch.nn.Module):
@@ -43,10 +53,9 @@ class Shipped(torch.nn.Module):
         keep = [at for place in shipped for at in range(place.start, place.stop)]
         self.register_buffer("keep", torch.tensor(keep))
 
-    def forward(
-        self, tokens: torch.Tensor, types: torch.Tensor, mask: torch.Tensor
-    ) -> torch.Tensor:
-        return self.model(tokens, types, mask).index_select(1, self.keep)
+    def forward(self, tokens: torch.Tensor, types: torch.Tensor) -> torch.Tensor:
+        # No mask: rows of one length run together, so nothing is padded.
+        return self.model(tokens, types, torch.ones_like(tokens)).index_select(1, self.keep)
 
 
 def shipped_places() -> dict[str, list[int]]:
@@ -58,60 +67,46 @@ def shipped_places() -> dict[str, list[int]]:
     return found
 
 
-def exported(weights: Path, base: Path, path: Path) -> Shipped:
+def exported(weights: Path, base: Path, path: Path, fast: bool) -> None:
     config = BertConfig.from_json_file(str(base / "config.json"))
     config._attn_implementation = "eager"
     model = EiModel(config)
     model.load_state_dict({k: v.float() for k, v in load_file(weights).items()}, strict=False)
     missing = set(model.state_dict()) - set(load_file(weights))
     assert not {m for m in missing if "position_ids" not in m}, missing
+    if fast:
+        speed_up(model.encoder)
     shipped = Shipped(model).eval()
     example = (
         torch.randint(1000, 2000, (2, 9)),
         torch.tensor([[0] * 4 + [1] * 5] * 2),
-        torch.ones(2, 9, dtype=torch.int64),
     )
-    names = ["tokens", "types", "mask"]
+    names = ["tokens", "types"]
     axes = {name: {0: "batch", 1: "length"} for name in names} | {"outputs": {0: "batch"}}
     torch.onnx.export(
         shipped, example, str(path), input_names=names, output_names=["outputs"],
         dynamic_axes=axes, opset_version=17, dynamo=False,
     )  # fmt: skip
-    return shipped
 
 
-def compact(source: Path, target: Path) -> None:
-    """Products become MatMulNBits (8 bits, a scale every 64 weights), tables int8 rows."""
-    from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+def full_answers(full: Path, shipped: Path) -> None:
+    """What fp32 answers on the sample corpora: the tests hold the shipped file to it."""
+    from realtalk.corpora.opening import open_reading
+    from realtalk.measures.embedded import EmbeddedLabeller
+    from realtalk.measures.labels import turn_inputs
 
-    quantizer = MatMulNBitsQuantizer(
-        onnx.load(str(source)), bits=8, block_size=BLOCK, is_symmetric=True, accuracy_level=4
-    )
-    quantizer.process()
-    model = quantizer.model.model
-    graph = model.graph
-    tables = {node.input[0] for node in graph.node if node.op_type == "Gather"}
-    nodes, kept = [], []
-    for tensor in graph.initializer:
-        values = numpy_helper.to_array(tensor)
-        if tensor.name not in tables or values.dtype != np.float32 or values.size < SMALLEST:
-            kept.append(tensor)
-            continue
-        scale = np.maximum(np.abs(values).max(axis=1) / 127, 1e-12).astype(np.float32)
-        whole = np.clip(np.rint(values / scale[:, None]), -127, 127).astype(np.int8)
-        name = tensor.name
-        kept.append(numpy_helper.from_array(whole, f"{name}_q"))
-        kept.append(numpy_helper.from_array(scale, f"{name}_s"))
-        nodes.append(
-            helper.make_node("DequantizeLinear", [f"{name}_q", f"{name}_s"], [name], axis=0)
-        )
-    del graph.initializer[:]
-    graph.initializer.extend(kept)
-    old = list(graph.node)
-    del graph.node[:]
-    graph.node.extend([*nodes, *old])
-    target.parent.mkdir(parents=True, exist_ok=True)
-    onnx.save(model, str(target))
+    folder = full.parent / "full"
+    folder.mkdir(exist_ok=True)
+    for name in ("tokenizer.json", "settings.json"):
+        shutil.copy(shipped / name, folder / name)
+    shutil.copy(full, folder / "model.onnx")
+    labeller = EmbeddedLabeller(folder)
+    rows = {}
+    for sample in ("sample", "sample-simulated"):
+        labels = labeller.label(turn_inputs(open_reading(sample).reading.corpus))
+        rows[sample] = [[getattr(label, name) for name in COMPARED] for label in labels]
+    text = json.dumps({"answers": COMPARED, **rows}, separators=(",", ":"))
+    (HERE.parent / "tests" / "measures" / "ei_fp32.json").write_text(text + "\n")
 
 
 def main() -> None:
@@ -121,11 +116,25 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=TARGET)
     options = parser.parse_args()
     full = HERE / "build" / "ei-fp32.onnx"
-    exported(options.weights, options.base, full)
-    compact(full, options.out / "model.onnx")
+    fast = HERE / "build" / "ei-fast.onnx"
+    exported(options.weights, options.base, full, fast=False)  # what the tests compare with
+    exported(options.weights, options.base, fast, fast=True)
+    compact(fast, options.out / "model.onnx")
     shutil.copy(options.base / "tokenizer.json", options.out / "tokenizer.json")
-    places: dict[str, Any] = shipped_places()
-    (HERE / "build" / "places.json").write_text(json.dumps(places))
+    places = shipped_places()
+    settings: dict[str, Any] = {
+        "version": VERSION,
+        "width": max(stop for _, stop in places.values()),
+        "previous": PREVIOUS,
+        "turn": TURN,
+        "cls": CLS,
+        "sep": SEP,
+        "places": places,
+        "answers": ANSWERS,
+    }
+    (options.out / "settings.json").write_text(json.dumps(settings, indent=1) + "\n")
+    if options.out == TARGET:
+        full_answers(full, options.out)
     size = (options.out / "model.onnx").stat().st_size
     print(f"{options.out / 'model.onnx'}: {size / 1e6:.1f} MB")
 

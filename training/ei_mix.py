@@ -1,6 +1,6 @@
 """How the shipped heads become answers: chosen on the conversations that folds A and B held out.
 
-    python training/ei_mix.py → build/mix.json: what a tweet head adds, and where yes begins
+    python training/ei_mix.py [student]    what a tweet head adds, and where yes begins
 
 Only silver conversations of REALTALK chats 2 and 6 are looked at, each by the student that
 never saw it.
@@ -8,7 +8,7 @@ never saw it.
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,9 @@ RUNS = HERE / "build" / "runs"
 
 
 def main() -> None:
+    student = sys.argv[1] if len(sys.argv) > 1 else "s"
     file = np.load(HERE / "build" / "ei.npz")
-    parts = [np.load(RUNS / f"{name}-held.npz") for name in ("sA", "sB")]
+    parts = [np.load(RUNS / f"{name}-held.npz") for name in (f"{student}A", f"{student}B")]
     rows = np.concatenate([part["rows"] for part in parts])
     fold = np.repeat([0, 1], [len(part["rows"]) for part in parts])
     outputs = np.concatenate([part["outputs"] for part in parts])
@@ -48,7 +49,7 @@ def main() -> None:
         chosen[f"{name}_cut"] = round(float(best), 2)
         print(name, best, kappas(name, out[name][:, 0] > best), kappas(name, out[name][:, 0] > 0))
     for name in ("sentiment", "emotion"):
-        for share in (0.0, 0.15, 0.3, 0.5, 0.75, 1.0):
+        for share in (0.0, 0.15, 0.3, 0.5, 1.0, 2.0, 1e3):  # the last: tweets alone
             guess = (out[name] + share * out[f"tweet_{name}"]).argmax(-1)
             print(name, share, [round(k, 4) for k in kappas(name, guess)])
     for share in (0.0, 0.2, 0.4, 0.7, 1.0):
@@ -57,7 +58,7 @@ def main() -> None:
             pearson(truth["intimacy"][fold == f].astype(float), mix[fold == f]) for f in (0, 1)
         ]
         print("intimacy", share, [round(s, 4) for s in scores])
-    (HERE / "build" / "mix.json").write_text(json.dumps(chosen))
+    print(chosen)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""The EI encoder: MiniLM over (previous turn, turn), two means as pooling, linear heads.
+"""The EI encoder: MiniLM over (previous turn, turn), means and a maximum as pooling, linear heads.
 
     model = EiModel(config)
     model(tokens, types, mask) → [batch, 117]; PLACES["sentiment"] says which three are sentiment
 
-Pooling joins the mean over the turn's own tokens with the mean over everything: most heads ask
-about the turn, grounding and empathy also about what it answers.
+Pooling joins the mean over the turn's own tokens, their maximum, and the mean over everything:
+most heads ask about the turn, grounding and empathy also about what it answers, and one question
+in a long turn must not drown in the mean.
 """
 
 from __future__ import annotations
@@ -27,13 +28,15 @@ class EiModel(nn.Module):
 
         self.encoder = BertModel(config, add_pooling_layer=False)
         self.dropout = nn.Dropout(dropout)
-        self.heads = nn.Linear(2 * config.hidden_size, WIDTH)
+        self.heads = nn.Linear(3 * config.hidden_size, WIDTH)
 
     def pooled(self, tokens: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         hidden = self.encoder(
             input_ids=tokens, token_type_ids=types, attention_mask=mask
         ).last_hidden_state
-        return torch.cat([_mean(hidden, types * mask), _mean(hidden, mask)], dim=-1)
+        own = types * mask
+        means = [_mean(hidden, own), _mean(hidden, mask)]
+        return torch.cat([*means, _most(hidden, own)], dim=-1)
 
     def forward(self, tokens: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         return self.heads(self.dropout(self.pooled(tokens, types, mask)))  # type: ignore[no-any-return]
@@ -42,6 +45,11 @@ class EiModel(nn.Module):
 def _mean(hidden: Tensor, chosen: Tensor) -> Tensor:
     weight = chosen.to(hidden.dtype).unsqueeze(-1)
     return (hidden * weight).sum(1) / weight.sum(1).clamp(min=1)
+
+
+def _most(hidden: Tensor, chosen: Tensor) -> Tensor:
+    outside = (1 - chosen.to(hidden.dtype)).unsqueeze(-1) * 1e4
+    return (hidden - outside).amax(1)
 
 
 def load_base(folder: Path) -> EiModel:

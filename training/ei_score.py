@@ -31,6 +31,16 @@ def pearson(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) -> float:
     return float(np.corrcoef(first, second)[0, 1])
 
 
+def yes_scores(logits: Arrays, labels: Arrays) -> dict[str, float]:
+    """Kappa of the two yes-or-no measures, and how many more or fewer yes than there are."""
+    found: dict[str, float] = {"n": float(len(labels["sentiment"]))}
+    for name in ("reflective", "grounding"):
+        truth, guess = labels[name][:, 0] > 0.5, logits[name][:, 0] > 0
+        found[name] = cohen_kappa_score(truth, guess)
+        found[f"{name}_excess"] = float(guess.mean() - truth.mean())
+    return {name: round(float(value), 4) for name, value in found.items()}
+
+
 def silver_scores(logits: Arrays, labels: Arrays) -> dict[str, float]:
     """Agreement with the rubric's labels: kappa, Pearson for empathy and intimacy."""
     found: dict[str, float] = {"n": float(len(labels["sentiment"]))}
@@ -75,12 +85,13 @@ def public_scores(
     found["mint_pearson"] = pearson(
         labels["tweet_intimacy"][at][:, 0], logits["tweet_intimacy"][at][:, 0]
     )
-    at = part("epitome", "test")
-    for name in ("reaction", "interpretation", "exploration"):
-        truth = labels[f"epitome_{name}"][at]
-        guess = logits[f"epitome_{name}"][at].argmax(-1)
-        found[f"epitome_{name}_accuracy"] = accuracy_score(truth, guess)
-        found[f"epitome_{name}_f1"] = f1_score(truth, guess, average="macro")
+    for split, end in (("dev", "_dev"), ("test", "")):
+        at = part("epitome", split)
+        for name in ("reaction", "interpretation", "exploration"):
+            truth = labels[f"epitome_{name}"][at]
+            guess = logits[f"epitome_{name}"][at].argmax(-1)
+            found[f"epitome_{name}_accuracy{end}"] = accuracy_score(truth, guess)
+            found[f"epitome_{name}_f1{end}"] = f1_score(truth, guess, average="macro")
     return {name: round(float(value), 4) for name, value in found.items()}
 
 

@@ -15,6 +15,7 @@ import argparse
 import json
 import math
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,11 @@ from torch import Tensor, nn
 
 from ei_heads import HEADS, PLACES, WIDTH
 from ei_model import CLS, SEP, EiModel, load_base
-from ei_score import public_scores, silver_scores
+from ei_score import public_scores, silver_scores, yes_scores
 
 HERE = Path(__file__).parent
 HELD_OUT = {"A": "realtalk/Chat_6_Vanessa_Nicolas", "B": "realtalk/Chat_2_Kevin_Elise"}
+PARTS = 4  # a teacher that is one of these has not seen its part of the silver labels
 REPEAT = {"epitome": 3, "mint": 3, "semeval2018_ec": 2, "question_intimacy": 1}
 
 
@@ -136,7 +138,7 @@ class Loss:
             kept[PLACES[name]] = 1
         self._shipped = tensor(kept)
         self._shipped_soft = tensor([float(HEADS[name].shipped) for name in soft])
-        self._taught = _taught(options, device)
+        self._taught = _taught(data, options, device)
 
     def __call__(self, logits: Tensor, index: Tensor) -> Tensor:
         spread = self._side_by_side(logits).log_softmax(-1)
@@ -177,6 +179,16 @@ class Loss:
         return total + self._by_column("value", logits, values, soft=True)
 
 
+def is_silver(data: Data) -> np.ndarray[Any, Any]:
+    return np.char.startswith(data.set, "silver")
+
+
+def parts(groups: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Which part a conversation belongs to: stable, and whole conversations together."""
+    names, place = np.unique(groups, return_inverse=True)
+    return np.array([zlib.crc32(name.encode()) % PARTS for name in names])[place]
+
+
 def chosen(data: Data, options: argparse.Namespace) -> np.ndarray[Any, Any]:
     """The rows of one epoch, repeats included."""
     use = data.split == "train"
@@ -184,16 +196,29 @@ def chosen(data: Data, options: argparse.Namespace) -> np.ndarray[Any, Any]:
         use |= data.split == "unlabelled"
     if options.fold:
         use &= ~np.char.startswith(data.group, HELD_OUT[options.fold])
+    if options.part is not None:
+        use &= ~(is_silver(data) & (parts(data.group) == options.part))
     if options.no_more:
         use &= data.set != "silver_more"
+    if options.no_joined:
+        use &= ~np.isin(data.set, ["silver_joined", "semeval2017_joined"])
     if options.rest < 1:
-        rest = ~np.isin(data.set, ["silver", "silver_more", "epitome", "mint", "semeval2018_ec"])
+        rest = ~np.isin(
+            data.set,
+            ["silver", "silver_more", "silver_joined", "epitome", "mint", "semeval2018_ec"],
+        )
         rng = np.random.default_rng(options.seed)
         use &= ~rest | (rng.random(len(use)) < options.rest)
     rows = [np.flatnonzero(use)]
-    for name, times in REPEAT.items():
+    repeat = REPEAT | ({"epitome": options.epitome} if options.epitome else {})
+    for name, times in repeat.items():
         rows += [np.flatnonzero(use & (data.set == name))] * (times - 1)
-    for name, times in (("silver", options.silver), ("silver_more", options.silver_more)):
+    silver = {
+        "silver": options.silver,
+        "silver_more": options.silver_more,
+        "silver_joined": options.silver_joined,
+    }
+    for name, times in silver.items():
         rows += [np.flatnonzero(use & (data.set == name))] * (times - 1)
     return np.concatenate(rows)
 
@@ -203,7 +228,7 @@ def train(model: EiModel, data: Data, options: argparse.Namespace, device: torch
     criterion = Loss(data, options, device)
     encoder = list(model.encoder.parameters())
     heads = list(model.heads.parameters())
-    groups = [{"params": encoder, "lr": options.lr}, {"params": heads, "lr": 1e-3}]
+    groups = [{"params": encoder, "lr": options.lr}, {"params": heads, "lr": options.heads_lr}]
     fused = device.type == "cuda"
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=fused)
     epochs = [chosen(data, options) for _ in range(options.epochs)]
@@ -242,12 +267,22 @@ def train(model: EiModel, data: Data, options: argparse.Namespace, device: torch
         )
 
 
-def _taught(options: argparse.Namespace, device: torch.device) -> Tensor | None:
-    """The teachers' logits, averaged."""
+def _taught(data: Data, options: argparse.Namespace, device: torch.device) -> Tensor | None:
+    """The teachers' logits, averaged.
+
+    Of teachers by part (x0, x1, x2, x3) only the one that has not seen a silver label speaks
+    about its turn: the others would repeat the label, noise and all.
+    """
     if not options.teachers:
         return None
-    files = [np.load(options.out / f"{name}.npy") for name in options.teachers.split(",")]
+    names = options.teachers.split(",")
+    files = [np.load(options.out / f"{name}.npy") for name in names]
     mean = np.mean([file.astype(np.float32) for file in files], axis=0)
+    if options.by_part:
+        part, silver = parts(data.group), is_silver(data)
+        for at, file in enumerate(files):
+            rows = silver & (part == at)
+            mean[rows] = file[rows]
     return torch.from_numpy(mean.astype(np.float16)).to(device)
 
 
@@ -280,6 +315,9 @@ def main() -> None:
     add("--data", type=Path, default=HERE / "build" / "ei.npz")
     add("--base", type=Path, default=HERE / "build" / "minilm")
     add("--out", type=Path, default=HERE / "build" / "runs")
+    add("--start", type=Path, help="weights of an earlier run to go on from")
+    add("--epitome", type=int, help="times an epoch repeats EPITOME")
+    add("--heads-lr", type=float, default=1e-3)
     add("--fold", choices=["A", "B"], help="hold out REALTALK chat 6 (A) or 2 (B)")
     add("--seed", type=int, default=0)
     add("--epochs", type=int, default=3)
@@ -287,7 +325,11 @@ def main() -> None:
     add("--lr", type=float, default=2e-4)
     add("--silver", type=int, default=4, help="times an epoch repeats the first silver file")
     add("--silver-more", type=int, default=3)
+    add("--silver-joined", type=int, default=2)
+    add("--part", type=int, help="leave this part of the silver labels out (0 to 3)")
+    add("--by-part", action="store_true", help="the four teachers left a part out each")
     add("--no-more", action="store_true", help="without the second silver file")
+    add("--no-joined", action="store_true", help="without long turns made of short ones")
     add("--rest", type=float, default=1.0, help="share of the large public sets an epoch uses")
     add("--teachers", default="", help="names of runs whose logits to copy")
     add("--copy", type=float, default=1.0, help="weight of copying")
@@ -300,7 +342,12 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     began = time.time()
     data = Data(options.data, device)
-    model = load_base(options.base).to(device)
+    model = load_base(options.base)
+    if options.start:
+        from safetensors.torch import load_file
+
+        model.load_state_dict({k: v.float() for k, v in load_file(options.start).items()})
+    model.to(device)
     train(model, data, options, device)
     result: dict[str, Any] = {"options": {k: str(v) for k, v in vars(options).items()}}
     scored = np.flatnonzero(np.isin(data.split, ["dev", "test"]))
@@ -310,10 +357,14 @@ def main() -> None:
     labels = {name: values[scored] for name, values in data.labels.items()}
     result["public"] = public_scores(found, labels, data.set[scored], data.split[scored])
     if options.fold:
-        held = np.flatnonzero(np.char.startswith(data.group, HELD_OUT[options.fold]))
+        of = np.char.startswith(data.group, HELD_OUT[options.fold])
+        held = np.flatnonzero(of & (data.set == "silver"))
         outputs = predict(model, data, held, device)
         labels = {name: values[held] for name, values in data.labels.items()}
         result["silver"] = silver_scores(by_head(outputs), labels)
+        long = np.flatnonzero(of & (data.set == "silver_joined"))
+        labels = {name: values[long] for name, values in data.labels.items()}
+        result["joined"] = yes_scores(by_head(predict(model, data, long, device)), labels)
         np.savez_compressed(options.out / f"{options.name}-held.npz", rows=held, outputs=outputs)
     if options.logits:
         everything = predict(model, data, np.arange(len(data.lengths)), device)
@@ -325,7 +376,10 @@ def main() -> None:
         save_file(weights, options.out / f"{options.name}.safetensors")
     result["seconds"] = round(time.time() - began, 1)
     (options.out / f"{options.name}.json").write_text(json.dumps(result, indent=1))
-    print(options.name, json.dumps({k: result[k] for k in ("silver", "public") if k in result}))
+    print(
+        options.name,
+        json.dumps({k: result[k] for k in ("silver", "joined", "public") if k in result}),
+    )
 
 
 if __name__ == "__main__":

@@ -30,14 +30,17 @@ from realtalk.facets import (
 from realtalk.facets.formulas import exponents, fit_exponential
 from realtalk.facets.speakers import session_means
 
+BY_PLACE = Rules("by place", False, False, "kth")
 
-@pytest.mark.parametrize("protocol", ["paper", "released"])
+
+@pytest.mark.parametrize("protocol", ["paper", "released", BY_PLACE])
 @settings(max_examples=30, deadline=None)
 @given(labels=random_tables())
-def test_formulas_twice(protocol: str, labels: pl.DataFrame) -> None:
+def test_formulas_twice(protocol: str | Rules, labels: pl.DataFrame) -> None:
+    across, pairs = protocol == "paper", "kth" if protocol is BY_PLACE else "answered"
     for who in speakers(labels, protocol):
         rows = labels.filter(pl.col("chat") == who.chat).to_dicts()
-        for name, expected in plain_facets(rows, who.speaker, protocol == "released").items():
+        for name, expected in plain_facets(rows, who.speaker, across, pairs).items():
             found = who[name]
             if expected is None:
                 assert found.value is None and found.unscored, name
@@ -118,7 +121,7 @@ def test_by_hand() -> None:
     # She answers twice, once alike; the session's openings answer nobody.
     assert (mara["emotion_alignment"].value, mara["emotion_alignment"].n) == (0.5, 2)
     assert (theo["emotion_alignment"].value, theo["emotion_alignment"].n) == (1.0, 2)
-    mara, theo = speakers(labels, "released")
+    mara, theo = speakers(labels, BY_PLACE)
     assert mara["emotion_stability"].value == pytest.approx(1 / 2)
     assert theo["emotion_stability"].unscored == "no session with two turns"
     # First with first: joy with joy, fear with fear; their second has no partner.

@@ -13,6 +13,7 @@ from realtalk.cli.options import FormatName, Gap, Json, Target, opened, read_opt
 if TYPE_CHECKING:
     import polars as pl
 
+    from realtalk.chat import Corpus
     from realtalk.measures.labels import Labeller
 
 __all__ = ["app"]
@@ -38,13 +39,25 @@ app = typer.Typer(
 
 Protocol = Annotated[
     str,
-    typer.Option("--protocol", metavar="NAME", help="paper, or released: as its code does it."),
+    typer.Option(
+        "--protocol",
+        metavar="NAME",
+        help="paper: turns are joined messages. released: as its code does it, and as its "
+        "Table 7 was made: every message alone, stability within sessions.",
+    ),
 ]
 Figures = Annotated[
     Path | None, typer.Option("--figures", metavar="DIR", help="Also draw: PNG, SVG and HTML.")
 ]
 Labelled = Annotated[
     Path, typer.Argument(metavar="LABELS", help="A folder that `realtalk ei PATH` wrote.")
+]
+Labellable = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH",
+        help="A folder that `realtalk ei PATH` wrote, or a corpus, which is labelled first.",
+    ),
 ]
 
 
@@ -56,11 +69,13 @@ def label(
         typer.Option(
             "--measures",
             metavar="WAY",
-            help="hub: classifiers run here (extra train); judge: a language model that you "
-            "name, which is sent the chat (extra llm).",
+            help="embedded: the encoder in this package; hub: classifiers run here (extra "
+            "train); judge: a language model that you name, which is sent the chat (extra llm).",
         ),
-    ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
+    ] = "embedded",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")
+    ] = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -88,37 +103,42 @@ def label(
 ) -> None:
     """Label every turn of a corpus and print the speakers' facets.
 
-    Writes labels.parquet (a row a turn, unscored with the reason) and speakers.parquet.
+    With --out writes labels.parquet (a row a turn, unscored with the reason) and
+    speakers.parquet. By default nothing leaves this machine and nothing is downloaded.
     A judged run that was stopped goes on where it was: answers are kept in the cache.
 
     Examples:
+
+        realtalk ei sample
+
+        realtalk ei my-chat.zip --out labels --figures pictures
 
         realtalk ei sample --measures hub --out labels
 
         realtalk ei sample --measures judge --model openai/gpt-4o-mini --out judged
     """
-    from realtalk.cli.printing import print_json, progress, say, show
+    from realtalk.cli.printing import print_json, say, show
+    from realtalk.errors import RealtalkError
     from realtalk.facets import speaker_rows, speakers, speakers_frame, speakers_json
     from realtalk.facets.values import rules_of
-    from realtalk.measures.labels import label_frame, turn_inputs
 
     rules_of(protocol)
     labeller = _labeller(measures, model or [], prompts, ask, connections)
+    if measures == "judge" and out is None:
+        raise RealtalkError("a judged run needs a place for its labels", fix="name it: --out DIR")
     with opened(path, format_name, read_options(gap)) as found:
-        inputs = turn_inputs(found.reading.corpus)
-    with progress(f"labelling by {labeller.name}") as advance:
-        frame = label_frame(
-            inputs, labeller.label(inputs, advance), labeller.name, labeller.version
-        )
+        frame = _label(found.reading.corpus, labeller, protocol)
     described = speakers(frame, protocol)
-    _write_parquet(frame, out / "labels.parquet")
-    _write_parquet(speakers_frame(described), out / "speakers.parquet")
+    if out is not None:
+        _write_parquet(frame, out / "labels.parquet")
+        _write_parquet(speakers_frame(described), out / "speakers.parquet")
     if json:
         print_json(speakers_json(described))
     else:
         show(f"speakers ({labeller.name}, {labeller.version})", *speaker_rows(described))
         _say_unscored(frame)
-        say(f"wrote labels.parquet and speakers.parquet to {out}")
+        if out is not None:
+            say(f"wrote labels.parquet and speakers.parquet to {out}")
     if figures is not None:
         from realtalk.facets.timelines import draw_timelines
         from realtalk.stats.figures import save_figures
@@ -127,12 +147,27 @@ def label(
         say(f"wrote {len(save_figures(drawn.charts, figures))} files to {figures}")
 
 
+def _label(corpus: Corpus, labeller: Labeller, protocol: str) -> pl.DataFrame:
+    from realtalk.cli.printing import progress
+    from realtalk.facets.values import rules_of
+    from realtalk.measures.labels import label_frame, turn_inputs
+
+    inputs = turn_inputs(corpus, rules_of(protocol).joined)
+    with progress(f"labelling by {labeller.name}") as advance:
+        labels = labeller.label(inputs, advance)
+    return label_frame(inputs, labels, labeller.name, labeller.version)
+
+
 def _labeller(
     way: str, models: list[str], prompts: Path | None, ask: str, connections: int
 ) -> Labeller:
     from realtalk.errors import RealtalkError
     from realtalk.registry import suggest
 
+    if way == "embedded":
+        from realtalk.measures.embedded import EmbeddedLabeller
+
+        return EmbeddedLabeller()
     if way == "hub":
         from realtalk.measures.hub import HubLabeller
         from realtalk.measures.hub_models import parse_models
@@ -149,7 +184,7 @@ def _labeller(
         return JudgeLabeller(
             models[0], measures=wanted, prompts=prompts, max_connections=connections
         )
-    raise suggest("way to measure", way, ["hub", "judge"])
+    raise suggest("way to measure", way, ["embedded", "hub", "judge"])
 
 
 def _say_unscored(frame: pl.DataFrame) -> None:
@@ -184,7 +219,7 @@ def _labels(folder: Path) -> pl.DataFrame:
     from realtalk.measures.labels import LABELS
 
     path = folder / "labels.parquet" if folder.is_dir() else folder
-    fix = "make them with: realtalk ei PATH --measures … --out DIR"
+    fix = "make them with: realtalk ei PATH --out DIR"
     if not path.is_file():
         raise RealtalkError("no labels here", where=str(path), fix=fix)
     try:
@@ -193,6 +228,25 @@ def _labels(folder: Path) -> pl.DataFrame:
         raise RealtalkError("not a readable Parquet file", where=str(path), fix=fix) from error
     if frame.schema != LABELS:
         raise RealtalkError("has other columns than labels", where=str(path), fix=fix)
+    return frame
+
+
+def _labels_of(target: str, protocol: str) -> pl.DataFrame:
+    """Labels that are there, or those of a corpus, made now by the embedded encoder."""
+    from realtalk.errors import RealtalkError
+    from realtalk.facets.values import rules_of
+
+    path = Path(target)
+    if not (path / "labels.parquet").is_file() and path.suffix != ".parquet":
+        with opened(target, None, read_options("6h")) as found:
+            return _label(found.reading.corpus, _labeller("embedded", [], None, "", 1), protocol)
+    frame = _labels(path)
+    if not rules_of(protocol).joined and (frame["message_ids"].list.len() > 1).any():
+        raise RealtalkError(
+            f"these labels are of joined turns, '{protocol}' wants them of messages",
+            where=target,
+            fix=f"make them with: realtalk ei PATH --protocol {protocol} --out DIR",
+        )
     return frame
 
 
@@ -216,11 +270,13 @@ def agree(first: Labelled, second: Labelled, json: Json = False) -> None:
 
 @app.command()
 def consistency(
-    labels: Labelled, protocol: Protocol = "paper", figures: Figures = None, json: Json = False
+    labels: Labellable, protocol: Protocol = "paper", figures: Figures = None, json: Json = False
 ) -> None:
     """How much speakers differ from themselves between their chats, facet by facet.
 
     Examples:
+
+        realtalk ei consistency sample
 
         realtalk ei consistency labels --figures pictures
     """
@@ -228,7 +284,7 @@ def consistency(
     from realtalk.facets import consistency as measure
     from realtalk.facets import consistency_json, consistency_rows
 
-    found = measure(_labels(labels), protocol)
+    found = measure(_labels_of(labels, protocol), protocol)
     if json:
         print_json(consistency_json(found))
     else:
@@ -244,8 +300,8 @@ def consistency(
 
 @app.command()
 def compare(
-    first: Labelled,
-    second: Labelled,
+    first: Labellable,
+    second: Labellable,
     protocol: Protocol = "paper",
     figures: Figures = None,
     json: Json = False,
@@ -254,14 +310,16 @@ def compare(
 
     Examples:
 
+        realtalk ei compare sample sample-simulated
+
         realtalk ei compare human-labels simulated-labels
     """
     from realtalk.cli.printing import print_json, say, show
     from realtalk.facets import compare as measure
     from realtalk.facets import comparison_rows, finding_rows, speakers
 
-    one, two = (speakers(_labels(folder), protocol) for folder in (first, second))
-    found = measure(one, two, (first.stem, second.stem))
+    one, two = (speakers(_labels_of(target, protocol), protocol) for target in (first, second))
+    found = measure(one, two, (Path(first).stem, Path(second).stem))
     if json:
         print_json(found.to_json())
     else:

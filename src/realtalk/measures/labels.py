@@ -18,7 +18,7 @@ from typing import Protocol, TypeAlias
 
 import polars as pl
 
-from realtalk.chat import Corpus, Message
+from realtalk.chat import Chat, Corpus, Message
 from realtalk.corpora.reading import Progress, silent
 
 __all__ = [
@@ -81,7 +81,7 @@ class TurnInput:
     ids: tuple[str, ...]
     time: datetime | None
     text: str  # the turn's messages, a line each
-    previous: str  # the turn before it in the session, "" at its start
+    previous: str  # the last by somebody else in the session, "" where nobody spoke
     history: tuple[tuple[str, str], ...] = ()  # (speaker, text) of the session so far, oldest first
 
 
@@ -116,25 +116,41 @@ class Labeller(Protocol):
     ) -> Sequence[Label]: ...
 
 
-def turn_inputs(corpus: Corpus) -> list[TurnInput]:
-    """Every turn of a corpus, in order, with the session so far."""
-    return list(_inputs(corpus))
+def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
+    """Every turn of a corpus, in order, with the session so far.
+
+    Not `joined`, every message stands alone, as the paper's released code has it.
+    """
+    return list(_inputs(corpus, joined))
 
 
-def _inputs(corpus: Corpus) -> Iterator[TurnInput]:
+def _inputs(corpus: Corpus, joined: bool) -> Iterator[TurnInput]:
     for chat in corpus.chats:
         session = -1
         history: list[tuple[str, str]] = []
-        for index, turn in enumerate(chat.turns):
-            if turn.session != session:
-                session, history = turn.session, []
-            lines = [message.text or _captions(message) for message in turn.messages]
+        for index, (number, messages) in enumerate(_units(chat, joined)):
+            if number != session:
+                session, history = number, []
+            first = messages[0]
+            lines = [message.text or _captions(message) for message in messages]
             text = "\n".join(line for line in lines if line)
+            others = (said for who, said in reversed(history) if who != first.speaker)
             yield TurnInput(
-                *(chat.id, turn.session, index, turn.speaker, turn.ids, turn.time, text),
-                *(history[-1][1] if history else "", tuple(history)),
+                *(chat.id, number, index, first.speaker, tuple(m.id for m in messages)),
+                *(first.time, text, next(others, ""), tuple(history)),
             )
-            history.append((turn.speaker, text))
+            history.append((first.speaker, text))
+
+
+def _units(chat: Chat, joined: bool) -> Iterator[tuple[int, tuple[Message, ...]]]:
+    """What is labelled, with its session: turns, or single messages that say something."""
+    if joined:
+        yield from ((turn.session, turn.messages) for turn in chat.turns)
+        return
+    for session in chat.sessions:
+        for message in session.messages:
+            if message.text or _captions(message):
+                yield session.number, (message,)
 
 
 def _captions(message: Message) -> str:

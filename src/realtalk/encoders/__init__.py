@@ -1,0 +1,1 @@
+"""Small models that ship with the package (ONNX, 8-bit weights): loading and batching."""

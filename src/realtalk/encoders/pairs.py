@@ -1,0 +1,118 @@
+"""Pairs of texts → rows of outputs, with an ONNX encoder on the CPU.
+
+    encoder = PairEncoder(folder)                  # model.onnx, tokenizer.json, settings.json
+    encoder.outputs([("how was it?", "awful lol")]) → float32 [1, 46]
+
+A pair is what was said before and what is said now. Rows of exactly the same length are run
+together, so there is no padding: nothing is wasted, and a row's result does not depend on what
+else is in its batch. Two threads share one session, one core each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import RealtalkError
+
+__all__ = ["PairEncoder"]
+
+_TOKENS_A_BATCH = 1024
+_CHUNK = 4096  # pairs tokenised at once: bounds memory on long chats
+_HEAD = 2 / 3  # of a turn that is too long: its beginning, then its end
+
+
+class PairEncoder:
+    """One loaded model."""
+
+    def __init__(self, folder: Path, threads: int | None = None) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        self.settings: dict[str, Any] = json.loads((folder / "settings.json").read_text("utf-8"))
+        self._threads = threads or min(2, os.cpu_count() or 1)
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime raises classes of its own C++ side
+            raise RealtalkError(
+                f"the encoder cannot be loaded ({type(error).__name__})",
+                where=str(folder / "model.onnx"),
+                fix="install the package again",
+            ) from error
+
+    def outputs(
+        self, pairs: Sequence[tuple[str, str]], progress: Progress = silent
+    ) -> npt.NDArray[np.float32]:
+        """One row a pair, in order."""
+        parts = []
+        for start in range(0, len(pairs), _CHUNK):
+            done = start
+            parts.append(self._chunk(pairs[start : start + _CHUNK], done, len(pairs), progress))
+        progress(len(pairs), len(pairs), "")
+        if not parts:
+            return np.empty((0, int(self.settings["width"])), np.float32)
+        return np.concatenate(parts)
+
+    def _chunk(
+        self, pairs: Sequence[tuple[str, str]], before: int, total: int, progress: Progress
+    ) -> npt.NDArray[np.float32]:
+        rows = self._rows(pairs)
+        by_length: dict[int, list[int]] = {}
+        for at, (tokens, _) in enumerate(rows):
+            by_length.setdefault(len(tokens), []).append(at)
+        batches = []
+        for length, places in sorted(by_length.items(), reverse=True):
+            size = max(1, _TOKENS_A_BATCH // length)
+            batches += [places[i : i + size] for i in range(0, len(places), size)]
+        made = np.empty((len(pairs), int(self.settings["width"])), np.float32)
+
+        def run(places: list[int]) -> int:
+            tokens = np.array([rows[at][0] for at in places], np.int64)
+            border = np.array([rows[at][1] for at in places])[:, None]
+            types = (np.arange(tokens.shape[1])[None, :] >= border).astype(np.int64)
+            feeds = {"tokens": tokens, "types": types}
+            made[places] = self._session.run(None, feeds)[0]
+            return len(places)
+
+        with ThreadPoolExecutor(self._threads) as pool:
+            done = before
+            for count in pool.map(run, batches):
+                done += count
+                progress(done, total, "")
+        return made
+
+    def _rows(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], int]]:
+        """Token ids of `[CLS] before [SEP] now [SEP]`, and where the second part begins."""
+        texts = [text for pair in pairs for text in pair]
+        encoded = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        first, last = int(self.settings["cls"]), int(self.settings["sep"])
+        rows = []
+        for at in range(0, len(texts), 2):
+            before = encoded[at].ids[-int(self.settings["previous"]) :]
+            now = _shortened(encoded[at + 1].ids, int(self.settings["turn"]))
+            rows.append(([first, *before, last, *now, last], len(before) + 2))
+        return rows
+
+
+def _shortened(ids: list[int], most: int) -> list[int]:
+    if len(ids) <= most:
+        return ids
+    head = int(most * _HEAD)
+    return ids[:head] + ids[head - most :]

@@ -1,0 +1,63 @@
+"""The pair encoder: one row a pair, whatever else is asked in the same call."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from realtalk.encoders.pairs import PairEncoder
+from realtalk.errors import RealtalkError
+
+FOLDER = Path(str(files("realtalk.encoders") / "ei"))
+PAIRS = [
+    ("", "hi"),
+    ("how was the interview?", "awful. i froze at the second question and they noticed"),
+    ("the boiler is out again", "oh no. did the landlord pick up this time?"),
+    ("hm", "no " * 400),
+    ("x " * 300, "a long story before, a short answer now"),
+    ("see you", "🙂"),
+] * 3
+
+
+@pytest.fixture(scope="module")
+def encoder() -> PairEncoder:
+    return PairEncoder(FOLDER)
+
+
+def test_a_row_does_not_depend_on_its_batch(encoder: PairEncoder) -> None:
+    together = encoder.outputs(PAIRS)
+    alone = np.concatenate([encoder.outputs([pair]) for pair in PAIRS])
+    assert together.tobytes() == alone.tobytes()
+
+
+def test_a_row_does_not_depend_on_threads(encoder: PairEncoder) -> None:
+    assert PairEncoder(FOLDER, threads=1).outputs(PAIRS).tobytes() == (
+        encoder.outputs(PAIRS).tobytes()
+    )
+
+
+def test_what_came_before_matters(encoder: PairEncoder) -> None:
+    first, second = encoder.outputs([("i won!", "really?"), ("he died", "really?")])
+    assert np.abs(first - second).max() > 0.1
+
+
+def test_no_pairs(encoder: PairEncoder) -> None:
+    assert encoder.outputs([]).shape == (0, encoder.settings["width"])
+
+
+def test_progress_ends_at_the_total(encoder: PairEncoder) -> None:
+    told: list[tuple[int, int | None]] = []
+    encoder.outputs(PAIRS, lambda done, total, text: told.append((done, total)))
+    assert told[-1] == (len(PAIRS), len(PAIRS))
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_a_broken_model_is_one_clear_error(tmp_path: Path) -> None:
+    for name in ("tokenizer.json", "settings.json"):
+        (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
+    (tmp_path / "model.onnx").write_bytes(b"not a model")
+    with pytest.raises(RealtalkError, match="encoder cannot be loaded"):
+        PairEncoder(tmp_path)
