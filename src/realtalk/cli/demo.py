@@ -42,8 +42,9 @@ def demo(
 ) -> None:
     """Show the software at work on its fictional sample chats.
 
-    Reads the samples, checks them, describes them, and writes tables (CSV, JSON) and figures
-    (PNG, SVG, interactive HTML) into demo/.
+    Reads the samples, checks them, describes them, labels every turn's emotional intelligence,
+    compares people with simulated speakers, probes a memory, and writes
+    tables (CSV, JSON) and figures (PNG, SVG, interactive HTML) into demo/.
     """
     from realtalk.cli.printing import progress, say
 
@@ -97,9 +98,62 @@ def _describe(samples: dict[str, Opened], out: Path) -> None:
             say(f"figures: {', '.join(sorted({path.stem for path in paths}))} in {out}/figures")
 
 
+def _feel(samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.cli.printing import progress, say
+    from realtalk.corpora.writing import atomic_path
+    from realtalk.facets import compare, comparison_rows, finding_rows, speaker_rows, speakers
+    from realtalk.facets.figures import draw_comparison
+    from realtalk.facets.timelines import draw_timelines
+    from realtalk.measures.embedded import EmbeddedLabeller
+    from realtalk.measures.labels import label_frame, turn_inputs
+    from realtalk.stats.figures import save_figures
+
+    labeller = EmbeddedLabeller()
+    described = {}
+    for name in ("sample", "sample-simulated"):
+        inputs = turn_inputs(samples[name].reading.corpus)
+        with progress(f"labelling {name}") as advance:
+            labels = labeller.label(inputs, advance)
+        frame = label_frame(inputs, labels, labeller.name, labeller.version)
+        with atomic_path(out / "labels" / name / "labels.parquet") as path:
+            frame.write_parquet(path)
+        described[name] = speakers(frame)
+        _table(out, f"{name}-speakers", f"{name}: the speakers", *speaker_rows(described[name]))
+        if name == "sample":
+            save_figures(draw_timelines(frame, described[name]).charts, out / "figures")
+    people, simulated = described.values()
+    found = compare(people, simulated, ("people", "simulated"))
+    _table(out, "people-simulated", "people beside simulated", *comparison_rows(found))
+    _table(out, "findings", "what holds here", *finding_rows(found))
+    save_figures(draw_comparison(found, people, simulated).charts, out / "figures")
+    say(f"figures: emotions over time, intimacy, people beside simulated in {out}/figures")
+
+
+def _remember(samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.cli.printing import progress
+    from realtalk.memory.registry import make_memory
+    from realtalk.memory.values import Budget
+    from realtalk.probing.asking import Plan
+    from realtalk.probing.readers import ExtractReader
+    from realtalk.probing.tables import answer_rows, cost_rows, retrieval_rows
+    from realtalk.runs.probing import run_probe
+
+    corpus = samples["sample"].reading.corpus
+    plan = Plan(corpus, make_memory("retrieved", {}), ExtractReader(), (Budget(tokens=1000),))
+    with progress("asking about the sample") as advance:
+        probed = run_probe(plan, out / "probe", fresh=True, progress=advance)
+    scores = probed.scores
+    if scores.retrieval is not None:
+        _table(out, "probe-evidence", "evidence found, no model", *retrieval_rows(scores.retrieval))
+    _table(out, "probe-answers", "answers read off, no model", *answer_rows(scores))
+    _table(out, "probe-costs", "what a question costs", *cost_rows(scores))
+
+
 STAGES = (
     _Stage("Are the corpora sound?", _check),
     _Stage("What do they look like?", _describe),
+    _Stage("How do people feel, and how do they treat each other?", _feel),
+    _Stage("What can be found again in a long chat?", _remember),
 )
 
 

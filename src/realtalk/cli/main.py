@@ -11,7 +11,7 @@ import sys
 import typer
 
 from realtalk import __version__
-from realtalk.cli import corpus, data, demo, ei, stats
+from realtalk.cli import corpus, data, demo, ei, models, probe, stats
 
 __all__ = ["app", "main"]
 
@@ -32,7 +32,9 @@ corpus.register(app)
 stats.register(app)
 demo.register(app)
 app.add_typer(ei.app, name="ei")
+app.add_typer(probe.app, name="probe")
 app.add_typer(data.app, name="data")
+app.add_typer(models.app, name="models")
 
 
 def _version(value: bool) -> None:

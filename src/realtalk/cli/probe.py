@@ -1,0 +1,382 @@
+"""`probe`: which memory answers questions about a long chat, and at what cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from realtalk.cli.options import FormatName, Gap, Json, Out, Target, opened, read_options
+from realtalk.cli.probe_options import (
+    ONE_BUDGET,
+    BaseUrl,
+    Budgets,
+    BudgetWords,
+    Categories,
+    Connections,
+    Fresh,
+    JudgeName,
+    Limit,
+    MaxTokens,
+    MemoryName,
+    ModelName,
+    Prompts,
+    Protocol,
+    ReaderName,
+    RunFolder,
+    Seed,
+    Set,
+    make_budgets,
+    make_judge,
+    make_memory,
+    make_plan,
+    make_reader,
+    run_folder,
+)
+
+if TYPE_CHECKING:
+    from realtalk.chat import Corpus
+    from realtalk.runs.probing import Probed
+
+__all__ = ["app"]
+
+_RUN = "run"
+
+
+class _Group(TyperGroup):
+    """`realtalk probe PATH` is `realtalk probe run PATH`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = [_RUN, *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=_Group,
+    help="Ask what a memory still knows of a long chat: evidence found, answers, cost.",
+    no_args_is_help=True,
+)
+
+
+@app.command(_RUN)
+def run(
+    path: Target,
+    memory: MemoryName = "retrieved",
+    settings: Set = None,
+    protocol: Protocol = None,
+    reader: ReaderName = None,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    judge: JudgeName = None,
+    prompts: Prompts = None,
+    budget: Budgets = None,
+    budget_words: BudgetWords = False,
+    categories: Categories = "",
+    limit: Limit = None,
+    connections: Connections = 10,
+    max_tokens: MaxTokens = None,
+    seed: Seed = 0,
+    out: Out = None,
+    fresh: Fresh = False,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    json: Json = False,
+) -> None:
+    """Ask a corpus's questions of a memory and score what comes back.
+
+    Writes run.json, rows.parquet (a row a question and budget, unscored with the reason) and
+    timings.parquet. A run that was stopped goes on where it was: call it again.
+
+    Examples:
+
+        realtalk probe sample --reader none --json
+
+        realtalk probe sample --memory recent --budget 1000,2000 --out run
+
+        realtalk probe data/realtalk --memory events --model openai/gpt-4o-mini --judge
+        anthropic/claude-sonnet-4-5 --out run
+    """
+    from realtalk.cli.printing import progress
+    from realtalk.runs.probing import run_probe
+
+    with opened(path, format_name, read_options(gap)) as found:
+        corpus = found.reading.corpus
+    chosen = make_reader(reader, model, corpus, base_url, prompts, connections, max_tokens, seed)
+    plan = make_plan(
+        corpus,
+        make_memory(memory, settings, protocol),
+        chosen,
+        make_budgets(memory, chosen.name, budget, budget_words),
+        categories,
+        limit,
+    )
+    judging = make_judge(judge, prompts, connections)
+    with run_folder(out) as folder, progress("probing") as advance:
+        probed = run_probe(plan, folder, fresh=fresh, judge=judging, progress=advance)
+    _print(probed, corpus, json, out)
+
+
+@app.command()
+def rescore(
+    folder: RunFolder,
+    judge: Annotated[str, typer.Option("--judge", metavar="NAME", help="provider/model.")],
+    prompts: Prompts = None,
+    connections: Connections = 10,
+    json: Json = False,
+) -> None:
+    """Judge a stored run's answers by another model; the reader is not asked again.
+
+    Examples:
+
+        realtalk probe rescore run --judge openai/gpt-4o-mini
+    """
+    from realtalk.cli.printing import progress
+    from realtalk.runs.probing import judge_run
+
+    judging = make_judge(judge, prompts, connections)
+    assert judging is not None
+    with progress("judging") as advance:
+        probed = judge_run(folder, judging, advance)
+    _print(probed, None, json, folder)
+
+
+@app.command()
+def contexts(
+    path: Target,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A JSONL file.")],
+    memory: MemoryName = "retrieved",
+    settings: Set = None,
+    protocol: Protocol = None,
+    budget: Budgets = ONE_BUDGET,
+    budget_words: BudgetWords = False,
+    categories: Categories = "",
+    limit: Limit = None,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+) -> None:
+    """Write what each question would be shown, for readers elsewhere.
+
+    A line a question: chat, id, budget, category, question, context, tokens, words, message_ids.
+
+    Examples:
+
+        realtalk probe contexts sample --memory events --budget 2000 --out contexts.jsonl
+    """
+    import orjson
+
+    from realtalk.cli.printing import progress, say
+    from realtalk.corpora.writing import atomic_path
+    from realtalk.probing.asking import contexts as recall
+    from realtalk.probing.readers import NoReader
+
+    with opened(path, format_name, read_options(gap)) as found:
+        corpus = found.reading.corpus
+    plan = make_plan(
+        corpus,
+        make_memory(memory, settings, protocol),
+        NoReader(),
+        make_budgets(memory, "extract", budget, budget_words),
+        categories,
+        limit,
+    )
+    written = 0
+    with (
+        progress("recalling") as advance,
+        atomic_path(out) as temporary,
+        temporary.open("wb") as stream,
+    ):
+        for row in recall(plan, advance):
+            stream.write(orjson.dumps(row) + b"\n")
+            written += 1
+    say(f"wrote {written:,} contexts to {out}")
+
+
+@app.command()
+def score(
+    path: Target,
+    answers: Annotated[
+        Path, typer.Argument(metavar="ANSWERS", help="JSONL with chat, id and answer a line.")
+    ],
+    judge: JudgeName = None,
+    prompts: Prompts = None,
+    connections: Connections = 10,
+    out: Out = None,
+    fresh: Fresh = False,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    json: Json = False,
+) -> None:
+    """Score answers that came from anywhere: a batch API, another program, a person.
+
+    A question without an answer is unscored, not wrong.
+
+    Examples:
+
+        realtalk probe score sample answers.jsonl
+    """
+    from realtalk.cli.printing import progress
+    from realtalk.runs.probing import judge_run, read_answers, score_answers
+
+    with opened(path, format_name, read_options(gap)) as found:
+        corpus = found.reading.corpus
+    judging = make_judge(judge, prompts, connections)
+    with run_folder(out) as folder, progress("scoring") as advance:
+        probed = score_answers(corpus, read_answers(answers), folder, fresh=fresh)
+        if judging is not None:
+            probed = judge_run(folder, judging, advance)
+    _print(probed, corpus, json, out)
+
+
+@app.command()
+def compare(
+    first: RunFolder,
+    second: RunFolder,
+    budget: Annotated[
+        str | None,
+        typer.Option("--budget", "-b", metavar="N", help="Where the runs have several."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Two runs on the same questions: paired differences with intervals and tests.
+
+    McNemar's test for right or wrong, a permutation test otherwise; p is also corrected by Holm.
+
+    Examples:
+
+        realtalk probe compare events-run retrieved-run
+    """
+    from realtalk.cli.printing import print_json, show
+    from realtalk.probing.scoring import compare_runs, question_scores
+    from realtalk.probing.tables import comparison_rows
+    from realtalk.runs.probing import load_probe
+
+    sides = [load_probe(folder) for folder in (first, second)]
+    scores = []
+    for side in sides:
+        chosen = _one_budget(side, budget)
+        rows, judgements = (
+            [row for row in each if row["budget"] == chosen]
+            for each in (side.rows, side.judgements)
+        )
+        scores.append(question_scores(rows, judgements))
+    found = compare_runs(scores[0], scores[1], (first.name or "first", second.name or "second"))
+    if json:
+        print_json(found.to_json())
+    else:
+        show("the second run against the first, on the same questions", *comparison_rows(found))
+
+
+@app.command()
+def sweep(
+    path: Target,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
+    memories: Annotated[
+        str, typer.Option("--memories", metavar="A,B", help="Memories by name.")
+    ] = "recent,events,restored,retrieved,whole",
+    budgets: Annotated[
+        str, typer.Option("--budgets", metavar="N,…", help="As --budget of `probe`.")
+    ] = "500,1000,2000,4000",
+    budget_words: BudgetWords = False,
+    reader: ReaderName = None,
+    model: ModelName = None,
+    base_url: BaseUrl = None,
+    prompts: Prompts = None,
+    categories: Categories = "",
+    limit: Limit = None,
+    connections: Connections = 10,
+    max_tokens: MaxTokens = None,
+    seed: Seed = 0,
+    fresh: Fresh = False,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    json: Json = False,
+) -> None:
+    """Memories × budgets: a table, and the picture of score against tokens.
+
+    Every memory's run is kept in a folder of its own below DIR, the pictures in DIR/figures.
+
+    Examples:
+
+        realtalk probe sweep sample --memories recent,events,whole --budgets 500,1000 --out sweep
+    """
+    from realtalk.cli.printing import print_json, progress, say, show
+    from realtalk.probing.pictures import draw_sweep
+    from realtalk.probing.tables import sweep_rows
+    from realtalk.runs.probing import run_probe
+    from realtalk.stats.figures import save_figures
+
+    with opened(path, format_name, read_options(gap)) as found:
+        corpus = found.reading.corpus
+    chosen = make_reader(reader, model, corpus, base_url, prompts, connections, max_tokens, seed)
+    names = list(dict.fromkeys(part.strip() for part in memories.split(",") if part.strip()))
+    plans = {
+        name: make_plan(
+            corpus,
+            make_memory(name, None, None),
+            chosen,
+            make_budgets(name, chosen.name, budgets, budget_words),
+            categories,
+            limit,
+        )
+        for name in names
+    }
+    scores = {}
+    for name, plan in plans.items():
+        with progress(name) as advance:
+            scores[name] = run_probe(plan, out / name, fresh=fresh, progress=advance).scores
+    if json:
+        print_json({name: each.to_json() for name, each in scores.items()})
+    else:
+        show("memories and budgets", *sweep_rows(scores))
+    paths = save_figures(draw_sweep(scores), out / "figures")
+    say(f"wrote {len(paths)} files to {out / 'figures'}")
+
+
+def _one_budget(side: Probed, wanted: str | None) -> str:
+    from realtalk.errors import RealtalkError
+    from realtalk.probing.budgets import label, parse_budgets
+
+    known = list(dict.fromkeys(str(row["budget"]) for row in side.rows))
+    if wanted is None and len(known) == 1:
+        return known[0]
+    name = None if wanted is None else label(parse_budgets(wanted)[0])
+    if name not in known:
+        raise RealtalkError(
+            "several budgets" if name is None else f"no rows with the budget {name}",
+            where=str(side.folder),
+            fix=f"choose one with --budget: {', '.join(known)}",
+        )
+    return name
+
+
+def _print(probed: Probed, corpus: Corpus | None, json: bool, out: Path | None) -> None:
+    from realtalk.cli.printing import print_json, say, show
+    from realtalk.probing.published import is_published
+    from realtalk.probing.tables import (
+        answer_rows,
+        cost_rows,
+        published_rows,
+        retrieval_rows,
+        unscored_lines,
+    )
+
+    scores = probed.scores
+    if json:
+        print_json({"settings": dict(probed.settings), **scores.to_json()})
+    else:
+        memory, reader = (probed.settings[name]["name"] for name in ("memory", "reader"))
+        if scores.retrieval is not None and scores.retrieval.overall.means:
+            show(f"{memory}: evidence found", *retrieval_rows(scores.retrieval))
+        if scores.answers:
+            show(f"{memory}, read by {reader}", *answer_rows(scores))
+            if corpus is not None and is_published(corpus):
+                who = probed.model or reader
+                show("beside the REALTALK paper", *published_rows(scores, who, memory))
+        show("what it cost", *cost_rows(scores))
+    for line in unscored_lines(scores):
+        say(line)
+    if out is not None:
+        say(f"the run is in {out}")

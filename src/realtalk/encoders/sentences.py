@@ -1,0 +1,211 @@
+"""Texts → vectors, with the retrieval encoder that ships with the package.
+
+    encoder = SentenceEncoder()
+    encoder.embed(["did you sleep at all", "the radio works"])   → float32 [2, 384], length 1
+    encoder.encode(texts, groups=[1, 1, 2])                      → Encoded: a vector a text, seen
+                                                                   with its neighbours of a group
+
+Texts of one group stand side by side in a row, `[CLS] first [SEP] second [SEP]`, and a text's
+vector is the mean over its own tokens, which have seen the others: an answer knows its question,
+at no cost. Rows of exactly the same length are run together, so there is no padding and a row's
+result does not depend on what else is in its batch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import RealtalkError
+
+__all__ = ["Encoded", "Packed", "SentenceEncoder", "pack", "shortened"]
+
+Rows: TypeAlias = npt.NDArray[np.float32]
+Bytes: TypeAlias = npt.NDArray[np.int8]
+Keep: TypeAlias = Callable[[int, Rows, Rows, Rows], None]
+Places: TypeAlias = npt.NDArray[np.int64]
+
+_TOKENS_A_BATCH = 1024
+_HEAD = 2 / 3  # of a text that is too long: its beginning, then its end
+_STEPS = 127  # a small token vector is stored in whole numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Rows of token ids, and for each text its row, first token and length there."""
+
+    rows: list[list[int]]
+    spans: list[tuple[int, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A vector a text, and small vectors of its tokens.
+
+    The tokens of text i are `tokens[offsets[i]:offsets[i + 1]]`, in whole numbers of 1/127;
+    `weights` say how much each of them counts where the text is a question.
+    """
+
+    vectors: Rows
+    tokens: Bytes
+    offsets: Places
+    weights: Rows
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+
+def shortened(ids: list[int], most: int) -> list[int]:
+    """Token ids cut to `most`: the beginning and the end of a text."""
+    if len(ids) <= most:
+        return ids
+    head = int(most * _HEAD)
+    return ids[:head] + ids[head - most :]
+
+
+def pack(
+    texts: Sequence[list[int]], groups: Sequence[int] | None, most: int, first: int, last: int
+) -> Packed:
+    """Neighbours of one group side by side, up to `most` tokens a row; without groups, alone."""
+    rows: list[list[int]] = []
+    spans = []
+    for at, ids in enumerate(texts):
+        alone = groups is None or not at or groups[at] != groups[at - 1]
+        if alone or len(rows[-1]) + len(ids) + 1 > most:
+            rows.append([first])
+        spans.append((len(rows) - 1, len(rows[-1]), len(ids) + 1))
+        rows[-1] += [*ids, last]
+    return Packed(rows, spans)
+
+
+class SentenceEncoder:
+    """One loaded model; the shipped one unless a folder is given."""
+
+    def __init__(self, folder: Path | None = None, threads: int | None = None) -> None:
+        self._threads = threads or min(2, os.cpu_count() or 1)
+        if folder is not None:
+            self._load(folder)
+        else:
+            # The whole room: the tokenizer stands beside the model's folder.
+            with as_file(files("realtalk.encoders")) as shipped:
+                self._load(shipped / "memory")
+
+    def _load(self, folder: Path) -> None:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        self.settings: dict[str, Any] = json.loads((folder / "settings.json").read_text("utf-8"))
+        self.version = str(self.settings["version"])
+        self._tokenizer = Tokenizer.from_file(str(folder / self.settings["tokenizer"]))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        # Many rows: a thread a batch, each on its own. One row: all threads on it.
+        self._many = _opened(onnxruntime, folder / "model.onnx", 1)
+        self._one = _opened(onnxruntime, folder / "model.onnx", self._threads)
+
+    def embed(self, texts: Sequence[str], progress: Progress = silent) -> Rows:
+        """One vector of length 1 a text, each encoded alone."""
+        return self.encode(texts, progress=progress).vectors
+
+    def encode(
+        self,
+        texts: Sequence[str],
+        groups: Sequence[int] | None = None,
+        progress: Progress = silent,
+    ) -> Encoded:
+        """Vectors and small token vectors; texts of one group are seen with their neighbours."""
+        packed = self._packed(texts, groups)
+        width, small = int(self.settings["width"]), int(self.settings["late"])
+        lengths = np.array([length for _, _, length in packed.spans], np.int64)
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        vectors = np.zeros((len(texts), width), np.float32)
+        tokens = np.zeros((int(offsets[-1]), small), np.int8)
+        weights = np.zeros(int(offsets[-1]), np.float32)
+        of_row: list[list[int]] = [[] for _ in packed.rows]
+        for at, (row, _, _) in enumerate(packed.spans):
+            of_row[row].append(at)
+
+        def keep(row: int, states: Rows, late: Rows, weight: Rows) -> None:
+            for at in of_row[row]:
+                _, start, length = packed.spans[at]
+                own = slice(start, start + length)
+                mean = states[own].mean(axis=0)
+                vectors[at] = mean / max(float(np.linalg.norm(mean)), 1e-12)
+                place = slice(offsets[at], offsets[at + 1])
+                tokens[place] = np.rint(late[own] * _STEPS).astype(np.int8)
+                weights[place] = weight[own]
+
+        self._run(packed.rows, keep, len(texts), progress)
+        return Encoded(vectors, tokens, offsets, weights)
+
+    def token_vectors(self, texts: Sequence[str]) -> list[Rows]:
+        """The full states of each text's own tokens, length 1 each: [tokens, 384] a text."""
+        packed = self._packed(texts, None)
+        found: list[Rows] = [np.empty((0, 0), np.float32)] * len(texts)
+
+        def keep(row: int, states: Rows, _late: Rows, _weight: Rows) -> None:
+            own = states[1:-1]  # without the marks around a text
+            found[row] = own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-12)
+
+        self._run(packed.rows, keep, len(texts), silent)
+        return found
+
+    def _packed(self, texts: Sequence[str], groups: Sequence[int] | None) -> Packed:
+        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        ids = [shortened(each.ids, int(self.settings["longest"])) for each in encoded]
+        row = int(self.settings["row"])
+        return pack(ids, groups, row, int(self.settings["cls"]), int(self.settings["sep"]))
+
+    def _run(self, rows: list[list[int]], keep: Keep, total: int, progress: Progress) -> None:
+        """Runs rows of equal length together and hands each row's outputs to `keep`."""
+        by_length: dict[int, list[int]] = {}
+        for at, row in enumerate(rows):
+            by_length.setdefault(len(row), []).append(at)
+        batches = []
+        for length, places in sorted(by_length.items(), reverse=True):
+            size = max(1, _TOKENS_A_BATCH // length)
+            batches += [places[start : start + size] for start in range(0, len(places), size)]
+
+        def run(batch: list[int], session: Any) -> int:
+            tokens = np.array([rows[at] for at in batch], np.int64)
+            outputs = session.run(None, {"tokens": tokens})
+            for place, at in enumerate(batch):
+                keep(at, *(output[place] for output in outputs))
+            return len(batch)
+
+        if len(batches) == 1:
+            run(batches[0], self._one)
+        else:
+            done = 0
+            with ThreadPoolExecutor(self._threads) as pool:
+                for count in pool.map(run, batches, [self._many] * len(batches)):
+                    done += count
+                    progress(done * total // len(rows), total, "")
+        progress(total, total, "")
+
+
+def _opened(onnxruntime: Any, path: Path, threads: int) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # A thread that spins while it waits takes the core that numpy needs right after.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime raises classes of its own C++ side
+        raise RealtalkError(
+            f"the encoder cannot be loaded ({type(error).__name__})",
+            where=str(path),
+            fix="install the package again",
+        ) from error

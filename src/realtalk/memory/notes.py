@@ -1,0 +1,161 @@
+"""Facts that a model noted session by session, recalled with the messages behind them.
+
+    Notes(model="openai/gpt-4o-mini", hops=2).build(chat).recall(question, Budget(tokens=1000))
+    → "[Monday 2 March 2026]
+       - Mara's contract at the archive ends on 31 March 2026.
+
+       [Monday 2 March 2026]
+       Mara: till the 31st, then I'm out
+       ..."
+
+Notes are taken once a chat: what the model answered is kept, and a run that was killed asks
+only for the rest. With `hops=2` what the best notes mention is searched again: a note about
+"the dog from the shelter" leads to the one that says the dog's name.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from realtalk.chat import Chat, Question
+from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import RealtalkError
+from realtalk.memory.counting import Lines
+from realtalk.memory.lexical import Bm25, RankingOf, best_first, with_aliases
+from realtalk.memory.note_taking import Note, Taken, load_note_prompt, take_notes
+from realtalk.memory.restored import lines_then_messages
+from realtalk.memory.showing import MessageCosts, day_line
+from realtalk.memory.values import Budget, Context
+from realtalk.models.asking import Asked
+
+__all__ = ["BuiltNotes", "Notes"]
+
+_LEADING = 3  # notes whose words are searched again at each hop
+_FAINTER = 0.5  # what a hop takes from a score
+
+
+class Notes:
+    """`top` notes come first, then their messages, then other notes while there is room.
+
+    `messages=False` shows notes alone. Nothing is sent before `build` is called.
+    """
+
+    name = "notes"
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        hops: int = 1,
+        top: int = 20,
+        messages: bool = True,
+        prompts: Path | None = None,
+        base_url: str | None = None,
+        connections: int = 10,
+        timeout: int = 120,
+        retries: int = 5,
+        cache: Path | None = None,
+        ranking: RankingOf = Bm25,
+    ) -> None:
+        for setting, value in (("hops", hops), ("top", top)):
+            if value < 1:
+                raise RealtalkError(f"{setting} must be 1 or more, not {value}")
+        self.asked = Asked(
+            model,
+            cache=cache,
+            base_url=base_url,
+            connections=connections,
+            timeout=timeout,
+            retries=retries,
+        )
+        self.prompt = load_note_prompt(prompts)
+        self.version = f"1, prompts {self.prompt.version}"
+        self.hops = hops
+        self.top = top
+        self.messages = messages
+        self.ranking = ranking
+
+    @property
+    def settings(self) -> dict[str, str | int | float | bool]:
+        return {
+            "model": self.asked.model,
+            "hops": self.hops,
+            "top": self.top,
+            "messages": self.messages,
+            "ranking": self.ranking.__name__.lower(),
+        }
+
+    def build(self, chat: Chat, progress: Progress = silent) -> BuiltNotes:
+        """Takes the notes. A chat of which no session could be noted is an error."""
+        taken = take_notes(chat, self.asked, self.prompt, progress)
+        if taken.unscored and len(taken.unscored) == taken.sessions:
+            reasons = ", ".join(sorted(set(taken.unscored.values())))
+            raise RealtalkError(
+                f"no session could be noted ({reasons})",
+                where=chat.id,
+                fix="try another model, or look at the provider",
+            )
+        return BuiltNotes(chat, taken, self)
+
+
+class BuiltNotes:
+    """A chat's notes, searchable. `unscored` are the sessions without notes, and why;
+    `cost` is what taking them took."""
+
+    def __init__(self, chat: Chat, taken: Taken, memory: Notes) -> None:
+        self.notes = taken.notes
+        self.unscored = taken.unscored
+        self.cost = taken.cost
+        self._chat = chat
+        self._memory = memory
+        self._costs = MessageCosts(chat)
+        self._sheet = _sheet(chat, taken.notes)
+        self._ranking = memory.ranking([note.text for note in taken.notes])
+
+    def recall(self, question: Question, budget: Budget) -> Context:
+        """The best notes, their messages, then other notes: each while the budget lasts."""
+        order = best_first(self.scores(question))
+        leading = order[: self._memory.top]
+        ranked = dict.fromkeys(id_ for at in order for id_ in self.notes[at].message_ids)
+        behind = dict.fromkeys(id_ for at in leading for id_ in self.notes[at].message_ids)
+        return lines_then_messages(
+            self._sheet,
+            self._costs,
+            leading,
+            tuple(behind) if self._memory.messages else (),
+            budget,
+            others=order,
+            ranked=tuple(ranked),
+        )
+
+    def scores(self, question: Question) -> npt.NDArray[np.float64]:
+        """How well each note fits, from 0 to 1: by the question's words, or by those of notes
+        that fit it."""
+        asked = with_aliases(self._chat, question.text)
+        scores = _scaled(self._ranking.scores(asked))
+        searched: set[int] = set()
+        for hop in range(1, self._memory.hops):
+            leads = [at for at in best_first(scores) if scores[at] > 0 and at not in searched]
+            for at in leads[:_LEADING]:
+                searched.add(at)
+                mentioned = self._ranking.scores(self.notes[at].text)
+                mentioned[at] = 0.0  # a note leads to others, not to itself
+                reached = _scaled(mentioned) * scores[at] * _FAINTER**hop
+                scores = np.maximum(scores, reached)
+        return scores
+
+
+def _scaled(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    most = float(scores.max(initial=0.0))
+    return scores / most if most > 0 else scores
+
+
+def _sheet(chat: Chat, notes: tuple[Note, ...]) -> Lines:
+    days = {session.number: day_line(session) for session in chat.sessions}
+    numbers = list(dict.fromkeys(note.session for note in notes))
+    heads = [days[number] for number in numbers]
+    head_of = [numbers.index(note.session) for note in notes]
+    return Lines([f"- {note.text}" for note in notes], heads, head_of, head_of)

@@ -1,0 +1,227 @@
+"""Any memory system from outside, measured like the ones in here.
+
+    class Mine:
+        def add_session(self, session: Session) -> None: ...
+        def recall(self, question: str) -> list[Recalled]:
+            return [Recalled(message_ids=("D1:4",)), Recalled("Mara owns a bicycle", session=2)]
+
+    memory = Outside("mine", lambda chat: Mine())
+    memory.build(chat).recall(question, Budget(tokens=1000))      → Context(...), as any other
+
+On the command line: `--memory outside system=my_module:start`, or `system=folder/mine.py:start`,
+where `start(chat)` returns a new system. It is given the sessions one after the other, then
+the text of each question and nothing else of it. What it recalls, best first, is shown in
+time order as far as the budget reaches: messages that it names by their ids as they were
+written, other texts as lines under their session's day. A system may also have `ready()`,
+called once after the last session, and `spent`, a `Cost` that grows with what it uses;
+without it each call to the system counts as one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from realtalk.chat import Chat, Question, Session
+from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import RealtalkError
+from realtalk.memory.counting import Filling, Lines, Size
+from realtalk.memory.showing import MessageCosts, day_line, one_line
+from realtalk.memory.values import Budget, Context, Cost
+
+__all__ = ["BuiltOutside", "Outside", "Recalled", "Start", "System", "load_object", "make"]
+
+_UNDATED = "[no date]"
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """One thing that a system remembers.
+
+    Without a text it is the messages themselves. With one it is the system's own words; the
+    ids then say where it comes from, and the session when.
+    """
+
+    text: str = ""
+    message_ids: tuple[str, ...] = ()
+    session: int | None = None
+
+
+class System(Protocol):
+    """What is measured: one chat's memory in somebody else's hands."""
+
+    def add_session(self, session: Session) -> None: ...
+
+    def recall(self, question: str) -> Sequence[Recalled | str]: ...
+
+
+Start: TypeAlias = Callable[[Chat], System]
+
+
+class Outside:
+    """A memory that asks a system from outside, a new one for every chat."""
+
+    def __init__(
+        self,
+        name: str,
+        start: Start,
+        *,
+        version: str = "1",
+        settings: Mapping[str, str | int | float | bool] | None = None,
+    ) -> None:
+        self.name = name
+        self.version = version
+        self._start = start
+        self._settings = dict(settings or {})
+
+    @property
+    def settings(self) -> dict[str, str | int | float | bool]:
+        return dict(self._settings)
+
+    def build(self, chat: Chat, progress: Progress = silent) -> BuiltOutside:
+        return BuiltOutside(chat, self._start(chat), self.name, progress)
+
+
+class BuiltOutside:
+    """A system that knows the chat. `cost` is what telling it took."""
+
+    def __init__(self, chat: Chat, system: System, name: str, progress: Progress) -> None:
+        self.system = system
+        self._chat = chat
+        self._name = name
+        self._costs = MessageCosts(chat)
+        self._days = {session.number: day_line(session) for session in chat.sessions}
+        self.cost = Cost()
+        for done, session in enumerate(chat.sessions, 1):
+            where = f"session {session.number}"
+            _, cost = self._timed(partial(system.add_session, session), where)
+            self.cost = _sum(self.cost, cost)
+            progress(done, len(chat.sessions), f"telling {name}")
+        ready = getattr(system, "ready", None)
+        if ready is not None:
+            self.cost = _sum(self.cost, self._timed(ready, "the end")[1])
+
+    def recall(self, question: Question, budget: Budget) -> Context:
+        """What the system recalls, shown in time order, as much as fits."""
+        found, cost = self._timed(partial(self.system.recall, question.text), question.id)
+        items = [each if isinstance(each, Recalled) else Recalled(str(each)) for each in found]
+        items = [each for each in items if each.text.strip() or each.message_ids]
+        sheet, places = self._sheet(items)
+        size = Size(budget)
+        texts, messages = Filling(sheet, size), Filling(self._costs.sheet, size)
+        for at, item in enumerate(items):
+            if item.text.strip():
+                texts.add(places[at])
+            else:
+                for id_ in item.message_ids:
+                    messages.add(self._costs.at(id_))
+        ids = [self._costs.ids[at] for at in messages.taken]
+        ranked = dict.fromkeys(id_ for item in items for id_ in item.message_ids)
+        for id_ in ranked:
+            self._costs.at(id_)
+        return self._costs.context(
+            ids,
+            before=sheet.text(texts.taken),
+            ranked=None if items and not ranked else tuple(ranked),
+            cost=cost,
+        )
+
+    def _sheet(self, items: Sequence[Recalled]) -> tuple[Lines, dict[int, int]]:
+        """The items' own texts by session, and the place of each among them."""
+        worded = [at for at, item in enumerate(items) if item.text.strip()]
+        worded.sort(key=lambda at: (items[at].session is None, items[at].session or 0))
+        heads = [self._head(items[at].session) for at in worded]
+        first: dict[str, int] = {}
+        head_of = [first.setdefault(head, len(first)) for head in heads]
+        lines = [f"- {one_line(items[at].text)}" for at in worded]
+        sheet = Lines(lines, list(first), head_of, head_of)
+        return sheet, {at: place for place, at in enumerate(worded)}
+
+    def _head(self, session: int | None) -> str:
+        return _UNDATED if session is None else self._days.get(session, f"[session {session}]")
+
+    def _timed(self, call: Callable[[], Any], what: str) -> tuple[Any, Cost]:
+        before = getattr(self.system, "spent", None)
+        began = time.perf_counter()
+        try:
+            result = call()
+        except RealtalkError:
+            raise
+        except Exception as error:
+            # Its own words may hold the chat.
+            raise RealtalkError(
+                f"the system '{self._name}' failed at {what} ({type(error).__name__})",
+                where=self._chat.id,
+            ) from error
+        seconds = time.perf_counter() - began
+        after = getattr(self.system, "spent", None)
+        if before is None or after is None:
+            return result, Cost(calls=1, seconds=seconds)
+        return result, Cost(
+            after.calls - before.calls,
+            after.tokens_in - before.tokens_in,
+            after.tokens_out - before.tokens_out,
+            seconds,
+        )
+
+
+def _sum(one: Cost, other: Cost) -> Cost:
+    return Cost(
+        one.calls + other.calls,
+        one.tokens_in + other.tokens_in,
+        one.tokens_out + other.tokens_out,
+        one.seconds + other.seconds,
+    )
+
+
+def make(*, system: str) -> Outside:
+    """The memory over `start(chat)` of a module or file: `module:start`, `file.py:start`."""
+    start = load_object(system, "system")
+    return Outside("outside", start, settings={"system": system})
+
+
+def load_object(reference: str, setting: str) -> Any:
+    """What `module:name` or `path/file.py:name` refers to."""
+    place, _, name = reference.rpartition(":")
+    example = f"{setting}=my_module:{name or 'start'}"
+    if not place or not name:
+        raise RealtalkError(f"'{reference}' names no object", fix=f"write it as {example}")
+    module = _from_file(Path(place)) if place.endswith(".py") else _by_name(place, example)
+    try:
+        found = getattr(module, name)
+    except AttributeError:
+        raise RealtalkError(f"no '{name}' in it", where=place, fix="check the name") from None
+    if not callable(found):
+        raise RealtalkError(f"'{name}' cannot be called", where=place, fix="name a function")
+    return found
+
+
+def _by_name(name: str, example: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        raise RealtalkError(
+            f"no module '{name}'",
+            fix=f"install it, or name the file: {example.replace('my_module', 'folder/file.py')}",
+        ) from None
+
+
+def _from_file(path: Path) -> Any:
+    if not path.is_file():
+        raise RealtalkError("no such file", where=str(path))
+    spec = importlib.util.spec_from_file_location(f"realtalk_outside_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module

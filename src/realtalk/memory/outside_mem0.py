@@ -1,0 +1,216 @@
+"""mem0 as a memory: its store and search, and its extraction of facts where a model is given.
+
+    mem0_memory({"embedder": {"provider": "openai", "config": {...}}})             # messages
+    mem0_memory({"embedder": {...}, "llm": {...}}, infer=True)                     # facts
+
+On the command line: `--memory mem0 config=mem0.json infer=true`. The configuration is mem0's
+own. Where it names no vector store, one is kept in memory for the chat alone; its telemetry
+is switched off unless the environment says otherwise. With `infer=False` messages are stored
+as they are and come back by id. With `infer=True` mem0 asks its model for facts, `batch`
+messages at a time: what comes back are its own words, dated by their session.
+
+Calls are those to its model and its embedder. mem0 does not say what they cost: tokens are
+counted here, as everywhere in this package.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import threading
+import uuid
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from realtalk.chat import Chat, Session
+from realtalk.corpora.download import cache_folder
+from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.memory.counting import count_each, count_tokens
+from realtalk.memory.outside import Outside, Recalled
+from realtalk.memory.showing import session_text, shown
+from realtalk.memory.values import Cost
+
+__all__ = ["Mem0System", "make", "mem0_memory"]
+
+
+def mem0_memory(
+    config: Mapping[str, Any],
+    *,
+    infer: bool = False,
+    limit: int = 50,
+    threshold: float = 0.1,
+    batch: int = 20,
+    label: str = "",
+) -> Outside:
+    """A memory over mem0. `limit` and `threshold` are those of its search."""
+    if find_spec("mem0") is None:
+        raise MissingExtraError("mem0", "mem0")
+    for setting, value in (("limit", limit), ("batch", batch)):
+        if value < 1:
+            raise RealtalkError(f"{setting} must be 1 or more, not {value}")
+    if infer and "llm" not in config:
+        raise RealtalkError("infer needs a model", fix="name one under 'llm' in the configuration")
+    from importlib.metadata import version
+
+    return Outside(
+        "mem0",
+        lambda chat: Mem0System(chat, config, infer, limit, threshold, batch),
+        version=f"1, mem0ai {version('mem0ai')}",
+        settings={
+            "config": label,
+            "infer": infer,
+            "limit": limit,
+            "threshold": threshold,
+            "batch": batch,
+        },
+    )
+
+
+def make(
+    *,
+    config: Path,
+    infer: bool = False,
+    limit: int = 50,
+    threshold: float = 0.1,
+    batch: int = 20,
+) -> Outside:
+    """`config` is a JSON file with mem0's configuration."""
+    try:
+        read = json.loads(config.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise RealtalkError(
+            "mem0's configuration cannot be read", where=str(config), fix="give a JSON file"
+        ) from error
+    if not isinstance(read, dict):
+        raise RealtalkError("mem0's configuration is no JSON object", where=str(config))
+    return mem0_memory(
+        read, infer=infer, limit=limit, threshold=threshold, batch=batch, label=config.name
+    )
+
+
+class Mem0System:
+    """One chat in mem0, under a name that nothing else uses."""
+
+    def __init__(
+        self,
+        chat: Chat,
+        config: Mapping[str, Any],
+        infer: bool,
+        limit: int,
+        threshold: float,
+        batch: int,
+    ) -> None:
+        os.environ.setdefault("MEM0_TELEMETRY", "False")
+        os.environ.setdefault("MEM0_DIR", str(cache_folder() / "mem0"))
+        from mem0 import Memory
+
+        self._user = f"realtalk-{uuid.uuid4().hex}"
+        self._infer = infer
+        self._limit = limit
+        self._threshold = threshold
+        self._batch = batch
+        self._memory = Memory.from_config(_completed(config))
+        self._ids = frozenset(chat.by_id)
+        self.spent = Cost()
+        self._lock = threading.Lock()
+        self._within = threading.local()
+        self._count("llm", "generate_response")
+        self._count("embedding_model", "embed")
+        self._count("embedding_model", "embed_batch")
+
+    def _count(self, part: str, method: str) -> None:
+        """Has every call of a part's method counted."""
+        owner = getattr(self._memory, part)
+        call = getattr(owner, method, None)
+        if call is None:
+            return
+
+        def counted(*args: Any, **named: Any) -> Any:
+            if getattr(self._within, "call", False):  # a batch may be made of single calls
+                return call(*args, **named)
+            self._within.call = True
+            try:
+                result = call(*args, **named)
+            finally:
+                self._within.call = False
+            given = args[0] if args else named.get("messages", "")
+            written = count_tokens(result) if isinstance(result, str) else 0
+            read = sum(count_each(_texts(given)))
+            with self._lock:
+                so_far = self.spent
+                self.spent = Cost(
+                    so_far.calls + 1, so_far.tokens_in + read, so_far.tokens_out + written
+                )
+            return result
+
+        setattr(owner, method, counted)
+
+    def add_session(self, session: Session) -> None:
+        if not self._infer:
+            for message in session.messages:
+                self._add(
+                    shown(message),
+                    {"message_id": message.id, "session": session.number},
+                    infer=False,
+                )
+            return
+        for start in range(0, len(session.messages), self._batch):
+            part = session.messages[start : start + self._batch]
+            self._add(session_text(session, part), {"session": session.number}, infer=True)
+
+    def _add(self, text: str, metadata: dict[str, Any], *, infer: bool) -> None:
+        self._memory.add(
+            [{"role": "user", "content": text}],
+            user_id=self._user,
+            metadata=metadata,
+            infer=infer,
+        )
+
+    def recall(self, question: str) -> Sequence[Recalled]:
+        found = self._memory.search(
+            question,
+            top_k=self._limit,
+            filters={"user_id": self._user},
+            threshold=self._threshold,
+        )
+        return [self._recalled(item) for item in found["results"]]
+
+    def _recalled(self, item: Mapping[str, Any]) -> Recalled:
+        metadata = item.get("metadata") or {}
+        if metadata.get("message_id") in self._ids:
+            return Recalled(message_ids=(str(metadata["message_id"]),))
+        session = metadata.get("session")
+        return Recalled(str(item["memory"]), (), session if isinstance(session, int) else None)
+
+
+def _texts(given: Any) -> list[str]:
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, list):
+        return []
+    return [str(each.get("content", "")) if isinstance(each, dict) else str(each) for each in given]
+
+
+def _completed(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration, with stores in memory where it names none."""
+    made = copy.deepcopy(dict(config))
+    made.setdefault("history_db_path", ":memory:")
+    if "llm" not in made:
+        # It makes a client at the start, also where none is ever asked.
+        made["llm"] = {"provider": "openai", "config": {"api_key": "none"}}
+    store = made.setdefault("vector_store", {"provider": "qdrant", "config": {}})
+    if store.get("provider") == "qdrant" and not {"client", "path", "url", "host"} & set(
+        store.setdefault("config", {})
+    ):
+        from qdrant_client import QdrantClient
+
+        store["config"]["client"] = QdrantClient(":memory:")
+        # A path has a default of its own, which the check of the configuration wants to see.
+        store["config"].setdefault("path", ":memory:")
+        dimensions = made.get("embedder", {}).get("config", {}).get("embedding_dims")
+        if dimensions is not None:
+            store["config"].setdefault("embedding_model_dims", dimensions)
+    return made

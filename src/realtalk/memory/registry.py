@@ -1,0 +1,138 @@
+"""Names of memories → memories, with settings as the command line gives them.
+
+    make_memory("restored", {"around": "3", "kinds": "event,observation"})
+    → Restored(around=3, kinds=("event", "observation"))
+    make_memory("restored", {"arround": "3"})
+    → RealtalkError: unknown setting of the memory 'restored' 'arround'; did you mean 'around'? …
+
+An entry is a factory with named settings, each with its type and a default. Text is read by
+that type; what is no such value is refused by name.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
+
+from realtalk.errors import RealtalkError
+from realtalk.memory.values import Memory
+from realtalk.registry import Registry, suggest
+
+__all__ = ["BUDGETLESS", "MEMORIES", "make_memory", "parse_settings", "settings_of"]
+
+MemoryFactory: TypeAlias = Callable[..., Memory]
+
+MEMORIES: Registry[MemoryFactory] = Registry(
+    "memory",
+    {
+        "whole": "realtalk.memory.plain:Whole",
+        "recent": "realtalk.memory.plain:Recent",
+        "none": "realtalk.memory.plain:Nothing",
+        "events": "realtalk.memory.plain:Events",
+        "restored": "realtalk.memory.restored:Restored",
+        "retrieved": "realtalk.memory.retrieved:make",
+        "notes": "realtalk.memory.notes:Notes",
+        "outside": "realtalk.memory.outside:make",
+        "langchain": "realtalk.memory.outside_langchain:make",
+        "mem0": "realtalk.memory.outside_mem0:make",
+    },
+)
+
+BUDGETLESS = frozenset({"whole", "none"})  # a budget changes nothing of what these show
+
+_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_NOTHING = frozenset({"", "none"})
+
+
+def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
+    """`["around=3"]` as a mapping."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise RealtalkError(f"'{pair}' is no setting", fix="write it as name=value")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def settings_of(name: str) -> dict[str, str]:
+    """The settings of a memory and their defaults, as text."""
+    return {key: _text(each.default) for key, each in _parameters(name).items()}
+
+
+def make_memory(name: str, settings: Mapping[str, Any] | None = None) -> Memory:
+    """The memory of that name. Values may be text, as from the command line, or typed."""
+    known = _parameters(name)
+    given: dict[str, Any] = {}
+    for key, value in (settings or {}).items():
+        if key not in known:
+            raise _unknown(name, key, list(known))
+        typed = value
+        if isinstance(value, str):
+            typed = _read(value, known[key].annotation, f"{name}, setting {key}")
+        given[key] = typed
+    missing = [key for key, each in known.items() if each.default is each.empty]
+    if lacking := [key for key in missing if key not in given]:
+        raise RealtalkError(
+            f"the memory '{name}' needs the setting '{lacking[0]}'",
+            fix=f"give it as {lacking[0]}=VALUE",
+        )
+    return MEMORIES[name](**given)
+
+
+def _unknown(name: str, key: str, known: list[str]) -> RealtalkError:
+    if not known:
+        return RealtalkError(f"the memory '{name}' has no setting '{key}'", fix="it has none")
+    return suggest(f"setting of the memory '{name}'", key, known)
+
+
+def _parameters(name: str) -> dict[str, inspect.Parameter]:
+    signature = inspect.signature(MEMORIES[name], eval_str=True)
+    plain = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return {
+        key: each
+        for key, each in signature.parameters.items()
+        if each.kind in plain and _readable(each.annotation)
+    }
+
+
+def _readable(kind: Any) -> bool:
+    """Whether text can say such a value; a ranking or another object is for Python only."""
+    if kind in (str, int, float, bool, Path, NoneType) or get_origin(kind) is Literal:
+        return True
+    if get_origin(kind) is tuple:
+        return get_args(kind) == (str, Ellipsis)
+    return get_origin(kind) in (Union, UnionType) and all(map(_readable, get_args(kind)))
+
+
+def _read(text: str, kind: Any, where: str) -> Any:
+    if get_origin(kind) in (Union, UnionType):
+        choices = get_args(kind)
+        if NoneType in choices and text.lower() in _NOTHING:
+            return None
+        kind = next(each for each in choices if each is not NoneType)
+    if get_origin(kind) is tuple:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    if kind is bool:
+        if text.lower() not in _WORDS:
+            raise RealtalkError(f"'{text}' is neither true nor false", where=where)
+        return _WORDS[text.lower()]
+    if kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            raise RealtalkError(
+                f"'{text}' is no {'whole number' if kind is int else 'number'}", where=where
+            ) from None
+    return Path(text) if kind is Path else text
+
+
+def _text(value: Any) -> str:
+    if value is inspect.Parameter.empty:
+        return "(needed)"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,183 @@
+"""Messages found for the question, put back into time order under their days.
+
+    make().build(chat).recall(question, Budget(tokens=1000))
+    → Context("[Monday 2 March 2026]\\nMara: did you sleep at all\\n...", ("D1:2", ...), 981, 702,
+              ranked=("D4:7", "D1:2", ...))
+
+`way` says what ranks them: `fused` (the shipped encoder, words and priors together), `encoder`
+(its vectors alone) or `bm25` (words alone, no model). `ranked` holds every message, best first;
+a budget is filled in that order, passing over a message that is too long for what is left, as
+far as what would fill it twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from realtalk.chat import Chat, Question
+from realtalk.corpora.reading import Progress, silent
+from realtalk.encoders.sentences import SentenceEncoder
+from realtalk.errors import RealtalkError
+from realtalk.memory.index import ChatIndex
+from realtalk.memory.plain import choice
+from realtalk.memory.ranking import BM25, ENCODER, FUSED, Asked, Floats, Weights, again, scores
+from realtalk.memory.showing import MessageCosts
+from realtalk.memory.values import Budget, Context
+
+__all__ = ["BuiltRetrieved", "Retrieved", "Way", "make"]
+
+Way = Literal["fused", "encoder", "bm25"]
+
+_WEIGHTS: Mapping[str, Weights] = MappingProxyType(
+    {"fused": FUSED, "encoder": ENCODER, "bm25": BM25}
+)
+
+
+class Retrieved:
+    """Retrieval as a memory.
+
+    `window` shows so many messages around each hit; `hops` searches so often again with what
+    was found; `top` ends after so many hits (0: as many as the budget holds). `aliases` replaces
+    other names of the speakers in the question, `dates` reads the days that it names.
+    """
+
+    name = "retrieved"
+
+    def __init__(
+        self,
+        *,
+        way: Way = "fused",
+        window: int = 0,
+        hops: int = 0,
+        top: int = 0,
+        aliases: bool = True,
+        dates: bool = True,
+        encoder: SentenceEncoder | None = None,
+        cache: Path | None = None,
+    ) -> None:
+        choice("way", way, get_args(Way))
+        for setting, value in (("window", window), ("hops", hops), ("top", top)):
+            if value < 0:
+                raise RealtalkError(f"'{setting}' must be 0 or more, not {value}")
+        if hops and way == "bm25":
+            raise RealtalkError("hops need vectors", fix="take way=fused or way=encoder")
+        self.way: Way = way
+        self.window = window
+        self.hops = hops
+        self.top = top
+        self.aliases = aliases
+        self.dates = dates
+        self._encoder = encoder
+        self._cache = cache
+
+    @property
+    def encoder(self) -> SentenceEncoder | None:
+        """The encoder, loaded when first needed; None where only words are searched."""
+        if self._encoder is None and self.way != "bm25":
+            self._encoder = SentenceEncoder()
+        return self._encoder if self.way != "bm25" else None
+
+    @property
+    def version(self) -> str:
+        """Ours, with the encoder's where it has a say."""
+        return "1" if self.encoder is None else f"1+{self.encoder.version}"
+
+    @property
+    def settings(self) -> dict[str, str | int | float | bool]:
+        return {
+            "way": self.way,
+            "window": self.window,
+            "hops": self.hops,
+            "top": self.top,
+            "aliases": self.aliases,
+            "dates": self.dates,
+        }
+
+    def build(self, chat: Chat, progress: Progress = silent) -> BuiltRetrieved:
+        index = ChatIndex.of(chat, self.encoder, cache=self._cache, progress=progress)
+        return BuiltRetrieved(self, index)
+
+
+class BuiltRetrieved:
+    """One chat, searched."""
+
+    def __init__(self, memory: Retrieved, index: ChatIndex) -> None:
+        self._memory = memory
+        self.index = index
+        self._costs = MessageCosts(index.chat)
+        self._ids = np.array(index.ids, dtype=object)
+        self._place = np.array([self._costs.place[id_] for id_ in index.ids], np.int64)
+        self._last: tuple[Question, tuple[str, ...], npt.NDArray[np.int64]] | None = None
+        if memory.way != "encoder":
+            _ = index.words  # made here, not when the first question comes
+
+    def scores(self, question: Question) -> Floats:
+        """A score a message, in the order of `index.ids`."""
+        memory = self._memory
+        asked = Asked.of(self.index.chat, question, aliases=memory.aliases, dates=memory.dates)
+        found = scores(self.index, asked, memory.encoder, _WEIGHTS[memory.way])
+        for _ in range(memory.hops):
+            found = again(self.index, found)
+        return found
+
+    def ranked(self, question: Question) -> tuple[str, ...]:
+        """Every message, best first; of equals, the earlier one."""
+        return self._order(question)[0]
+
+    def _order(self, question: Question) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+        """The ids best first, and where each stands among the costs."""
+        if self._last is None or self._last[0] != question:  # a sweep asks once a budget
+            order = np.argsort(-self.scores(question), kind="stable")
+            self._last = (question, tuple(self._ids[order].tolist()), self._place[order])
+        return self._last[1:]
+
+    def recall(self, question: Question, budget: Budget) -> Context:
+        ranked, places = self._order(question)
+        hits = ranked[: self._memory.top or self._reach(places, budget)]
+        shown = self._costs.fit(self._with_neighbours(hits), budget)
+        return self._costs.context(shown, ranked=ranked)
+
+    def _reach(self, places: npt.NDArray[np.int64], budget: Budget) -> int:
+        """How many of the ranked are looked at: as many as would fill the budget twice.
+
+        Behind that, only crumbs would fit, and they are what ranks lowest.
+        """
+        reach = len(places)
+        for costs, most in (
+            (self._costs.tokens, budget.tokens),
+            (self._costs.words, budget.words),
+        ):
+            if most is not None:
+                each = costs[places]
+                spent = np.cumsum(np.where(each > most, 0, each))  # what can never fit costs none
+                reach = min(reach, int(np.searchsorted(spent, 2 * most, side="right")) + 1)
+        return reach
+
+    def _with_neighbours(self, hits: tuple[str, ...]) -> Iterator[str]:
+        """Each hit, then what stands around it, every message once."""
+        seen: set[str] = set()
+        for hit in hits:
+            around = self._costs.around(hit, self._memory.window) if self._memory.window else ()
+            for id_ in (hit, *around):
+                if id_ not in seen:
+                    seen.add(id_)
+                    yield id_
+
+
+def make(
+    *,
+    way: Way = "fused",
+    window: int = 0,
+    hops: int = 0,
+    top: int = 0,
+    aliases: bool = True,
+    dates: bool = True,
+) -> Retrieved:
+    """The memory with settings as the command line gives them."""
+    return Retrieved(way=way, window=window, hops=hops, top=top, aliases=aliases, dates=dates)

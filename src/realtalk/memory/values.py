@@ -1,0 +1,73 @@
+"""The words of memory probing: a memory is built from a chat and recalls for a question.
+
+    memory = MEMORIES["whole"]                    # any Memory
+    built = memory.build(chat)                    # once a chat
+    built.recall(question, Budget(tokens=1000))
+    → Context("[2 March 2026, 18:03] Mara: did you sleep…", ("D1:2", ...), tokens=981, words=702)
+
+A context holds every message that it shows once, in time order. `ranked` is what the memory
+would show first: retrieval is scored on it, without any model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from realtalk.chat import Chat, Question
+from realtalk.corpora.reading import Progress, silent
+
+__all__ = ["Budget", "Built", "Context", "Cost", "Memory"]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much a context may hold; None is no limit. Both hold where both are given."""
+
+    tokens: int | None = None
+    words: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What was spent on models while building or recalling; zero for memories without one."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a reader is shown for one question.
+
+    `message_ids` are the messages whose own text stands in `text`, in time order, each once.
+    `ranked` are message ids best first, as far as the memory ranks them; None where it has no
+    order of its own (the whole conversation, events).
+    """
+
+    text: str
+    message_ids: tuple[str, ...]
+    tokens: int
+    words: int
+    ranked: tuple[str, ...] | None = None
+    cost: Cost = field(default=Cost())
+
+
+class Built(Protocol):
+    """One chat's memory, ready to be asked."""
+
+    def recall(self, question: Question, budget: Budget) -> Context: ...
+
+
+class Memory(Protocol):
+    """A way to remember. `settings` and `version` go into every run made with it."""
+
+    name: str
+    version: str
+
+    @property
+    def settings(self) -> dict[str, str | int | float | bool]: ...
+
+    def build(self, chat: Chat, progress: Progress = silent) -> Built: ...

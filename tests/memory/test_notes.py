@@ -1,0 +1,280 @@
+"""Notes taken by a model on loopback, and what is recalled from them."""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_server import Call, JudgeServer, Reply
+from memory_chats import ask, bakery
+from realtalk.chat import Chat, Message, Session
+from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.memory.note_taking import Note, load_note_prompt, read_notes
+from realtalk.memory.notes import BuiltNotes, Notes
+from realtalk.memory.registry import make_memory
+from realtalk.memory.showing import count_tokens
+from realtalk.memory.values import Budget
+
+pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+# The engine leaves memory streams to the garbage collector: not ours to mend.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+]
+
+MODEL = "openai-api/local/tiny"
+FACTS = {  # a word of the session → what is noted
+    "oven": [("Ines waits for a mechanic since the bakery's oven broke on 4 May 2026.", [3])],
+    "Pepper": [
+        ("Ines adopted a grey kitten from the shelter on 9 May 2026.", [2, 3]),
+        ("The kitten of the shelter is called Pepper.", [3]),
+    ],
+    "Porto": [("Tobias runs the marathon in Porto on 8 November 2026.", [1, 3])],
+}
+
+
+@pytest.fixture(autouse=True)
+def _collected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
+    yield
+    gc.collect()
+
+
+def session_of(call: Call) -> str:
+    return call.prompt.split("<session>\n")[1].split("\n</session>")[0]
+
+
+def noted(call: Call) -> str:
+    found = next(facts for word, facts in FACTS.items() if word in session_of(call))
+    return json.dumps({"notes": [{"fact": text, "messages": ids} for text, ids in found]})
+
+
+def built_from(
+    rule: Callable[[Call], str | Reply], cache: Path, chat: Chat | None = None, **given: Any
+) -> tuple[BuiltNotes, list[Call]]:
+    with JudgeServer(rule) as server:
+        memory = Notes(
+            model=MODEL, base_url=server.url, cache=cache, timeout=20, retries=0, **given
+        )
+        return memory.build(chat or bakery()), server.calls
+
+
+def test_every_session_is_noted_with_its_messages(tmp_path: Path) -> None:
+    built, calls = built_from(noted, tmp_path)
+    assert [note.session for note in built.notes] == [1, 2, 2, 3]
+    assert built.notes[1] == Note(
+        2, "Ines adopted a grey kitten from the shelter on 9 May 2026.", ("D2:2", "D2:3")
+    )
+    assert not built.unscored
+    assert len(calls) == built.cost.calls == 3
+    assert built.cost.tokens_in == built.cost.tokens_out == 3  # as the server says
+
+
+def test_the_prompt_shows_one_session_numbered_and_dated(tmp_path: Path) -> None:
+    _, calls = built_from(noted, tmp_path)
+    (prompt,) = [call.prompt for call in calls if "Pepper" in call.prompt]
+    assert session_of(next(call for call in calls if call.prompt == prompt)) == (
+        "[Friday 8 May 2026]\n"
+        "1. Tobias: still awake?\n"
+        "2. Ines: [shares an image: a grey kitten]\n"
+        "[Saturday 9 May 2026]\n"
+        "3. Ines: adopted her from the shelter, she is called Pepper\n"
+        "4. Tobias: congratulations!!"
+    )
+    assert "a chat between Ines and Tobias" in prompt
+    assert "oven" not in prompt
+    assert not re.search(r"\{(session|speakers)\}", prompt)
+
+
+def test_a_second_build_asks_nothing(tmp_path: Path) -> None:
+    with JudgeServer(noted) as server:
+        memory = Notes(model=MODEL, base_url=server.url, cache=tmp_path, retries=0)
+        first = memory.build(bakery())
+        again = memory.build(bakery())
+        assert len(server.calls) == 3
+    assert first.notes == again.notes
+
+
+def test_a_malformed_answer_is_asked_for_again(tmp_path: Path) -> None:
+    def rule(call: Call) -> str:
+        if "Pepper" in call.prompt and "could not be read" not in call.prompt:
+            return '{"notes": [{"fact": "x", "messages": [9]}]}'  # there is no ninth message
+        return noted(call)
+
+    built, calls = built_from(rule, tmp_path)
+    assert len(calls) == 5
+    assert len(built.notes) == 4
+    assert not built.unscored
+
+
+def test_what_stays_malformed_is_counted_and_the_rest_serves(tmp_path: Path) -> None:
+    def rule(call: Call) -> str:
+        return "some thoughts" if "Pepper" in call.prompt else noted(call)
+
+    built, _ = built_from(rule, tmp_path)
+    assert dict(built.unscored) == {2: "malformed answer"}
+    assert [note.session for note in built.notes] == [1, 3]
+    context = built.recall(ask("When is the marathon?"), Budget())
+    assert context.ranked is not None
+    assert context.ranked[0] == "D3:1"
+
+
+def test_a_failing_provider_loses_one_session_and_only_that_is_asked_again(tmp_path: Path) -> None:
+    broken = True
+
+    def rule(call: Call) -> str | Reply:
+        return Reply(status=500) if broken and "Porto" in call.prompt else noted(call)
+
+    with JudgeServer(rule) as server:
+        memory = Notes(model=MODEL, base_url=server.url, cache=tmp_path, retries=0)
+        first = memory.build(bakery())
+        assert dict(first.unscored) == {3: "provider error (500)"}
+        assert [note.session for note in first.notes] == [1, 2, 2]
+        broken = False
+        asked_before = len(server.calls)
+        second = memory.build(bakery())
+        assert len(server.calls) == asked_before + 1
+    assert not second.unscored
+    assert [note.session for note in second.notes] == [1, 2, 2, 3]
+
+
+def test_no_notes_at_all_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(RealtalkError) as raised:
+        built_from(lambda _: "I'm sorry, I can't help with that.", tmp_path)
+    assert "Chat_9_Ines_Tobias: no session could be noted (refused)" in str(raised.value)
+
+
+def test_a_wrong_key_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RealtalkError, match="does not accept the key"):
+        built_from(lambda _: Reply(status=401), tmp_path)
+
+
+def test_sessions_without_words_are_not_sent(tmp_path: Path) -> None:
+    chat = bakery()
+    blank = Session(4, None, (Message("D4:1", "Ines", None, " "),))
+    quiet = replace(chat, sessions=(*chat.sessions, blank, Session(5, None, ())))
+    _, calls = built_from(noted, tmp_path, quiet)
+    assert len(calls) == 3
+
+
+def test_a_chat_without_facts_has_no_notes(tmp_path: Path) -> None:
+    built, _ = built_from(lambda _: '{"notes": []}', tmp_path)
+    context = built.recall(ask("?"), Budget())
+    assert (built.notes, context.text, context.ranked) == ((), "", ())
+
+
+def test_notes_come_dated_with_their_messages(tmp_path: Path) -> None:
+    built, _ = built_from(noted, tmp_path, top=1)
+    context = built.recall(ask("When is Tobias's marathon?"), Budget(tokens=70))
+    note = "[Wednesday 20 May 2026]\n- Tobias runs the marathon in Porto on 8 November 2026."
+    assert note in context.text
+    assert context.text.endswith(
+        "[Wednesday 20 May 2026]\nTobias: I signed up for the marathon in Porto\n"
+        "Tobias: 8 November, I have to buy shoes"
+    )
+    assert context.message_ids == ("D3:1", "D3:3")
+    assert context.ranked is not None
+    assert context.ranked[:2] == ("D3:1", "D3:3")
+    for tokens in range(0, 150, 10):
+        less = built.recall(ask("When is Tobias's marathon?"), Budget(tokens=tokens))
+        assert less.tokens == count_tokens(less.text) <= tokens
+
+
+def test_notes_alone_if_wished(tmp_path: Path) -> None:
+    built, _ = built_from(noted, tmp_path, messages=False)
+    context = built.recall(ask("marathon"), Budget())
+    assert context.message_ids == ()
+    assert context.ranked is not None
+    assert context.text.count("\n- ") == 4
+
+
+def test_a_second_hop_finds_what_a_hit_mentions(tmp_path: Path) -> None:
+    question = ask("What did Ines adopt?")
+    one, _ = built_from(noted, tmp_path / "1", hops=1)
+    two, _ = built_from(noted, tmp_path / "2", hops=2)
+    name, oven = "The kitten of the shelter is called Pepper.", FACTS["oven"][0][0]
+
+    def order(built: BuiltNotes) -> list[str]:
+        scores = built.scores(question)
+        return [built.notes[at].text for at in sorted(range(4), key=lambda at: -scores[at])]
+
+    # By the question's own words the oven's note, which names Ines, comes before the kitten's.
+    assert order(one).index(oven) < order(one).index(name)
+    assert order(two).index(name) == 1
+    assert order(one)[0] == order(two)[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "[]",
+        '{"facts": []}',
+        '{"notes": ["Ines bakes"]}',
+        '{"notes": [{"fact": "Ines bakes"}]}',
+        '{"notes": [{"fact": " ", "messages": [1]}]}',
+        '{"notes": [{"fact": "Ines bakes", "messages": []}]}',
+        '{"notes": [{"fact": "Ines bakes", "messages": [0]}]}',
+        '{"notes": [{"fact": "Ines bakes", "messages": [6]}]}',
+        '{"notes": [{"fact": "Ines bakes", "messages": [true]}]}',
+        '{"notes": [{"fact": "Ines bakes", "messages": ["1"]}]}',
+        'Here: {"notes": []}',
+        "[" * 100_000,
+    ],
+)
+def test_answers_are_read_strictly(answer: str) -> None:
+    assert read_notes(answer, bakery().sessions[0]) is None
+
+
+def test_a_fence_is_forgiven_and_references_are_put_in_order() -> None:
+    answer = '```json\n{"notes": [{"fact": "Ines\\n bakes", "messages": [3, 1, 3]}]}\n```'
+    assert read_notes(answer, bakery().sessions[0]) == [Note(1, "Ines bakes", ("D1:1", "D1:3"))]
+
+
+def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("Note this down: {session}")
+    prompt = load_note_prompt(tmp_path)
+    assert prompt.version.startswith("sha256:")
+    chat = bakery()
+    assert prompt.fill(chat, chat.sessions[2]).startswith(
+        "Note this down: [Wednesday 20 May 2026]\n1. Tobias: I signed up"
+    )
+    (tmp_path / "notes.md").write_text("Note this down.")
+    with pytest.raises(RealtalkError, match=r"put \{session\} into it"):
+        load_note_prompt(tmp_path)
+    with pytest.raises(RealtalkError, match="the prompt cannot be read"):
+        load_note_prompt(tmp_path / "nowhere")
+
+
+def test_a_chat_that_talks_about_placeholders_stays_as_it_is() -> None:
+    chat = bakery()
+    odd = Session(1, None, (Message("D1:1", "Ines", None, "write {speakers} there"),))
+    assert "1. Ines: write {speakers} there" in load_note_prompt().fill(chat, odd)
+
+
+def test_settings_from_the_command_line(tmp_path: Path) -> None:
+    memory = make_memory(
+        "notes", {"model": MODEL, "hops": "2", "messages": "false", "cache": str(tmp_path)}
+    )
+    assert isinstance(memory, Notes)
+    assert memory.asked.cache == tmp_path
+    assert memory.version == "1, prompts 1"
+    assert memory.settings["hops"] == 2
+    assert memory.settings["messages"] is False
+    with pytest.raises(RealtalkError, match="hops must be 1 or more, not 0"):
+        make_memory("notes", {"model": MODEL, "hops": "0"})
+    with pytest.raises(RealtalkError, match="no provider in the name of the model"):
+        make_memory("notes", {"model": "tiny"})
+
+
+def test_without_the_extra_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("realtalk.models.asking.find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'realtalk\[llm\]'"):
+        Notes(model=MODEL)

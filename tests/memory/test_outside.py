@@ -1,0 +1,343 @@
+"""Systems from outside, measured like the ones in here."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embedding_server import EmbeddingServer
+from memory_chats import ask, bakery
+from realtalk.chat import Session
+from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.memory.outside import Outside, Recalled, load_object
+from realtalk.memory.outside_langchain import retriever_memory
+from realtalk.memory.outside_mem0 import mem0_memory
+from realtalk.memory.registry import make_memory
+from realtalk.memory.showing import count_tokens, shown
+from realtalk.memory.values import Budget, Cost
+
+MATCHING = '''
+class Matching:
+    """Recalls the messages that share a word with the question."""
+
+    def __init__(self):
+        self.messages = []
+
+    def add_session(self, session):
+        self.messages += session.messages
+
+    def recall(self, question):
+        from realtalk.memory.outside import Recalled
+        asked = set(question.lower().split())
+        hits = [m for m in self.messages if asked & set(m.text.lower().split())]
+        return [Recalled(message_ids=(m.id,)) for m in reversed(hits)]
+
+
+def start(chat):
+    return Matching()
+
+
+number = 3
+'''
+
+
+class Fixed:
+    """Recalls what it was made with, and keeps what it was told."""
+
+    def __init__(self, *items: Recalled | str) -> None:
+        self.items = items
+        self.told: list[Session] = []
+        self.asked: list[str] = []
+
+    def add_session(self, session: Session) -> None:
+        self.told.append(session)
+
+    def recall(self, question: str) -> Sequence[Recalled | str]:
+        self.asked.append(question)
+        return self.items
+
+
+def test_a_file_is_enough(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(MATCHING)
+    memory = make_memory("outside", {"system": f"{file}:start"})
+    context = memory.build(bakery()).recall(ask("the mechanic marathon"), Budget())
+    assert context.message_ids == ("D1:2", "D1:3", "D1:5", "D2:3", "D3:1")
+    assert context.ranked == context.message_ids[::-1]
+    assert context.text.startswith("[Monday 4 May 2026]\nTobias: morning Nessa how is the bakery\n")
+    assert context.cost.calls == 1
+    assert context.cost.seconds > 0
+    assert memory.settings == {"system": f"{file}:start"}
+
+
+def test_it_is_told_every_session_and_asked_only_the_text() -> None:
+    chat, system = bakery(), Fixed("a fact")
+    steps: list[tuple[int, int]] = []
+    memory = Outside("fixed", lambda _: system)
+    built = memory.build(chat, lambda done, total, _: steps.append((done, total)))
+    built.recall(ask("where?"), Budget())
+    assert system.told == list(chat.sessions)
+    assert system.asked == ["where?"]
+    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert built.cost.calls == 3
+
+
+def test_texts_stand_under_their_days_before_the_messages() -> None:
+    system = Fixed(
+        Recalled("Ines has a kitten.\nIt is grey.", ("D2:2",), 2),
+        Recalled(message_ids=("D3:1",)),
+        "Tobias runs.",
+        Recalled("The oven broke.", session=1),
+        Recalled(),
+    )
+    context = Outside("fixed", lambda _: system).build(bakery()).recall(ask("?"), Budget())
+    assert context.text == (
+        "[Monday 4 May 2026]\n- The oven broke.\n\n"
+        "[Friday 8 May 2026]\n- Ines has a kitten. It is grey.\n\n"
+        "[no date]\n- Tobias runs.\n\n"
+        "[Wednesday 20 May 2026]\nTobias: I signed up for the marathon in Porto"
+    )
+    # A message that a text rests on is credited in the ranking, not as shown.
+    assert context.message_ids == ("D3:1",)
+    assert context.ranked == ("D2:2", "D3:1")
+    assert context.tokens == count_tokens(context.text)
+
+
+def test_the_best_stay_where_not_all_fits() -> None:
+    items = [Recalled(f"fact number {n} about the bakery", session=1) for n in range(9)]
+    built = Outside("fixed", lambda _: Fixed(*items, Recalled(message_ids=("D1:1",)))).build(
+        bakery()
+    )
+    for tokens in range(0, 90, 5):
+        context = built.recall(ask("?"), Budget(tokens=tokens))
+        assert context.tokens == count_tokens(context.text) <= tokens
+    context = built.recall(ask("?"), Budget(tokens=30))
+    assert context.text.splitlines()[1:3] == [
+        "- fact number 0 about the bakery",
+        "- fact number 1 about the bakery",
+    ]
+
+
+def test_texts_alone_have_no_ranking_and_nothing_has_an_empty_one() -> None:
+    chat = bakery()
+    texts = Outside("fixed", lambda _: Fixed("a", "b")).build(chat)
+    assert texts.recall(ask("?"), Budget()).ranked is None
+    empty = Outside("fixed", lambda _: Fixed()).build(chat).recall(ask("?"), Budget())
+    assert (empty.text, empty.ranked, empty.tokens) == ("", (), 0)
+
+
+class Spending(Fixed):
+    spent = Cost()
+
+    def add_session(self, session: Session) -> None:
+        self.spent = Cost(self.spent.calls + 2, self.spent.tokens_in + 100)
+
+    def recall(self, question: str) -> Sequence[Recalled | str]:
+        self.spent = Cost(self.spent.calls + 3, self.spent.tokens_in + 7, 5)
+        return ("x",)
+
+
+def test_a_system_can_say_what_it_spent() -> None:
+    built = Outside("spending", lambda _: Spending()).build(bakery())
+    assert (built.cost.calls, built.cost.tokens_in) == (6, 300)
+    cost = built.recall(ask("?"), Budget()).cost
+    assert (cost.calls, cost.tokens_in, cost.tokens_out) == (3, 7, 5)
+
+
+class Failing(Fixed):
+    def recall(self, question: str) -> Sequence[Recalled | str]:
+        raise ValueError(f"cannot answer: {question}")
+
+
+def test_a_failure_names_the_question_not_its_text() -> None:
+    built = Outside("broken", lambda _: Failing()).build(bakery())
+    with pytest.raises(RealtalkError) as raised:
+        built.recall(ask("a secret", "Q7"), Budget())
+    assert str(raised.value) == (
+        "Chat_9_Ines_Tobias: the system 'broken' failed at Q7 (ValueError)"
+    )
+
+
+def test_an_id_of_another_chat_is_refused() -> None:
+    built = Outside("fixed", lambda _: Fixed(Recalled("x", ("D9:9",)))).build(bakery())
+    with pytest.raises(RealtalkError, match="no message 'D9:9'"):
+        built.recall(ask("?"), Budget())
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("start", "'start' names no object; write it as system=my_module:start"),
+        ("no_such_module_here:start", "no module 'no_such_module_here'; install it, or name"),
+        ("nowhere.py:start", "nowhere.py: no such file"),
+        ("{mine}:begin", "no 'begin' in it"),
+        ("{mine}:number", "'number' cannot be called"),
+    ],
+)
+def test_a_reference_that_leads_nowhere(reference: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MATCHING)
+    with pytest.raises(RealtalkError) as raised:
+        load_object(reference.format(mine=tmp_path / "mine.py"), "system")
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(("module", "extra"), [("langchain_core", "langchain"), ("mem0", "mem0")])
+def test_a_missing_extra_names_its_cure(
+    module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = importlib.util.find_spec
+
+    def without(name: str, package: str | None = None) -> Any:
+        return None if name == module else found(name, package)
+
+    monkeypatch.setattr(f"realtalk.memory.outside_{extra}.find_spec", without)
+    with pytest.raises(MissingExtraError, match=rf"pip install 'realtalk\[{extra}\]'"):
+        retriever_memory(list) if extra == "langchain" else mem0_memory({})
+
+
+def _word_retriever(documents: list[Any], *, cut: bool = False) -> Any:
+    """A retriever of LangChain's own kind that counts common words."""
+    from langchain_core.callbacks import CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+
+    class Words(BaseRetriever):  # type: ignore[misc, unused-ignore]
+        def _get_relevant_documents(
+            self, query: str, *, run_manager: CallbackManagerForRetrieverRun
+        ) -> list[Document]:
+            asked = set(query.lower().split())
+            scored = [
+                (len(asked & set(document.page_content.lower().split())), document)
+                for document in documents
+            ]
+            best = sorted((each for each in scored if each[0]), key=lambda each: -each[0])
+            return [_cut(document) if cut else document for _, document in best]
+
+    return Words()
+
+
+def _cut(document: Any) -> Any:
+    lines = document.page_content.splitlines()
+    return document.model_copy(update={"page_content": "\n".join(lines[2:4])})
+
+
+def test_a_langchain_retriever_is_a_memory() -> None:
+    pytest.importorskip("langchain_core", reason="the extra langchain is not installed")
+    memory = retriever_memory(_word_retriever)
+    assert memory.settings == {"factory": "_word_retriever", "per": "message"}
+    context = memory.build(bakery()).recall(ask("the marathon in porto"), Budget(tokens=60))
+    assert context.ranked is not None
+    assert context.ranked[0] == "D3:1"
+    assert "D3:1" in context.message_ids
+    assert context.tokens == count_tokens(context.text) <= 60
+
+
+def test_a_cut_document_credits_only_what_it_still_holds() -> None:
+    pytest.importorskip("langchain_core", reason="the extra langchain is not installed")
+    chat = bakery()
+    memory = retriever_memory(lambda documents: _word_retriever(documents, cut=True), per="session")
+    context = memory.build(chat).recall(ask("the shelter"), Budget())
+    # Two lines of the second session are left: a message, and the line of the new day.
+    assert context.ranked is not None
+    assert set(context.ranked) == {"D1:2", "D1:3", "D2:2", "D3:2", "D3:3"}
+    assert shown(chat.by_id["D2:2"]) in context.text
+    assert "Pepper" not in context.text
+
+
+def test_a_rewritten_document_is_the_systems_own_text() -> None:
+    pytest.importorskip("langchain_core", reason="the extra langchain is not installed")
+    from langchain_core.documents import Document
+
+    class Telling:
+        def invoke(self, question: str) -> list[Document]:
+            return [Document("Ines bakes", metadata={"message_ids": ["D1:3"], "session": 1})]
+
+    context = retriever_memory(lambda _: Telling()).build(bakery()).recall(ask("?"), Budget())
+    assert context.text == "[Monday 4 May 2026]\n- Ines bakes"
+    assert context.message_ids == ()
+    assert context.ranked is None
+
+
+def test_a_factory_must_return_a_retriever() -> None:
+    pytest.importorskip("langchain_core", reason="the extra langchain is not installed")
+    with pytest.raises(RealtalkError, match="returned list, which has no invoke"):
+        retriever_memory(lambda documents: documents).build(bakery())
+
+
+def _mem0_config(url: str) -> dict[str, Any]:
+    where = {"openai_base_url": url, "api_key": "none"}
+    return {
+        "embedder": {
+            "provider": "openai",
+            "config": {**where, "model": "tiny", "embedding_dims": EmbeddingServer.dimensions},
+        },
+        "llm": {"provider": "openai", "config": {**where, "model": "tiny"}},
+    }
+
+
+# Looked for, not imported: telemetry is decided when it is imported, and the adapter does that.
+_with_mem0 = pytest.mark.skipif(
+    importlib.util.find_spec("mem0") is None, reason="the extra mem0 is not installed"
+)
+
+
+@_with_mem0
+def test_mem0_stores_messages_and_finds_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEM0_DIR", str(tmp_path))
+    with EmbeddingServer() as server:
+        memory = mem0_memory(_mem0_config(server.url), limit=5, threshold=0.0)
+        built = memory.build(bakery())
+        context = built.recall(ask("signed up for the marathon in Porto"), Budget(tokens=80))
+    assert context.ranked is not None
+    assert context.ranked[0] == "D3:1"
+    assert len(context.ranked) <= 5
+    assert shown(bakery().by_id["D3:1"]) in context.text
+    assert built.cost.calls >= 12
+    assert built.cost.tokens_in > 60
+    assert context.cost.calls >= 1
+    assert server.chats == []
+    assert sys.modules["mem0.memory.telemetry"].MEM0_TELEMETRY is False
+    assert memory.version.startswith("1, mem0ai ")
+
+
+@_with_mem0
+def test_mem0_extracts_facts_with_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEM0_DIR", str(tmp_path))
+
+    def notes(prompt: str) -> str:
+        new = prompt.rsplit("New Messages", maxsplit=1)[-1]
+        told = "Ines adopted Pepper" if "Pepper" in new else "Nothing"
+        return '{"memory": [{"id": "0", "text": "' + told + ' then", "attributed_to": "user"}]}'
+
+    with EmbeddingServer(notes) as server:
+        built = mem0_memory(_mem0_config(server.url), infer=True, threshold=0.0).build(bakery())
+        context = built.recall(ask("who adopted Pepper"), Budget(tokens=60))
+    assert len(server.chats) == 3
+    assert "- Ines adopted Pepper then" in context.text.splitlines()
+    assert context.message_ids == ()
+    assert context.ranked is None
+    assert built.cost.tokens_out > 0
+    assert built.cost.tokens_in > 100
+
+
+@_with_mem0
+def test_mem0_with_inference_needs_a_model() -> None:
+    with pytest.raises(RealtalkError, match="infer needs a model"):
+        mem0_memory({}, infer=True)
+
+
+def test_importing_the_adapters_imports_no_extra() -> None:
+    code = (
+        "import sys, realtalk.memory.outside_mem0, realtalk.memory.outside_langchain;"
+        "print([n for n in ('mem0', 'langchain_core', 'qdrant_client') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,164 @@
+"""Scores of messages: each feature says what it is for, and all together find the evidence."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from realtalk.chat import Alias, Chat, Message, Question, Session
+from realtalk.encoders.sentences import Encoded, SentenceEncoder
+from realtalk.memory.index import ChatIndex
+from realtalk.memory.ranking import FUSED, Asked, Weights, again, features, scores, weighted
+
+LINES = (
+    (
+        datetime(2026, 3, 2, 18, 3),
+        (
+            ("Mara", "did you sleep at all?"),
+            ("Theo Berg", "barely. the neighbours drilled till midnight"),
+            ("Mara", "where did you buy that green bicycle?"),
+            ("Theo Berg", "at a flea market near the harbour"),
+            ("Mara", "my grandmother turns ninety on sunday, we bake her a plum cake"),
+        ),
+    ),
+    (
+        datetime(2026, 4, 11, 9, 30),
+        (
+            ("Theo Berg", "i started a pottery course yesterday"),
+            ("Mara", "nice! what do you make?"),
+            ("Theo Berg", "ugly bowls mostly"),
+            ("Mara", "the dentist pulled two of my teeth, i can only eat soup"),
+        ),
+    ),
+)
+
+
+def chat() -> Chat:
+    sessions = []
+    for number, (moment, lines) in enumerate(LINES, 1):
+        messages = tuple(
+            Message(f"D{number}:{at}", speaker, moment, text)
+            for at, (speaker, text) in enumerate(lines, 1)
+        )
+        sessions.append(Session(number, moment, messages))
+    aliases = (Alias("Teddy", "Theo Berg", "D1:1"), Alias("Theo", "Theo Berg", "name"))
+    return Chat("Chat_1", ("Mara", "Theo Berg"), tuple(sessions), aliases=aliases)
+
+
+def question(text: str, asked: datetime | None = None) -> Question:
+    return Question("q", text, None, "multi_hop", asked=asked)
+
+
+@pytest.fixture(scope="module")
+def encoder() -> SentenceEncoder:
+    return SentenceEncoder()
+
+
+@pytest.fixture(scope="module")
+def index(encoder: SentenceEncoder, tmp_path_factory: pytest.TempPathFactory) -> ChatIndex:
+    return ChatIndex.of(chat(), encoder, cache=tmp_path_factory.mktemp("index"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "best"),
+    [
+        ("Where did Teddy get his bike?", "D1:4"),
+        ("How old will Mara's grandmother be?", "D1:5"),
+        ("Which hobby did Theo take up in spring?", "D2:1"),
+        ("Why does Mara eat soup?", "D2:4"),
+    ],
+)
+def test_the_evidence_comes_first(
+    index: ChatIndex, encoder: SentenceEncoder, asked: str, best: str
+) -> None:
+    found = scores(index, Asked.of(index.chat, question(asked)), encoder)
+    assert index.ids[int(found.argmax())] == best
+
+
+def test_other_names_become_the_chats_own_once() -> None:
+    asked = Asked.of(chat(), question("When did Teddy meet Theo's aunt, asks Theo Berg?"))
+    assert asked.text == "When did Theo Berg meet Theo Berg's aunt, asks Theo Berg?"
+    assert asked.speakers == ("Theo Berg",)
+    plain = Asked.of(chat(), question("When did Teddy go?"), aliases=False)
+    assert plain.text == "When did Teddy go?"
+    assert plain.speakers == ()
+
+
+def test_who_is_asked_about_counts_only_where_it_is_one(index: ChatIndex) -> None:
+    one = features(index, Asked("Mara?", ("Mara",), ()), None)["speaker"]
+    assert one.tolist() == [1, 0, 1, 0, 1, 0, 1, 0, 1]
+    both = features(index, Asked("both?", ("Mara", "Theo Berg"), ()), None)["speaker"]
+    assert not both.any()
+
+
+def test_days_that_a_question_names(index: ChatIndex) -> None:
+    asked = Asked.of(index.chat, question("What happened on 2 March 2026?"))
+    assert asked.days == ((date(2026, 3, 2).toordinal(),) * 2,)
+    assert features(index, asked, None)["day"].tolist() == [1.0] * 5 + [0.0] * 4
+    assert Asked.of(index.chat, question("On 2 March 2026?"), dates=False).days == ()
+
+
+def test_relative_days_count_from_the_asking() -> None:
+    asked = Asked.of(chat(), question("What did I say yesterday?", datetime(2026, 3, 3, 12)))
+    assert asked.days == ((date(2026, 3, 2).toordinal(),) * 2,)
+    later = Asked.of(chat(), question("What did I say yesterday?"))
+    assert later.days == ((date(2026, 4, 10).toordinal(),) * 2,)
+
+
+def test_an_answer_takes_part_in_its_question(index: ChatIndex, encoder: SentenceEncoder) -> None:
+    asked = encoder.encode(["Where did he buy the green bicycle?"])
+    found = features(index, Asked("", (), ()), asked)["answers"]
+    assert index.ids[int(found.argmax())] == "D1:4"
+    assert found[5] == 0  # the first of a session follows nothing
+
+
+def test_best_matches_by_hand() -> None:
+    """Against a second way of counting, a message and a question token at a time."""
+    rng = np.random.default_rng(5)
+    lengths = rng.integers(1, 6, 9)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    tokens = rng.integers(-127, 128, (int(offsets[-1]), 4)).astype(np.int8)
+    vectors = rng.normal(size=(9, 3)).astype(np.float32)
+    built = ChatIndex.around(chat(), Encoded(vectors, tokens, offsets, np.empty(0, np.float32)))
+    asked_tokens = rng.integers(-127, 128, (3, 4)).astype(np.int8)
+    weights = np.array([1.0, 2.0, 0.5], np.float32)
+    asked = Encoded(vectors[:1], asked_tokens, np.array([0, 3]), weights)
+    expected = []
+    for first, end in pairwise(offsets.tolist()):
+        total = 0.0
+        for token, weight in zip(asked_tokens, weights, strict=True):
+            best = max(float(token.astype(int) @ own.astype(int)) for own in tokens[first:end])
+            total += float(weight) * best
+        expected.append(total)
+    plain = np.array(expected)
+    found = features(built, Asked("", (), ()), asked)["tokens"]
+    assert np.allclose(found, (plain - plain.mean()) / plain.std(), atol=1e-4)
+
+
+def test_weights_add_up_and_unknown_features_count_nothing() -> None:
+    found = {"words": np.array([1.0, 0.0]), "length": np.array([0.0, 2.0])}
+    assert weighted(found, Weights(words=2, length=0.5, vectors=9)).tolist() == [2.0, 1.0]
+
+
+def test_a_second_hop_raises_what_is_like_the_hits() -> None:
+    vectors = np.eye(9, dtype=np.float32)
+    vectors[7] = vectors[5]
+    offsets = np.arange(10)
+    tokens = np.zeros((9, 1), np.int8)
+    built = ChatIndex.around(chat(), Encoded(vectors, tokens, offsets, np.empty(0, np.float32)))
+    found = np.zeros(9)
+    found[5] = 8.0
+    hopped = again(built, found)
+    assert int(hopped.argmax()) == 5
+    assert int(np.argsort(-hopped)[1]) == 7
+    assert hopped[7] > hopped[8] == hopped[6]
+
+
+def test_an_empty_chat_has_no_scores(encoder: SentenceEncoder) -> None:
+    empty = Chat("Chat_0", ("A", "B"), ())
+    built = ChatIndex.of(empty, None)
+    asked = Asked.of(empty, question("Who?"))
+    assert scores(built, asked, None, FUSED).shape == (0,)

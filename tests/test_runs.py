@@ -1,0 +1,176 @@
+"""A run's folder: rows survive a kill, other settings are refused, the end is always the same."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from realtalk.errors import RealtalkError
+from realtalk.runs import Run, versions
+
+KEY = ("chat", "id")
+SETTINGS = {"memory": {"name": "whole", "settings": {"reach": 2}}, "seed": 0}
+
+
+def filled(folder: Path, names: list[str]) -> pl.DataFrame:
+    with Run.open(folder, "test", SETTINGS) as run:
+        table = run.table("rows", KEY)
+        for name in names:
+            if table.get(("c", name)) is None:
+                table.add({"chat": "c", "id": name, "score": len(name)})
+        return table.finish([("c", name) for name in ("one", "two", "three")])
+
+
+def test_rows_come_back_in_the_order_asked_for(tmp_path: Path) -> None:
+    first = filled(tmp_path / "a", ["three", "one", "two"])
+    second = filled(tmp_path / "b", ["one", "two", "three"])
+    assert first["id"].to_list() == ["one", "two", "three"]
+    assert first.equals(second)
+    one, other = (tmp_path / name / "rows.parquet" for name in "ab")
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_a_row_that_was_cut_off_is_dropped(tmp_path: Path) -> None:
+    filled(tmp_path, ["one", "two"])
+    path = tmp_path / "rows.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"chat": "c", "id": "thr')
+    frame = filled(tmp_path, ["one", "two", "three"])
+    assert frame["id"].to_list() == ["one", "two", "three"]
+    assert path.read_bytes().startswith(whole)
+    assert path.read_bytes().count(b"\n") == 3
+
+
+def test_a_broken_line_in_the_middle_is_said(tmp_path: Path) -> None:
+    filled(tmp_path, ["one"])
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"{nothing}\n" + path.read_bytes())
+    with pytest.raises(RealtalkError, match="line 1: not a row"):
+        filled(tmp_path, ["two"])
+
+
+def test_the_later_row_of_one_key_counts(tmp_path: Path) -> None:
+    with Run.open(tmp_path, "test", SETTINGS) as run:
+        table = run.table("rows", KEY)
+        table.add({"chat": "c", "id": "one", "score": 1})
+        table.add({"chat": "c", "id": "one", "score": 2})
+        assert table.finish([])["score"].to_list() == [2]
+    assert Run.load(tmp_path, "test").rows("rows", KEY) == [{"chat": "c", "id": "one", "score": 2}]
+
+
+def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
+    filled(tmp_path, ["one"])
+    other = {"memory": {"name": "whole", "settings": {"reach": 3}}, "seed": 0, "limit": 5}
+    with pytest.raises(RealtalkError) as refused:
+        Run.open(tmp_path, "test", other)
+    assert "memory.settings.reach is 2 there, 3 now" in str(refused.value)
+    assert "limit is not set there, 5 now" in str(refused.value)
+    assert "--fresh" in str(refused.value)
+    with pytest.raises(RealtalkError, match="kind is test there"):
+        Run.open(tmp_path, "another", SETTINGS)
+    with Run.open(tmp_path, "test", other, fresh=True) as run:
+        assert len(run.table("rows", KEY)) == 0
+
+
+def test_fresh_removes_only_what_runs_write(tmp_path: Path) -> None:
+    filled(tmp_path, ["one"])
+    (tmp_path / "notes.txt").write_text("mine", "utf-8")
+    Run.open(tmp_path, "test", {}, fresh=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt", "run.json"]
+
+
+def test_rows_of_nobody_are_not_taken_over(tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text("{}\n", "utf-8")
+    with pytest.raises(RealtalkError, match=r"holds rows\.jsonl but no run\.json"):
+        Run.open(tmp_path, "test", SETTINGS)
+
+
+def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    with Run.open(tmp_path, "test", SETTINGS) as run:
+        run.table("rows", KEY)
+        with (
+            pytest.raises(RealtalkError, match="another run is writing here"),
+            Run.open(tmp_path, "test", SETTINGS) as second,
+        ):
+            second.table("rows", KEY)
+
+
+def test_what_made_the_rows_is_kept(tmp_path: Path) -> None:
+    filled(tmp_path, ["one"])
+    kept = json.loads((tmp_path / "run.json").read_bytes())
+    assert kept["settings"] == SETTINGS
+    assert kept["versions"] == [versions()]
+    assert {"realtalk", "python", "numpy"} <= set(versions())
+    kept["versions"] = [{"realtalk": "0.0.1"}]
+    (tmp_path / "run.json").write_text(json.dumps(kept), "utf-8")
+    filled(tmp_path, ["one"])  # another version goes on, and is noted
+    again = json.loads((tmp_path / "run.json").read_bytes())
+    assert again["versions"] == [{"realtalk": "0.0.1"}, versions()]
+
+
+def test_a_folder_without_a_run(tmp_path: Path) -> None:
+    with pytest.raises(RealtalkError, match="no run here"):
+        Run.load(tmp_path, "test")
+
+
+# A memory that takes its time, so that a kill can come between any two rows.
+SCRIPT = """
+import sys, time
+from pathlib import Path
+from realtalk.corpora.opening import open_reading
+from realtalk.memory.plain import Recent
+from realtalk.probing.asking import Plan
+from realtalk.probing.readers import ExtractReader
+from realtalk.memory.values import Budget
+from realtalk.runs.probing import run_probe
+
+class Slow(ExtractReader):
+    def read(self, items, keep, progress=None):
+        def slowly(place, answered):
+            time.sleep(0.01)
+            keep(place, answered)
+        super().read(items, slowly)
+
+corpus = open_reading("sample").reading.corpus
+plan = Plan(corpus, Recent(), Slow(), (Budget(tokens=300), Budget(words=200)))
+run_probe(plan, Path(sys.argv[1]))
+"""
+
+
+def started(folder: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_a_killed_run_ends_with_the_same_rows(tmp_path: Path) -> None:
+    steady, killed = tmp_path / "steady", tmp_path / "killed"
+    assert started(steady).wait() == 0
+    target = random.randrange(5, 60)  # a different row every time
+    run = started(killed)
+    path = killed / "rows.jsonl"
+    while not path.exists() or path.read_bytes().count(b"\n") < target:
+        assert run.poll() is None, "the run ended too early"
+        time.sleep(0.002)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    before = path.read_bytes()
+    there = before[: before.rfind(b"\n") + 1]
+    assert target <= there.count(b"\n") < 102
+    assert not (killed / "rows.parquet").exists()
+    assert started(killed).wait() == 0
+    after = path.read_bytes()
+    assert after.startswith(there)  # what was there is not asked again
+    assert after.count(b"\n") == 102
+    rows = pl.read_parquet(killed / "rows.parquet")
+    assert rows.height == 102
+    assert rows.equals(pl.read_parquet(steady / "rows.parquet"))
+    assert (killed / "rows.parquet").read_bytes() == (steady / "rows.parquet").read_bytes()

@@ -1,0 +1,118 @@
+"""The benchmark as an Inspect task: run in this process, its log read back."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_server import Call, JudgeServer
+from realtalk.errors import RealtalkError
+
+pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _collected() -> Iterator[None]:
+    yield
+    gc.collect()  # here, where the warnings about the engine's streams are silenced
+
+
+def answer(call: Call) -> str:
+    if "<program_answer>" in call.prompt:
+        return "WRONG" if "fully right" in call.prompt else "CORRECT"
+    return "" if "Theo's boss" in call.prompt else "3 March 2026"
+
+
+def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **arguments: Any) -> Any:
+    from inspect_ai import eval
+    from inspect_ai.log import read_eval_log
+    from inspect_ai.model import get_model
+
+    from realtalk.tasks import memory_probing
+
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    with JudgeServer(answer) as server:
+        monkeypatch.setenv("LOCAL_BASE_URL", server.url)
+        (log,) = eval(
+            memory_probing(**arguments),
+            # Not the model of another test: its address is another one.
+            model=get_model("openai-api/local/tiny", memoize=False),
+            max_retries=0,
+            log_dir=str(tmp_path),
+            display="none",
+            log_realtime=False,
+            ctl_server=False,
+        )
+        return read_eval_log(log.location), server.calls
+
+
+def test_a_task_is_scored_like_a_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, calls = evaluated(
+        tmp_path,
+        monkeypatch,
+        memory="recent",
+        budget="120",
+        questions=10,
+        judge="openai-api/local/judge",
+    )
+    assert log.status == "success"
+    assert log.eval.task == "realtalk/memory_probing"
+    assert log.eval.task_args["memory"] == "recent"
+    assert log.eval.metadata["memory"]["name"] == "recent"
+    scored = {each.name: each for each in log.results.scores}
+    assert list(scored) == ["f1", "exact", "rouge_l", "date_f1", "lenient", "strict"]
+    assert scored["lenient"].metrics["all"].value == 1.0
+    assert scored["strict"].metrics["all"].value == 0.0
+    assert "stderr" in scored["f1"].metrics
+    # One model answers one question with nothing: unscored, not zero.
+    assert (scored["f1"].scored_samples, scored["f1"].unscored_samples) == (9, 1)
+    by_id = {sample.id: sample for sample in log.samples}
+    first = by_id["Chat_1_Mara_Theo:Q1"]
+    assert first.input == "When did the big oven at Theo's bakery break down?"
+    assert first.target == "03.03.2026"
+    assert first.scores["formulas"].value["date_f1"] == 1.0
+    assert first.metadata["context_tokens"] <= 120
+    assert first.metadata["message_ids"]
+    prompt = first.messages[0].text
+    assert prompt.count(first.input) == 1 and "03.03.2026" not in prompt
+    assert first.model_usage["openai-api/local/tiny"].total_tokens == 2
+    asked = [call for call in calls if "<program_answer>" not in call.prompt]
+    assert len(asked) == 10
+
+
+def test_a_task_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from realtalk.tasks import memory_probing
+
+    with pytest.raises(RealtalkError, match="did you mean 'recent'"):
+        memory_probing(memory="recnt")
+    with pytest.raises(RealtalkError, match="one budget a task"):
+        memory_probing(memory="recent", budget="100,200")
+    with pytest.raises(RealtalkError, match="is no setting"):
+        memory_probing(memory="recent", settings="reach")
+    log, _ = evaluated(
+        tmp_path,
+        monkeypatch,
+        memory="recent",
+        budget=60,
+        questions=1,
+        judge="openai-api/local/tiny",
+    )
+    assert log.status == "error"
+    assert "would judge its own answers" in log.error.message
+
+
+def test_the_local_models_are_a_provider() -> None:
+    from inspect_ai.model import get_model
+
+    import realtalk.tasks  # noqa: F401
+
+    with pytest.raises(RealtalkError, match="did you mean 'smollm2'"):
+        get_model("realtalk/smolm2")

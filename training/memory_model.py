@@ -1,0 +1,96 @@
+"""The retriever: MiniLM over a few messages at a time, a vector a message.
+
+    model = load_base(folder)
+    hidden = model(tokens, mask)                   # [rows, length, 384]
+    pooled(hidden, spans)                          # [messages, 384], length 1
+
+A row holds `[CLS] Mara: hey [SEP] Theo: hello you [SEP]`; a message's vector is the mean over
+its own tokens, which have seen their neighbours. `late` keeps a small vector a token for scoring
+by each question token's best match.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+CLS, SEP = 101, 102
+
+
+class Retriever(nn.Module):
+    def __init__(self, config: Any, late: int) -> None:
+        super().__init__()
+        from transformers import BertModel
+
+        self.encoder = BertModel(config, add_pooling_layer=False)
+        self.late = nn.Linear(config.hidden_size, late)
+        self.weigh = nn.Linear(config.hidden_size, 1)
+
+    def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
+        return self.encoder(input_ids=tokens, attention_mask=mask).last_hidden_state  # type: ignore[no-any-return]
+
+
+def padded(rows: list[list[int]], device: torch.device) -> tuple[Tensor, Tensor]:
+    width = -(-max(map(len, rows)) // 8) * 8
+    tokens = torch.zeros(len(rows), width, dtype=torch.int64)
+    mask = torch.zeros(len(rows), width, dtype=torch.int64)
+    for at, row in enumerate(rows):
+        tokens[at, : len(row)] = torch.tensor(row)
+        mask[at, : len(row)] = 1
+    return tokens.to(device, non_blocking=True), mask.to(device, non_blocking=True)
+
+
+def spread(hidden: Tensor, spans: list[tuple[int, int, int]]) -> tuple[Tensor, Tensor]:
+    """Each message's own token states, padded: [messages, longest, 384], and which are real."""
+    longest = max(length for _, _, length in spans)
+    where = torch.tensor(spans)
+    inside = torch.arange(longest)[None, :] < where[:, 2:3]
+    at = (where[:, :1] * hidden.shape[1] + where[:, 1:2] + torch.arange(longest)[None, :]).clamp(
+        max=hidden.shape[0] * hidden.shape[1] - 1
+    )
+    at, inside = at.to(hidden.device), inside.to(hidden.device)
+    own = hidden.reshape(-1, hidden.shape[-1])[at.flatten()].view(*at.shape, -1)
+    return own, inside
+
+
+def pooled(own: Tensor, inside: Tensor) -> Tensor:
+    weight = inside.to(own.dtype).unsqueeze(-1)
+    mean = (own * weight).sum(1) / weight.sum(1).clamp(min=1)
+    return nn.functional.normalize(mean.float(), dim=-1)
+
+
+def best_matches(
+    model: Retriever, asked: tuple[Tensor, Tensor], own: tuple[Tensor, Tensor]
+) -> Tensor:
+    """[questions, messages]: the weighted mean over question tokens of their best match."""
+    query = nn.functional.normalize(model.late(asked[0]), dim=-1)
+    document = nn.functional.normalize(model.late(own[0]), dim=-1)
+    weight = model.weigh(asked[0]).float().squeeze(-1).sigmoid() * asked[1]
+    weight = weight / weight.sum(-1, keepdim=True)
+    found = []
+    for start in range(0, len(query), 16):
+        alike = torch.einsum("qid,mjd->qimj", query[start : start + 16], document)
+        alike = alike.masked_fill(~own[1][None, None].bool(), -1.0).amax(-1)
+        found.append((alike.float() * weight[start : start + 16, :, None]).sum(1))
+    return torch.cat(found)
+
+
+def load_base(folder: Path, late: int = 96) -> Retriever:
+    """MiniLM's weights with fresh small layers."""
+    from safetensors.torch import load_file
+    from transformers import BertConfig
+
+    config = BertConfig.from_json_file(str(folder / "config.json"))
+    config._attn_implementation = "sdpa"
+    model = Retriever(config, late)
+    weights = {k: v.float() for k, v in load_file(folder / "model.safetensors").items()}
+    wanted = model.encoder.state_dict()
+    model.encoder.load_state_dict({k: v for k, v in weights.items() if k in wanted}, strict=True)
+    nn.init.orthogonal_(model.late.weight)
+    nn.init.zeros_(model.late.bias)
+    nn.init.zeros_(model.weigh.weight)
+    nn.init.zeros_(model.weigh.bias)
+    return model

@@ -1,0 +1,352 @@
+"""Trains the retriever on chats with questions and evidence, on a CPU or an accelerator.
+
+    python training/memory_train.py --name c0 --hold 0 --folds 3     # scored on chats not seen
+    python training/memory_train.py --name all1 --seed 1 --save      # on everything
+
+A step takes one chat, all its messages and some of its questions; every message of the chat is a
+candidate. Each evidence message competes with all that is no evidence. What is drawn anew each
+time: other names for the speakers, long messages broken into bubbles (real chats are written so,
+LoCoMo's are not), where rows begin. Results go to OUT/<name>.json, vectors of the held-out chats
+to OUT/<name>.npz.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from memory_model import CLS, SEP, Retriever, best_matches, load_base, padded, pooled, spread
+from realtalk.encoders.sentences import pack
+
+HERE = Path(__file__).parent
+SHARP, SHARP_LATE = 0.05, 0.03  # temperatures
+NAMES = """Ada Aisha Alan Amir Anita Arjun Ben Bianca Boris Carla Chen Clara Dana Diego Dmitri Elif
+Emma Enzo Farah Felix Fiona Gita Greta Hana Hassan Hugo Ines Ivan Jamal Jana Jonas Kai Keiko Lars
+Leila Liam Lucia Luis Mara Marek Maya Mei Milo Nadia Nia Noah Nora Olga Omar Pablo Petra Priya Rafi
+Rosa Ruth Sami Sara Selim Sofia Tariq Theo Tomas Uma Vera Viktor Wei Yara Yusuf Zoe Zuri""".split()  # noqa: SIM905 - names read better
+
+
+class Chat:
+    """One chat of the data file, drawn anew at each step."""
+
+    def __init__(self, given: dict[str, Any]) -> None:
+        self.id: str = given["id"]
+        self.speakers: list[str] = given["speakers"]
+        self.messages: list[dict[str, Any]] = given["messages"]
+        self.queries: list[dict[str, Any]] = given["queries"]
+
+    def plain(self, named: bool) -> tuple[list[str], list[int], list[int]]:
+        """Texts, sessions, and which message each text is (here: itself)."""
+        texts = [self._shown(m["text"], m["speaker"], self.speakers, named) for m in self.messages]
+        return texts, [m["session"] for m in self.messages], list(range(len(texts)))
+
+    def drawn(
+        self, rng: random.Random, named: bool
+    ) -> tuple[list[str], list[int], list[int], dict[str, str]]:
+        """As `plain`, with other names and broken into bubbles."""
+        names = dict(zip(self.speakers, self.speakers, strict=True))
+        if rng.random() < 0.5:
+            names = dict(zip(self.speakers, rng.sample(NAMES, len(self.speakers)), strict=True))
+        broken = rng.choice([0.0, 0.0, 0.5, 0.9])
+        bare = rng.random() < 0.15
+        texts, sessions, owners = [], [], []
+        new = [names[name] for name in self.speakers]
+        for at, message in enumerate(self.messages):
+            text = renamed(message["text"], names)
+            if bare:
+                text = re.sub(r"[.,!?'’]", "", text)
+            for part in bubbles(text, rng) if rng.random() < broken else [text]:
+                texts.append(self._shown(part, message["speaker"], new, named))
+                sessions.append(message["session"])
+                owners.append(at)
+        return texts, sessions, owners, names
+
+    @staticmethod
+    def _shown(text: str, speaker: int, names: list[str], named: bool) -> str:
+        return f"{names[speaker]}: {text}" if named else text
+
+
+def renamed(text: str, names: dict[str, str]) -> str:
+    for old, new in names.items():
+        if old != new:
+            text = text.replace(old, new)
+    return text
+
+
+def bubbles(text: str, rng: random.Random) -> list[str]:
+    """A message's sentences, one or two a bubble."""
+    found: list[str] = []
+    for sentence in re.split(r"(?<=[.!?])\s+", text):
+        if found and rng.random() < 0.35:
+            found[-1] += " " + sentence
+        else:
+            found.append(sentence)
+    return found
+
+
+def tokenised(tokenizer: Tokenizer, texts: list[str], most: int) -> list[list[int]]:
+    return [e.ids[:most] for e in tokenizer.encode_batch(texts, add_special_tokens=False)]
+
+
+class Encoded:
+    """A chat's messages and some questions, through the model."""
+
+    def __init__(
+        self,
+        model: Retriever,
+        parts: list[list[int]],
+        sessions: list[int],
+        asked: list[list[int]],
+        most: int,
+        device: torch.device,
+    ) -> None:
+        laid = pack(parts, sessions if most else None, most, CLS, SEP)
+        hidden = model(*padded(laid.rows, device))
+        self.own = spread(hidden, laid.spans)
+        self.messages = pooled(*self.own)
+        alone = pack(asked, None, 0, CLS, SEP)
+        self.asked = spread(model(*padded(alone.rows, device)), alone.spans)
+        self.questions = pooled(*self.asked)
+
+
+def fitted(scores: Tensor, groups: Tensor, mates: Tensor) -> Tensor:
+    """Minus the log chance that each evidence message wins against all that is no evidence.
+
+    `groups` [evidence, texts] are the bubbles of one evidence message, `mates` all bubbles that
+    are evidence of the same question; `scores` [evidence, texts].
+    """
+    low = torch.finfo(scores.dtype).min
+    right = scores.masked_fill(~groups, low).logsumexp(-1)
+    rest = scores.masked_fill(mates, low).logsumexp(-1)
+    return nn.functional.softplus(rest - right)
+
+
+def drawn_queries(
+    chat: Chat, options: argparse.Namespace, rng: random.Random
+) -> Iterator[list[dict[str, Any]]]:
+    """One epoch's questions, some at a time."""
+    chosen = [q for q in chat.queries if q["kind"] != "observation"]
+    if options.observations:
+        told = [q for q in chat.queries if q["kind"] == "observation"]
+        chosen += rng.sample(told, int(len(told) * options.observations))
+    rng.shuffle(chosen)
+    size = math.ceil(len(chosen) / max(1, math.ceil(len(chosen) / options.batch)))
+    for start in range(0, len(chosen), max(1, size)):
+        yield chosen[start : start + size]
+
+
+def step_loss(
+    model: Retriever,
+    tokenizer: Tokenizer,
+    chat: Chat,
+    queries: list[dict[str, Any]],
+    options: argparse.Namespace,
+    rng: random.Random,
+    device: torch.device,
+) -> Tensor:
+    names: dict[str, str] = {}
+    if options.drawn:
+        texts, sessions, owners, names = chat.drawn(rng, options.named)
+    else:
+        texts, sessions, owners = chat.plain(options.named)
+    if options.chunk and rng.random() < 0.5:  # rows begin elsewhere
+        cut = rng.randrange(3, 9)
+        sessions = [session * 1000 + at // cut for at, session in enumerate(sessions)]
+    asked = [renamed(q["text"], names) for q in queries]
+    if options.drawn:
+        asked = [text.rstrip("?") if rng.random() < 0.15 else text for text in asked]
+    parts = tokenised(tokenizer, texts, options.longest)
+    questions = tokenised(tokenizer, asked, 64)
+    with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+        made = Encoded(model, parts, sessions, questions, options.chunk, device)
+        late = best_matches(model, made.asked, made.own)
+    where = torch.tensor(owners)
+    groups, mates, rows, weights = [], [], [], []
+    for at, query in enumerate(queries):
+        every = torch.isin(where, torch.tensor(query["positives"]))
+        for place in query["positives"]:
+            groups.append(where == place)
+            mates.append(every)
+            rows.append(at)
+            share = options.told if query["kind"] == "observation" else 1.0
+            weights.append(share / len(query["positives"]))
+    group, mate = torch.stack(groups).to(device), torch.stack(mates).to(device)
+    row = torch.tensor(rows, device=device)
+    weight = torch.tensor(weights, device=device)
+    dense = (made.questions @ made.messages.T) / SHARP
+    loss = fitted(dense[row], group, mate) + options.late * fitted(
+        late[row] / SHARP_LATE, group, mate
+    )
+    return (loss * weight).sum() / len(queries)
+
+
+def train(
+    model: Retriever, chats: list[Chat], options: argparse.Namespace, device: torch.device
+) -> None:
+    rng = random.Random(options.seed)
+    tokenizer = Tokenizer.from_file(str(options.tokenizer))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    small = [*model.late.parameters(), *model.weigh.parameters()]
+    groups = [
+        {"params": list(model.encoder.parameters()), "lr": options.lr},
+        {"params": small, "lr": 5e-4},
+    ]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=device.type == "cuda")
+    epochs = []
+    for _ in range(options.epochs):
+        steps = [(chat, part) for chat in chats for part in drawn_queries(chat, options, rng)]
+        rng.shuffle(steps)
+        epochs.append(steps)
+    total = sum(map(len, epochs))
+    warm = max(1, int(0.1 * total))
+
+    def rate(step: int) -> float:
+        return min((step + 1) / warm, max(0.0, (total - step) / max(1, total - warm)))
+
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
+    began, done = time.time(), 0
+    model.train()
+    for epoch, steps in enumerate(epochs):
+        lost = torch.zeros((), device=device)
+        for chat, queries in steps:
+            loss = step_loss(model, tokenizer, chat, queries, options, rng, device)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            lost += loss.detach()
+            done += 1
+            if options.limit and done >= options.limit:
+                return
+        took = time.time() - began
+        print(
+            f"{options.name} {epoch + 1}: {lost.item() / len(steps):.3f} {took:.0f} s", flush=True
+        )
+
+
+def averaged(paths: list[Path]) -> dict[str, Tensor]:
+    """The mean of several runs' weights: they began at one point and end near each other."""
+    from safetensors.torch import load_file
+
+    found = [load_file(path) for path in paths]
+    return {name: torch.stack([one[name].float() for one in found]).mean(0) for name in found[0]}
+
+
+@torch.no_grad()
+def vectors(
+    model: Retriever, chat: Chat, options: argparse.Namespace, device: torch.device
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Vectors and late scores of a chat's questions (no observations) and messages."""
+    model.eval()
+    tokenizer = Tokenizer.from_file(str(options.tokenizer))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    texts, sessions, _ = chat.plain(options.named)
+    asked = [q["text"] for q in chat.queries if q["kind"] != "observation"]
+    parts, questions = tokenised(tokenizer, texts, 256), tokenised(tokenizer, asked, 64)
+    with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+        made = Encoded(model, parts, sessions, questions, options.chunk, device)
+        late = best_matches(model, made.asked, made.own)
+    found = {"messages": made.messages, "questions": made.questions, "late": late}
+    return {name: value.cpu().numpy().astype(np.float16) for name, value in found.items()}
+
+
+def scored(scores: np.ndarray[Any, Any], positives: list[list[int]]) -> dict[str, float]:
+    """any@5, nDCG@10 and recall@20."""
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :20]
+    gain = 1 / np.log2(np.arange(10) + 2)
+    rows = []
+    for top, right in zip(order, positives, strict=True):
+        hit = np.isin(top, right)
+        ideal = gain[: min(10, len(right))].sum()
+        rows.append((hit[:5].any(), (hit[:10] * gain).sum() / ideal, hit.sum() / len(right)))
+    means = np.mean(rows, axis=0)
+    return dict(zip(("any@5", "ndcg@10", "recall@20"), map(float, means.round(4)), strict=True))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add = parser.add_argument
+    add("--name", required=True)
+    add("--data", type=Path, default=HERE / "build" / "memory" / "chats.json")
+    add("--base", type=Path, default=HERE / "build" / "minilm")
+    add("--tokenizer", type=Path, default=HERE / "build" / "minilm" / "tokenizer.json")
+    add("--out", type=Path, default=HERE / "build" / "runs")
+    add("--hold", type=int, default=-1, help="the fold of LoCoMo chats to hold out")
+    add("--folds", type=int, default=3)
+    add("--seed", type=int, default=0)
+    add("--epochs", type=int, default=8)
+    add("--batch", type=int, default=96)
+    add("--lr", type=float, default=5e-5)
+    add("--chunk", type=int, default=0, help="tokens of neighbours in a row; 0: messages alone")
+    add("--longest", type=int, default=128, help="tokens of a message while training")
+    add("--named", action="store_true", help="begin every message with its speaker")
+    add("--drawn", action="store_true", help="names, bubbles and punctuation drawn anew")
+    add("--observations", type=float, default=0.0, help="share of statements in an epoch")
+    add("--told", type=float, default=0.5, help="weight of a statement")
+    add("--late", type=float, default=0.5, help="weight of best matches")
+    add("--layers", type=int, default=0, help="keep only the first so many")
+    add("--longmemeval", action="store_true")
+    add("--soup", nargs="*", default=[], help="no training: the mean weights of these runs")
+    add("--save", action="store_true")
+    add("--limit", type=int, default=0, help="stop after so many steps (a smoke test)")
+    options = parser.parse_args()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.manual_seed(options.seed)
+    options.out.mkdir(parents=True, exist_ok=True)
+    began = time.time()
+    chats = [Chat(given) for given in json.loads(options.data.read_text("utf-8"))]
+    locomo = [chat for chat in chats if chat.id.startswith("locomo/")]
+    held = locomo[options.hold :: options.folds] if options.hold >= 0 else []
+    used = [c for c in chats if c not in held and (options.longmemeval or c in locomo)]
+    model = load_base(options.base)
+    if options.layers:
+        model.encoder.encoder.layer = model.encoder.encoder.layer[: options.layers]
+    model = model.to(device)
+    if options.soup:
+        model.load_state_dict(averaged([options.out / f"{n}.safetensors" for n in options.soup]))
+    else:
+        train(model, used, options, device)
+    result: dict[str, Any] = {"options": {k: str(v) for k, v in vars(options).items()}}
+    arrays: dict[str, np.ndarray[Any, Any]] = {}
+    tables: dict[str, list[dict[str, float]]] = {"dense": [], "late": [], "both": []}
+    for chat in held:
+        made = vectors(model, chat, options, device)
+        arrays |= {f"{chat.id.split('/')[1]}.{name}": value for name, value in made.items()}
+        right = [q["positives"] for q in chat.queries if q["kind"] != "observation"]
+        dense = made["questions"].astype(np.float32) @ made["messages"].T.astype(np.float32)
+        late = made["late"].astype(np.float32)
+        both = dense / dense.std() + late / late.std()
+        for name, scores in (("dense", dense), ("late", late), ("both", both)):
+            tables[name].append(scored(scores, right))
+    for name, rows in tables.items():
+        if rows:
+            result[name] = {k: round(float(np.mean([r[k] for r in rows])), 4) for k in rows[0]}
+    if held:
+        np.savez(options.out / f"{options.name}.npz", **arrays)
+    if options.save:
+        from safetensors.torch import save_file
+
+        weights = {k: v.half().cpu().contiguous() for k, v in model.state_dict().items()}
+        save_file(weights, options.out / f"{options.name}.safetensors")
+    result["seconds"] = round(time.time() - began, 1)
+    (options.out / f"{options.name}.json").write_text(json.dumps(result, indent=1))
+    print(options.name, {k: v for k, v in result.items() if k != "options"}, flush=True)
+
+
+if __name__ == "__main__":
+    main()
