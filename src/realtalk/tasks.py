@@ -2,6 +2,7 @@
 
     inspect eval realtalk/memory_probing -T path=sample -T memory=retrieved -T budget=1000 \\
         --model openai/gpt-4o-mini
+    inspect eval realtalk/persona_simulation -T speaker=Mara --model openai/gpt-4o-mini
     inspect view
 
 A sample holds the question and its true answer; the solver puts the memory's context into the
@@ -28,6 +29,7 @@ from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.memory.registry import make_memory, parse_settings
 from realtalk.memory.values import Budget, Built
+from realtalk.persona.inspecting import persona_simulation
 from realtalk.probing.asking import Plan, bare, built_without_questions
 from realtalk.probing.budgets import parse_budgets
 from realtalk.probing.judging import UNTOLD, read_verdict, refuse_own_judge
@@ -35,7 +37,7 @@ from realtalk.probing.readers import Item, NoReader, prompt_of
 from realtalk.probing.rows import ANSWER_SCORES, answer_scores
 from realtalk.probing.wording import Wording, load_wording
 
-__all__ = ["memory_probing"]
+__all__ = ["memory_probing", "persona_simulation"]
 
 _VERSION = "1"
 

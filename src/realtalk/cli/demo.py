@@ -43,7 +43,7 @@ def demo(
     """Show the software at work on its fictional sample chats.
 
     Reads the samples, checks them, describes them, labels every turn's emotional intelligence,
-    compares people with simulated speakers, probes a memory, and writes
+    compares people with simulated speakers, probes a memory, continues as a speaker, and writes
     tables (CSV, JSON) and figures (PNG, SVG, interactive HTML) into demo/.
     """
     from realtalk.cli.printing import progress, say
@@ -149,11 +149,39 @@ def _remember(samples: dict[str, Opened], out: Path) -> None:
     _table(out, "probe-costs", "what a question costs", *cost_rows(scores))
 
 
+def _continue(samples: dict[str, Opened], out: Path) -> None:
+    import polars as pl
+
+    from realtalk.cli.printing import progress, say
+    from realtalk.persona.registry import make_simulator
+    from realtalk.persona.tables import READING, beyond, table_2
+    from realtalk.persona.turns import tasks
+    from realtalk.runs.persona import joined, run_persona
+
+    corpus = samples["sample"].reading.corpus
+    labels = pl.read_parquet(out / "labels" / "sample" / "labels.parquet")
+    asked = tasks(corpus, speaker="Mara", labels=labels)
+    found = []
+    with progress("continuing as Mara") as advance:
+        for name in ("constant", "copy", "retrieve"):
+            run = run_persona(
+                *(corpus, asked, make_simulator(name), out / "persona" / name),
+                fresh=True,
+                limit=30,
+                progress=advance,
+            )
+            found.append(joined(name, [run])[0])
+    _table(out, "persona", "Mara's first 30 turns, continued", *table_2(found, published=False))
+    _table(out, "persona-beyond", "and beyond the paper", *beyond(found))
+    say(READING)
+
+
 STAGES = (
     _Stage("Are the corpora sound?", _check),
     _Stage("What do they look like?", _describe),
     _Stage("How do people feel, and how do they treat each other?", _feel),
     _Stage("What can be found again in a long chat?", _remember),
+    _Stage("Who could have written the next turn?", _continue),
 )
 
 

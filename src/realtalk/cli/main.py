@@ -11,7 +11,7 @@ import sys
 import typer
 
 from realtalk import __version__
-from realtalk.cli import corpus, data, demo, ei, models, probe, stats
+from realtalk.cli import corpus, data, demo, ei, models, persona, probe, stats
 
 __all__ = ["app", "main"]
 
@@ -33,6 +33,7 @@ stats.register(app)
 demo.register(app)
 app.add_typer(ei.app, name="ei")
 app.add_typer(probe.app, name="probe")
+app.add_typer(persona.app, name="persona")
 app.add_typer(data.app, name="data")
 app.add_typer(models.app, name="models")
 

@@ -1,0 +1,334 @@
+"""`persona`: continue a chat as one of its speakers, and how near that comes to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from realtalk.cli import persona_tune
+from realtalk.cli.options import FormatName, Gap, Json, Target
+from realtalk.cli.persona_options import (
+    Choosing,
+    ContextSessions,
+    ContextTokens,
+    Fresh,
+    Labels,
+    Limit,
+    Loaded,
+    ModelName,
+    RunNamed,
+    RunsNamed,
+    Set,
+    SimulatorName,
+    Speaker,
+    Style,
+    are_published,
+    chosen_chats,
+    load_runs,
+    numbers_of,
+    wanted_simulator,
+)
+
+if TYPE_CHECKING:
+    from realtalk.persona.choosing import Choice
+    from realtalk.persona.summaries import Simulation
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Continue a chat as one of its speakers, and score content and emotional intelligence "
+    "against what they really wrote.",
+    no_args_is_help=True,
+)
+
+
+@app.command()
+def turns(
+    path: Target,
+    speaker: Speaker = None,
+    labels: Labels = None,
+    choice: Choosing = "ei",
+    context_sessions: ContextSessions = 3,
+    context_tokens: ContextTokens = 1500,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Also write every turn's prompt as JSONL."
+        ),
+    ] = None,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    json: Json = False,
+) -> None:
+    """Show what is learned from and what is tested, speaker by speaker.
+
+    With --out writes a line a tested turn: speaker, id, and the text that a model is asked with,
+    for models elsewhere. What the person really wrote is not in it.
+
+    Examples:
+
+        realtalk persona turns sample
+
+        realtalk persona turns data/realtalk --labels labels --out turns.jsonl
+    """
+    from realtalk.cli.printing import print_json, say, show, warn
+    from realtalk.persona.choosing import choice_rows, difference
+    from realtalk.persona.turns import tasks_of
+
+    corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
+    made = tasks_of(
+        corpus, choices, context_sessions=context_sessions, context_tokens=context_tokens
+    )
+    if json:
+        print_json([_task_json(task, each) for task, each in zip(made, choices, strict=True)])
+    else:
+        show("what is learned from and tested", *choice_rows(choices))
+        left = sum(each.turns[each.test] for each in choices) - sum(len(t.turns) for t in made)
+        say(
+            f"{sum(len(task.turns) for task in made):,} turns to simulate; {left} left out, the "
+            f"first of a chat, which has no context; {sum(len(t.learning.turns) for t in made):,} "
+            "to learn from"
+        )
+    for each in choices:
+        if line := difference(each):
+            warn(line)
+    if out is not None:
+        _write_prompts(out, made)
+        say(f"wrote {sum(len(task.turns) for task in made):,} prompts to {out}")
+
+
+@app.command()
+def simulate(
+    path: Target,
+    speaker: Speaker = None,
+    simulator: SimulatorName = None,
+    model: ModelName = None,
+    style: Style = False,
+    settings: Set = None,
+    labels: Labels = None,
+    choice: Choosing = "ei",
+    context_sessions: ContextSessions = 3,
+    context_tokens: ContextTokens = 1500,
+    limit: Limit = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")
+    ] = None,
+    fresh: Fresh = False,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    json: Json = False,
+) -> None:
+    """Continue as a speaker at each of their turns in the tested chat, and score it.
+
+    Writes run.json, simulated.parquet, rows.parquet (a row a turn with every score) and
+    speakers.parquet. A run that was stopped goes on where it was: call it again.
+
+    Examples:
+
+        realtalk persona simulate sample --speaker Mara --out run
+
+        realtalk persona simulate data/realtalk --simulator constant --out constant
+
+        realtalk persona simulate data/realtalk -s Akib --model openai/gpt-4o-mini --style --out llm
+    """
+    from realtalk.cli.printing import progress
+    from realtalk.cli.probe_options import run_folder
+    from realtalk.persona.registry import make_simulator
+    from realtalk.persona.turns import tasks_of
+    from realtalk.runs.persona import run_persona
+
+    name, given = wanted_simulator(simulator, model, style, settings)
+    made = make_simulator(name, given)
+    corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
+    tasks = tasks_of(
+        corpus, choices, context_sessions=context_sessions, context_tokens=context_tokens
+    )
+    with run_folder(out) as folder, progress("simulating") as advance:
+        run = run_persona(corpus, tasks, made, folder, fresh=fresh, limit=limit, progress=advance)
+    found = run.simulation
+    _print([found], json, are_published([Loaded(found, [*run.rows], [run])]), detailed=True)
+    if out is not None:
+        _say(f"the run is in {out}")
+
+
+@app.command()
+def table(
+    runs: RunsNamed,
+    speakers: Annotated[
+        bool, typer.Option("--speakers", help="Also every speaker, in the form of Table 8.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Runs side by side in the form of the paper's Table 2, its own rows below.
+
+    Runs of one name are joined: an adapter is for one speaker, so ten runs make one row.
+
+    Examples:
+
+        realtalk persona table constant retrieve
+
+        realtalk persona table untuned=base tuned=mara-run tuned=theo-run --speakers
+    """
+    loaded = load_runs(runs)
+    _print([each.simulation for each in loaded], json, are_published(loaded), detailed=speakers)
+
+
+@app.command()
+def compare(first: RunNamed, second: RunNamed, json: Json = False) -> None:
+    """Two runs on the same turns: differences with intervals, and two tests.
+
+    Wilcoxon's signed ranks over speakers, and a paired bootstrap that draws turns within speakers;
+    each corrected by Holm within content, EI, and beyond. Give several runs of one side with
+    commas: untuned tuned-mara,tuned-theo.
+
+    Examples:
+
+        realtalk persona compare constant retrieve
+    """
+    from realtalk.cli.printing import print_json, say, show
+    from realtalk.persona.comparing import compare as test
+    from realtalk.persona.tables import compared, gain_line
+
+    sides = []
+    for text in (first, second):
+        name, _, folders = text.rpartition("=")
+        named = [f"{name or folders}={part}" for part in folders.split(",") if part]
+        sides.append(load_runs(named)[0])
+    a, b = sides
+    found = test(a.rows, a.simulation, b.rows, b.simulation)
+    if json:
+        print_json(found.to_json())
+    else:
+        show(f"{found.names[1]} against {found.names[0]}, on the same turns", *compared(found))
+        say(gain_line(found))
+
+
+@app.command()
+def sweep(
+    path: Target,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
+    speaker: Speaker = None,
+    sessions: Annotated[
+        str, typer.Option("--sessions", metavar="K,…", help="Numbers of context sessions.")
+    ] = "1,2,3,5,10",
+    simulator: SimulatorName = None,
+    model: ModelName = None,
+    style: Style = False,
+    settings: Set = None,
+    labels: Labels = None,
+    choice: Choosing = "ei",
+    context_tokens: Annotated[
+        int, typer.Option("--context-tokens", metavar="N", help="At most so many tokens.")
+    ] = 6000,
+    limit: Limit = None,
+    fresh: Fresh = False,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    json: Json = False,
+) -> None:
+    """The same turns with more and more context, as in the paper's Figure 7.
+
+    Every number's run is kept in a folder of its own below DIR. A setting may say {k} where the
+    number belongs: --set adapter=adapters/{k}.
+
+    Examples:
+
+        realtalk persona sweep sample --simulator retrieve --sessions 1,3 --out sweep
+
+        realtalk persona sweep data/realtalk -s Akib --model openai/gpt-4o-mini --out akib
+    """
+    from realtalk.cli.printing import print_json, progress, show
+    from realtalk.persona.registry import make_simulator
+    from realtalk.persona.scoring import Scorer
+    from realtalk.persona.tables import sweep as rows_of
+    from realtalk.persona.turns import tasks_of
+    from realtalk.runs.persona import run_persona
+
+    numbers = numbers_of(sessions)
+    name, given = wanted_simulator(simulator, model, style, settings)
+    corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
+    scorer = Scorer(corpus)
+    found = {}
+    for number in numbers:
+        here = {
+            key: value.replace("{k}", str(number)) if isinstance(value, str) else value
+            for key, value in given.items()
+        }
+        tasks = tasks_of(corpus, choices, context_sessions=number, context_tokens=context_tokens)
+        with progress(f"{number} sessions") as advance:
+            run = run_persona(
+                corpus,
+                tasks,
+                make_simulator(name, here),
+                out / str(number),
+                scorer=scorer,
+                fresh=fresh,
+                limit=limit,
+                progress=advance,
+            )
+        found[number] = run.simulation
+    if json:
+        print_json({str(number): each.to_json() for number, each in found.items()})
+    else:
+        show("context sessions", *rows_of(found))
+    _say(f"the runs are in {out}")
+
+
+def _task_json(task: Any, choice: Choice) -> dict[str, Any]:
+    from realtalk.persona.choosing import difference
+
+    return {
+        "speaker": task.speaker,
+        "learn": choice.learn,
+        "test": choice.test,
+        "overall_ei": dict(choice.overall),
+        "sure": choice.sure,
+        "consistency": choice.consistency.to_json(),
+        "learning_turns": len(task.learning.turns),
+        "turns": len(task.turns),
+        "context_turns": sum(len(turn.prompt.context) for turn in task.turns)
+        / max(1, len(task.turns)),
+        "differs_from_table_8": difference(choice),
+    }
+
+
+def _write_prompts(out: Path, tasks: list[Any]) -> None:
+    import orjson
+
+    from realtalk.corpora.writing import atomic_path
+    from realtalk.persona.prompting import text_of
+
+    with atomic_path(out) as temporary, temporary.open("wb") as stream:
+        for task in tasks:
+            for prompt in task.prompts:
+                row = {"speaker": task.speaker, "id": prompt.id, "prompt": text_of(prompt)}
+                stream.write(orjson.dumps(row) + b"\n")
+
+
+def _print(found: list[Simulation], json: bool, published: bool, *, detailed: bool) -> None:
+    from realtalk.cli.printing import print_json, say, show
+    from realtalk.persona.tables import READING, beyond, table_2, table_8, unscored_lines
+
+    if json:
+        print_json([each.to_json() for each in found])
+    else:
+        if detailed:
+            for each in found:
+                show(f"{each.name}: every speaker", *table_8(each, published=published))
+        show("averages over speakers", *table_2(found, published=published))
+        show("what raw agreement does not show", *beyond(found))
+        say(READING)
+    for each in found:
+        for line in unscored_lines(each):
+            say(line)
+
+
+def _say(line: str) -> None:
+    from realtalk.cli.printing import say
+
+    say(line)
+
+
+persona_tune.register(app)

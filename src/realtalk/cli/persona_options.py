@@ -1,0 +1,210 @@
+"""Options that the commands of `persona` share, and what they stand for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from realtalk.cli.options import opened, read_options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from realtalk.chat import Corpus
+    from realtalk.persona.choosing import Choice
+    from realtalk.persona.summaries import Simulation
+    from realtalk.runs.persona import SimulatedRun
+
+__all__ = [
+    "Choosing",
+    "ContextSessions",
+    "ContextTokens",
+    "Fresh",
+    "Labels",
+    "Limit",
+    "Loaded",
+    "ModelName",
+    "RunNamed",
+    "RunsNamed",
+    "Set",
+    "SimulatorName",
+    "Speaker",
+    "Style",
+    "are_published",
+    "chosen_chats",
+    "load_runs",
+    "numbers_of",
+    "wanted_simulator",
+]
+
+Speaker = Annotated[
+    str | None,
+    typer.Option(
+        "--speaker",
+        "-s",
+        metavar="NAME",
+        help="Only this speaker.",
+        show_default="all with two chats",
+    ),
+]
+Labels = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        metavar="DIR",
+        help="What `realtalk ei PATH --out DIR` wrote: saves labelling.",
+    ),
+]
+Choosing = Annotated[
+    str,
+    typer.Option(
+        "--choice",
+        metavar="RULE",
+        help="Which chat is tested: ei, the one with the lower overall EI by these labels; paper, "
+        "Table 8's where it has the speaker.",
+    ),
+]
+ContextSessions = Annotated[
+    int, typer.Option("--context-sessions", metavar="K", help="The last K sessions are shown.")
+]
+ContextTokens = Annotated[
+    int, typer.Option("--context-tokens", metavar="N", help="At most so many tokens of them.")
+]
+SimulatorName = Annotated[
+    str | None,
+    typer.Option(
+        "--simulator",
+        metavar="NAME",
+        help="copy, constant, common, retrieve; llm: the model named; local: a model folder run "
+        "here; tuned: with an adapter that `persona tune` made; written: what was written "
+        "elsewhere.",
+        show_default="retrieve, or llm with a model",
+    ),
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="llm: provider/model, which is sent the chat; realtalk/smollm2 runs here.",
+    ),
+]
+Style = Annotated[
+    bool, typer.Option("--style", help="llm, local: also tell how the speaker writes elsewhere.")
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A setting of the simulator; may be repeated."),
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", metavar="N", help="Only each speaker's first N turns.")
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew in a folder that has a run.")]
+RunsNamed = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN...", help="Folders that `persona simulate` wrote; NAME=RUN gives a name."
+    ),
+]
+RunNamed = Annotated[str, typer.Argument(metavar="RUN", help="As for `persona table`.")]
+
+
+def wanted_simulator(
+    simulator: str | None, model: str | None, style: bool, settings: list[str] | None
+) -> tuple[str, dict[str, Any]]:
+    """The simulator's name and its settings, of which some have options of their own."""
+    from realtalk.errors import RealtalkError
+    from realtalk.memory.registry import parse_settings
+
+    name = simulator or ("retrieve" if model is None else "llm")
+    given: dict[str, Any] = dict(parse_settings(settings or []))
+    if model is not None:
+        given["model"] = model
+    if style:
+        given["style"] = True
+    if name == "llm" and "model" not in given:
+        raise RealtalkError(
+            "the simulator llm needs a model",
+            fix="name it: --model openai/gpt-4o-mini, or realtalk/smollm2 which runs here",
+        )
+    return name, given
+
+
+def numbers_of(text: str) -> list[int]:
+    from realtalk.errors import RealtalkError
+
+    try:
+        found = list(dict.fromkeys(int(part) for part in text.split(",") if part.strip()))
+    except ValueError:
+        found = []
+    if not found or min(found) < 1:
+        raise RealtalkError(f"'{text}' are no numbers of sessions", fix="write 1,2,3,5,10")
+    return found
+
+
+def chosen_chats(
+    path: str,
+    format_name: str | None,
+    gap: str,
+    labels: Path | None,
+    choice: str,
+    speaker: str | None,
+) -> tuple[Corpus, list[Choice]]:
+    from realtalk.cli.printing import progress
+    from realtalk.persona.turns import choices_of
+
+    with opened(path, format_name, read_options(gap)) as found:
+        corpus = found.reading.corpus
+    frame = None if labels is None else _read_labels(labels)
+    with progress("labelling") as advance:
+        choices = choices_of(corpus, labels=frame, choice=choice, speaker=speaker, progress=advance)
+    return corpus, choices
+
+
+def _read_labels(folder: Path) -> pl.DataFrame:
+    import polars as pl
+
+    from realtalk.errors import RealtalkError
+
+    place = folder / "labels.parquet" if folder.is_dir() else folder
+    try:
+        return pl.read_parquet(place)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise RealtalkError(
+            "no labels here", where=str(folder), fix="make them: realtalk ei PATH --out DIR"
+        ) from error
+
+
+class Loaded(NamedTuple):
+    """Runs of one name, joined."""
+
+    simulation: Simulation
+    rows: list[Any]
+    runs: list[SimulatedRun]
+
+
+def load_runs(named: list[str]) -> list[Loaded]:
+    """Runs by name, in the order given; those of one name joined."""
+    from realtalk.runs.persona import joined, load_persona
+
+    found: dict[str, list[SimulatedRun]] = {}
+    for text in named:
+        name, equals, folder = text.rpartition("=")
+        run = load_persona(Path(folder))
+        label = name if equals and name != folder else f"{run.name} ({Path(folder).name})"
+        found.setdefault(label, []).append(run)
+    return [Loaded(*joined(name, runs), runs) for name, runs in found.items()]
+
+
+def are_published(loaded: list[Loaded]) -> bool:
+    """Whether the paper's tables are about these speakers and chats."""
+    from realtalk.persona.published import published_choice
+
+    return all(
+        published_choice(speaker, chats) is not None
+        for each in loaded
+        for run in each.runs
+        for speaker, chats in run.settings["chats"].items()
+    )

@@ -1,0 +1,138 @@
+"""`persona tune`: an adapter that writes like one of a corpus's speakers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from realtalk.cli.options import FormatName, Gap, Json, Target
+from realtalk.cli.persona_options import (
+    Choosing,
+    ContextSessions,
+    ContextTokens,
+    Fresh,
+    Labels,
+    chosen_chats,
+)
+
+__all__ = ["register", "tune"]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to `persona`."""
+    app.command()(tune)
+
+
+def tune(
+    path: Target,
+    speaker: Annotated[str, typer.Option("--speaker", metavar="NAME", help="Whom to learn.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
+    base: Annotated[
+        str,
+        typer.Option(
+            "--base",
+            metavar="MODEL",
+            help="A Hugging Face folder of a causal model, a .gguf file, or smollm2 (see "
+            "`realtalk models get`).",
+        ),
+    ] = "smollm2",
+    labels: Labels = None,
+    choice: Choosing = "ei",
+    context_sessions: ContextSessions = 3,
+    context_tokens: ContextTokens = 1500,
+    epochs: Annotated[int, typer.Option("--epochs", help="At most so often over all turns.")] = 4,
+    learning_rate: Annotated[float, typer.Option("--learning-rate", help="At its peak.")] = 5e-4,
+    per_update: Annotated[int, typer.Option("--per-update", help="Turns a weight update.")] = 16,
+    rank: Annotated[int, typer.Option("--rank", help="Of the adapter's matrices.")] = 16,
+    dropout: Annotated[float, typer.Option("--dropout", help="Of the adapter's input.")] = 0.0,
+    patience: Annotated[
+        int, typer.Option("--patience", help="Epochs without progress on held-out turns.")
+    ] = 2,
+    seed: Annotated[int, typer.Option("--seed", help="Of the adapter and the order.")] = 0,
+    batch_tokens: Annotated[
+        int, typer.Option("--batch-tokens", help="At once through the model; 0 suits the device.")
+    ] = 0,
+    device: Annotated[
+        str, typer.Option("--device", metavar="NAME", help="auto, cpu or cuda.")
+    ] = "auto",
+    fresh: Fresh = False,
+    cache: Annotated[
+        Path | None,
+        typer.Option("--cache", metavar="DIR", help="Instead of the user's cache folder."),
+    ] = None,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    json: Json = False,
+) -> None:
+    """Train an adapter on a speaker's turns in one chat, to be tested in their other one.
+
+    The chat that is tested on is never read in training. The last tenth of the turns is held
+    out; the adapter of the epoch that foretells them best is kept. A training that was stopped
+    goes on where it was: run the same command again. Needs the extra train.
+
+    Examples:
+
+        realtalk persona tune sample --speaker Mara --base smollm2 --out adapters/mara
+
+        realtalk persona simulate sample --speaker Mara --simulator tuned --set adapter=adapters
+    """
+    from dataclasses import asdict
+
+    from realtalk.cli.printing import print_json, progress, say, show
+    from realtalk.persona.pretrained import load
+    from realtalk.persona.tuned import about_learning, examples_of
+    from realtalk.persona.tuning import TuneSettings
+    from realtalk.persona.tuning import tune as train
+    from realtalk.persona.tuning_data import Writer
+    from realtalk.persona.turns import tasks_of
+
+    settings = TuneSettings(
+        epochs=epochs,
+        learning_rate=learning_rate,
+        per_update=per_update,
+        rank=rank,
+        alpha=2 * rank,
+        dropout=dropout,
+        patience=patience,
+        seed=seed,
+        batch_tokens=batch_tokens,
+    )
+    with progress("loading") as advance:
+        loaded = load(base, device=device, cache=cache, progress=advance)
+    corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
+    (task,) = tasks_of(
+        corpus, choices, context_sessions=context_sessions, context_tokens=context_tokens
+    )
+    learning = task.learning
+    writer = Writer(loaded.tokenizer)
+    examples = examples_of(writer, learning, loaded.window)
+    if len(examples) < len(learning.turns):
+        say(f"{len(learning.turns) - len(examples):,} turns do not fit into the model")
+    say(
+        f"learning {learning.speaker} from {len(examples):,} turns of {learning.chat.id} on "
+        f"{loaded.device} in {loaded.precision}"
+    )
+    about = {**about_learning(learning), "base": base, "template": writer.way}
+    with progress("training", always=True) as advance:
+        tuned = train(loaded, examples, out, settings, about=about, fresh=fresh, progress=advance)
+    if json:
+        print_json({**asdict(tuned), "folder": str(out)})
+        return
+    rows: list[tuple[int, float | None, float | None, bool]] = [
+        (0, None, _rounded(tuned.untuned), False)
+    ]
+    rows += [
+        (each.number, round(each.loss, 4), _rounded(each.held_out), each.number == tuned.kept)
+        for each in tuned.epochs
+    ]
+    show("loss a token of the replies", ("epoch", "learned", "held out", "kept"), rows)
+    say(
+        f"{tuned.tokens:,} tokens in {tuned.seconds:,.1f} s: {tuned.tokens_per_second:,.0f} a "
+        f"second, {tuned.padding:.1%} of the work was padding; wrote {out}"
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)

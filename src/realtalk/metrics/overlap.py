@@ -1,0 +1,70 @@
+"""Two texts → how many words they share; many texts → how varied and how long they are.
+
+    overlap("see you there", "see you at the bar")  → Overlap(rouge_1=0.5, rouge_l=0.5)
+    distinct(["ok", "ok then"], 1)                  → 0.67
+    length_ratio("ok", "ok see you")                → 0.33
+
+ROUGE is the reference implementation's F1, without stemming. Its words are Latin letters and
+digits; `words` also counts other scripts and each emoji, since a chat has turns of those alone.
+What has nothing to be counted has no score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+__all__ = ["Overlap", "distinct", "length_ratio", "overlap", "words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """ROUGE F1 of single words and of the longest common subsequence."""
+
+    rouge_1: float
+    rouge_l: float
+
+
+def overlap(prediction: str, truth: str) -> Overlap | None:
+    """ROUGE-1 and ROUGE-L; None where the truth has no word that ROUGE knows."""
+    scorer = _scorer()
+    if not scorer._tokenizer.tokenize(truth):
+        return None
+    found = scorer.score(truth, prediction)
+    return Overlap(float(found["rouge1"].fmeasure), float(found["rougeL"].fmeasure))
+
+
+@cache
+def _scorer() -> Any:
+    from rouge_score import rouge_scorer
+
+    return rouge_scorer.RougeScorer(["rouge1", "rougeL"], use_stemmer=False)
+
+
+@cache
+def _pattern() -> Any:
+    import regex
+
+    # A word with its apostrophes, or one emoji.
+    return regex.compile(r"\w+(?:['\u2019]\w+)*|\p{Emoji_Presentation}|\p{Extended_Pictographic}")
+
+
+def words(text: str) -> list[str]:
+    """Words of any script in lower case, and emoji."""
+    return [str(found) for found in _pattern().findall(text.lower())]
+
+
+def distinct(texts: Sequence[str], n: int) -> float | None:
+    """Different n-grams as a part of all n-grams; None without any. Falls as texts grow longer."""
+    grams = [
+        tuple(said[at : at + n]) for said in map(words, texts) for at in range(len(said) - n + 1)
+    ]
+    return len(set(grams)) / len(grams) if grams else None
+
+
+def length_ratio(prediction: str, truth: str) -> float | None:
+    """Words of the prediction for a word of the truth; None where the truth has none."""
+    size = len(words(truth))
+    return len(words(prediction)) / size if size else None

@@ -1,0 +1,1 @@
+"""Continue a chat as one of its speakers, and how near that comes to what they wrote."""

@@ -1,0 +1,180 @@
+"""Labels of turns → which chat of a speaker is learned from and which is tested on.
+
+    choose(labels)
+    → [Choice("Mara", learn="Chat_1_Mara_Theo", test="Chat_2_Mara_Juno",
+              overall={"Chat_1_Mara_Theo": 0.31, "Chat_2_Mara_Juno": -0.12}, sure=0.97, ...)]
+
+The tested chat is the one with the lower overall EI, as in §6.1 of the REALTALK paper. It gives
+no formula for "overall"; here every facet is z-scored over all speakers of all chats and the
+eleven are averaged. `sure` is the share of resamples in which the tested chat stays lower: near
+.5 the choice is a coin's. Of more than two chats the lowest is tested and, of the others, the
+one with most turns of the speaker is learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from realtalk.errors import RealtalkError
+from realtalk.facets.consistency import consistency_of
+from realtalk.facets.speakers import Measured, measure_speakers
+from realtalk.facets.values import FACETS, Rules
+from realtalk.metrics.statistics import Array, Estimate
+from realtalk.persona.published import TABLE_8, PublishedSpeaker, published_choice
+from realtalk.stats.values import Grid
+
+__all__ = ["Choice", "as_published", "choice_rows", "choose", "difference"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A speaker's two chats and what the choice between them rests on."""
+
+    speaker: str
+    learn: str
+    test: str
+    overall: Mapping[str, float]  # overall EI of each of the speaker's chats
+    turns: Mapping[str, int]
+    sure: float
+    leading: tuple[str, ...]  # the facets that part the two chats most
+    consistency: Estimate  # how far the speaker's facets differ between the two chats
+
+
+def choose(labels: pl.DataFrame, protocol: str | Rules = "paper") -> list[Choice]:
+    """A choice for every speaker with two chats or more, in order of appearance."""
+    measured = list(measure_speakers(labels, protocol))
+    values = np.array([_row(each.speaker.facets) for each in measured], np.float64)
+    mean, width = _scale(values)
+    apart = {(each.speaker, *each.chats): each.overall for each in consistency_of(measured)}
+    places: dict[str, list[int]] = {}
+    for at, each in enumerate(measured):
+        places.setdefault(each.speaker.speaker, []).append(at)
+    found = []
+    for speaker, own in places.items():
+        if len(own) < 2:
+            continue
+        scaled = {at: (values[at] - mean) / width for at in own}
+        overall = {at: _average(scaled[at]) for at in own}
+        known = [at for at in own if np.isfinite(overall[at])]
+        if len(known) < 2:
+            continue
+        test = min(known, key=lambda at: overall[at])
+        others = [at for at in known if at != test]
+        learn = max(others, key=lambda at: measured[at].speaker.turns)
+        taught, tested = (measured[at].speaker.chat for at in (learn, test))
+        gap = scaled[learn] - scaled[test]
+        order = np.argsort(-np.where(np.isfinite(gap), gap, -np.inf))
+        found.append(
+            Choice(
+                speaker,
+                taught,
+                tested,
+                {measured[at].speaker.chat: overall[at] for at in own},
+                {measured[at].speaker.chat: measured[at].speaker.turns for at in own},
+                _sure(measured[learn], measured[test], mean, width),
+                tuple(list(FACETS)[at] for at in order[:3] if gap[at] > 0),
+                apart.get((speaker, taught, tested)) or apart[speaker, tested, taught],
+            )
+        )
+    if not found:
+        raise RealtalkError(
+            "no speaker has two chats",
+            fix="one is needed to learn from and another to be tested on",
+        )
+    return found
+
+
+def _row(facets: Iterable[Estimate]) -> list[float]:
+    return [np.nan if each.value is None else each.value for each in facets]
+
+
+def _scale(values: Array) -> tuple[Array, Array]:
+    """Mean and spread of each facet; one that nobody has or that never varies is left out."""
+    mean, width = np.full(values.shape[1], np.nan), np.full(values.shape[1], np.nan)
+    for place in range(values.shape[1]):
+        known = values[np.isfinite(values[:, place]), place]
+        if known.size > 1 and known.std(ddof=1) > 0:
+            mean[place], width[place] = known.mean(), known.std(ddof=1)
+    return mean, width
+
+
+def _average(scaled: Array) -> float:
+    known = scaled[np.isfinite(scaled)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def _sure(learn: Measured, test: Measured, mean: Array, width: Array) -> float:
+    """The share of resamples in which the tested chat is the lower one."""
+    gaps = []
+    for place, (one, other) in enumerate(zip(learn.draws, test.draws, strict=True)):
+        if one is not None and other is not None and np.isfinite(mean[place]):
+            gaps.append((one - other) / width[place])
+    total = np.nanmean(np.array(gaps), axis=0)
+    return float(np.mean(total > 0))
+
+
+def as_published(choices: Sequence[Choice]) -> list[Choice]:
+    """The same speakers with Table 8's chats, where it has them."""
+    made = []
+    for each in choices:
+        told = published_choice(each.speaker, tuple(each.overall))
+        if told is None or told == (each.learn, each.test):
+            made.append(each)
+        else:
+            sure = each.sure if told[1] == each.test else 1 - each.sure
+            made.append(replace(each, learn=told[0], test=told[1], sure=sure))
+    return made
+
+
+def difference(choice: Choice) -> str:
+    """Where a choice is not Table 8's and why, "" where it is or Table 8 has none."""
+    told = published_choice(choice.speaker, tuple(choice.overall))
+    if told is None or told == (choice.learn, choice.test):
+        return ""
+    ours, theirs = choice.overall[choice.test], choice.overall[told[1]]
+    led = ", ".join(FACETS[name].title.lower() for name in choice.leading)
+    return (
+        f"{choice.speaker}: Table 8 tests on {told[1]}, here {choice.test} is lower: overall EI "
+        f"{ours:+.2f} against {theirs:+.2f}, in {choice.sure:.0%} of resamples; lower most in "
+        f"{led or 'no one facet'}. The paper's labels come from other models, and it gives no "
+        "formula for overall EI"
+    )
+
+
+def choice_rows(choices: Sequence[Choice]) -> Grid:
+    """A row a speaker: both chats, their overall EI, and Table 8's choice beside it."""
+    told = {each.speaker: published_choice(each.speaker, tuple(each.overall)) for each in choices}
+    headings = [
+        *("speaker", "learn (C_a)", "test (C_b)", "EI of C_a", "EI of C_b", "sure"),
+        *("turns C_a", "turns C_b", "consistency"),
+    ]
+    published = any(told.values())
+    if published:
+        headings += ["Table 8 tests on", "its consistency"]
+    rows: list[list[str | int | float | None]] = []
+    for each in choices:
+        rows.append(
+            [
+                *(each.speaker, each.learn, each.test),
+                *(f"{each.overall[each.learn]:+.2f}", f"{each.overall[each.test]:+.2f}"),
+                f"{each.sure:.0%}",
+                *(each.turns[each.learn], each.turns[each.test]),
+                None if each.consistency.value is None else f"{each.consistency.value:.2f}",
+            ]
+        )
+        if published:
+            theirs = told[each.speaker]
+            row = next((row for row in TABLE_8 if _same(row, each.speaker)), None)
+            rows[-1] += [
+                None if theirs is None else ("same" if theirs[1] == each.test else theirs[1]),
+                None if theirs is None or row is None else f"{row.consistency:.2f}",
+            ]
+    return Grid(headings, rows)
+
+
+def _same(row: PublishedSpeaker, speaker: str) -> bool:
+    return row.speaker.casefold() == speaker.casefold()

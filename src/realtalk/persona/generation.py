@@ -1,0 +1,188 @@
+"""Prompts as token ids → replies, many at once, greedy or sampled.
+
+    generate(load("smollm2"), [Asked("Chat_2#14", (1, 4093, …))], Sampling(max_new_tokens=128))
+    → [Written("Chat_2#14", (2045, 11, …), ended=True)]
+
+Prompts of similar length share a batch, padded on the left, with a key-value cache; rows that
+have ended leave the batch. A sampled reply depends on the seed and the prompt's id, not on what
+else is in the batch (but for rounding: in bf16 a batch of another size may choose another token
+where two are nearly as likely).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import RealtalkError
+from realtalk.persona.pretrained import Pretrained, library
+from realtalk.persona.tuning_data import micro_batches
+
+__all__ = ["Asked", "Sampling", "Written", "generate"]
+
+_BATCH_TOKENS = {"cuda": 262_144, "cpu": 8_192}
+_LOOK_EVERY = 8  # steps: looking whether rows have ended makes a GPU wait
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the next token is chosen; temperature 0 takes the likeliest."""
+
+    max_new_tokens: int = 128
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.max_new_tokens < 1:
+            raise RealtalkError(f"max_new_tokens must be 1 or more, not {self.max_new_tokens}")
+        if self.temperature < 0:
+            raise RealtalkError(f"temperature must be 0 or more, not {self.temperature}")
+        if not 0 < self.top_p <= 1:
+            raise RealtalkError(f"top_p must be above 0 and at most 1, not {self.top_p}")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A prompt as token ids."""
+
+    id: str
+    ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The reply's token ids without the end of turn; `ended` is False where it was cut off."""
+
+    id: str
+    ids: tuple[int, ...]
+    ended: bool
+
+
+def generate(
+    base: Pretrained,
+    prompts: Sequence[Asked],
+    stops: Collection[int],
+    sampling: Sampling | None = None,
+    *,
+    batch_tokens: int = 0,
+    progress: Progress = silent,
+) -> list[Written]:
+    """A reply a prompt, in order. `batch_tokens` 0 is what suits the device."""
+    torch = library("torch")
+    sampling = sampling or Sampling()
+    room = base.window - sampling.max_new_tokens
+    for each in prompts:
+        if not 0 < len(each.ids) <= room:
+            raise RealtalkError(
+                f"a prompt of {len(each.ids):,} tokens, where 1 to {room:,} fit", where=each.id
+            )
+    written: dict[int, Written] = {}
+    longest = [len(each.ids) + sampling.max_new_tokens for each in prompts]
+    most = batch_tokens or _BATCH_TOKENS[base.device]
+    base.model.eval()
+    for places in micro_batches(longest, most):
+        batch = [prompts[place] for place in places]
+        try:
+            with torch.inference_mode():
+                found = _batch(base, batch, frozenset(stops), sampling)
+        except torch.OutOfMemoryError as error:
+            raise RealtalkError(
+                f"{most:,} tokens at once do not fit into the device's memory",
+                fix="generate with fewer batch_tokens",
+            ) from error
+        written |= dict(zip(places, found, strict=True))
+        progress(len(written), len(prompts), f"writing with {base.title}")
+    return [written[place] for place in range(len(prompts))]
+
+
+def _batch(
+    base: Pretrained, batch: Sequence[Asked], stops: frozenset[int], sampling: Sampling
+) -> list[Written]:
+    torch = library("torch")
+    device = base.model.device
+    ids, mask = _left_padded(batch, torch)
+    ids, mask = ids.to(device), mask.to(device)
+    positions = (mask.cumsum(-1) - 1).clamp(min=0)
+    chances = _chances(batch, sampling, torch).to(device)
+    ends = torch.tensor(sorted(stops), device=device)
+    cache: Any = None
+    rows = list(range(len(batch)))  # which of the batch are still being written
+    chosen: list[list[int]] = [[] for _ in batch]
+    pending: list[Any] = []  # tokens of the steps since the last look
+    done = torch.zeros(len(batch), dtype=torch.bool, device=device)
+    for step in range(sampling.max_new_tokens):
+        found = base.model(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=positions,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        cache = found.past_key_values
+        token = _choose(found.logits[:, -1].float(), chances[:, step], sampling, torch)
+        pending.append(token)
+        done = done | torch.isin(token, ends)
+        if len(pending) == _LOOK_EVERY or step + 1 == sampling.max_new_tokens:
+            for row, new in zip(rows, torch.stack(pending, dim=1).tolist(), strict=True):
+                chosen[row] += new
+            pending = []
+            left = torch.nonzero(~done).flatten()
+            if not len(left):
+                break
+            if len(left) < len(rows):
+                cache.batch_select_indices(left)
+                rows = [rows[at] for at in left.tolist()]
+                token, mask, positions = token[left], mask[left], positions[left]
+                chances, done = chances[left], done[left]
+        ids = token[:, None]
+        mask = torch.cat([mask, mask.new_ones(len(mask), 1)], dim=1)
+        positions = positions[:, -1:] + 1
+    return [_written(each.id, new, stops) for each, new in zip(batch, chosen, strict=True)]
+
+
+def _left_padded(batch: Sequence[Asked], torch: Any) -> tuple[Any, Any]:
+    width = max(len(each.ids) for each in batch)
+    ids = torch.zeros(len(batch), width, dtype=torch.long)
+    mask = torch.zeros_like(ids)
+    for row, each in enumerate(batch):
+        ids[row, width - len(each.ids) :] = torch.tensor(each.ids)
+        mask[row, width - len(each.ids) :] = 1
+    return ids, mask
+
+
+def _chances(batch: Sequence[Asked], sampling: Sampling, torch: Any) -> Any:
+    """A number from 0 to 1 for every token to come, from the seed and the prompt's id alone."""
+    drawn = []
+    for each in batch:
+        name = hashlib.sha256(f"{sampling.seed} {each.id}".encode()).digest()
+        generator = torch.Generator().manual_seed(int.from_bytes(name[:8]) >> 1)
+        drawn.append(torch.rand(sampling.max_new_tokens, generator=generator))
+    return torch.stack(drawn)
+
+
+def _choose(logits: Any, chances: Any, sampling: Sampling, torch: Any) -> Any:
+    """The next token of every row: the likeliest, or where its chance falls among the likely."""
+    if sampling.temperature == 0:
+        return logits.argmax(-1)
+    shares, order = torch.softmax(logits / sampling.temperature, dim=-1).sort(
+        dim=-1, descending=True, stable=True
+    )
+    upto = shares.cumsum(-1)
+    # As many of the likeliest as reach top_p together; the first one always counts.
+    counts = upto - shares < sampling.top_p
+    total = (shares * counts).sum(-1)
+    place = (upto < (chances * total)[:, None]).sum(-1)
+    place = place.clamp(max=counts.sum(-1) - 1)
+    return order.gather(-1, place[:, None])[:, 0]
+
+
+def _written(id_: str, tokens: Sequence[int], stops: frozenset[int]) -> Written:
+    for place, token in enumerate(tokens):
+        if token in stops:
+            return Written(id_, tuple(tokens[:place]), ended=True)
+    return Written(id_, tuple(tokens), ended=False)

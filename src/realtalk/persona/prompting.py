@@ -1,0 +1,101 @@
+"""A prompt → what a language model is sent, and its answer → the bare message.
+
+    messages(prompt)    → [{"role": "user", "content": "You are Mara, and you are chatting …"}]
+    shown(prompt)       → "[Monday 2 March 2026]\\nTheo: did you sleep at all\\nMara: a bit"
+    cleaned('Mara: "lol no"\\nTheo: why', prompt)    → "lol no"
+
+The text depends on the prompt (and a style, where one is given) alone, so that training and
+testing send the same bytes. One user message, no system message: every provider takes it, and
+so does every chat template. The wording is in prompts/, a folder a version.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from realtalk.memory.showing import written_day
+from realtalk.persona.values import ContextTurn, Prompt
+
+__all__ = ["PROMPT_VERSION", "cleaned", "messages", "session_head", "shown", "text_of"]
+
+PROMPT_VERSION = "1"
+_PLACEHOLDER = re.compile(r"\{(speaker|others|context|style)\}")
+_NOBODY = "a friend"
+_DAY = re.compile(r"\A\[[^\]]*\]\Z")
+_QUOTES = (('"', '"'), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"))
+
+
+def session_head(turn: ContextTurn) -> str:
+    """What stands over a session: its day, or its number where the source has no dates."""
+    if turn.time is None:
+        return f"[session {turn.session}]"
+    return f"[{written_day(turn.time)}]"
+
+
+def shown(prompt: Prompt) -> str:
+    """The context as text: turns under the dates of their sessions, sessions set apart."""
+    lines: list[str] = []
+    session: int | None = None
+    for turn in prompt.context:
+        if turn.session != session:
+            lines += ([""] if lines else []) + [session_head(turn)]
+            session = turn.session
+        lines.append(f"{turn.speaker}: {turn.text}")
+    if session is not None and session != prompt.session and prompt.time is not None:
+        # A session's first turn: the model is told that time has passed.
+        lines += ["", f"[{written_day(prompt.time)}]"]
+    return "\n".join(lines)
+
+
+def text_of(prompt: Prompt, style: str = "") -> str:
+    """The whole text that a model is asked with."""
+    others = list(dict.fromkeys(turn.speaker for turn in prompt.context))
+    others = [name for name in others if name != prompt.speaker]
+    values = {
+        "speaker": prompt.speaker,
+        "others": " and ".join(others) or _NOBODY,
+        "context": shown(prompt),
+        "style": style,
+    }
+    wording = _wording("continue_in_style" if style else "continue")
+    # In one pass: a chat that speaks of {style} stays as it is.
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], wording)
+
+
+def messages(prompt: Prompt, *, style: str = "") -> list[dict[str, str]]:
+    """The same as chat messages, for a model's own template."""
+    return [{"role": "user", "content": text_of(prompt, style)}]
+
+
+@cache
+def _wording(name: str) -> str:
+    place = files("realtalk.persona").joinpath("prompts", PROMPT_VERSION, f"{name}.md")
+    return place.read_text("utf-8").strip()
+
+
+def cleaned(text: str, prompt: Prompt) -> str:
+    """The message itself: no name before it, no quotes around it, nothing that others say.
+
+    A message that begins under another's name loses the name: small models mix them up, and
+    what they wrote is to be scored, not passed over.
+    """
+    names = {turn.speaker for turn in prompt.context} - {prompt.speaker}
+    kept: list[str] = []
+    for line in text.strip().splitlines():
+        bare = line.strip()
+        head, colon, rest = bare.partition(":")
+        said_by = head.strip(" *_") if colon else ""
+        if said_by == prompt.speaker or (said_by in names and not kept):
+            bare = rest.strip(" *_")
+        elif said_by in names or (kept and _DAY.match(bare)):
+            break
+        if bare:
+            kept.append(bare)
+    message = "\n".join(kept).strip()
+    for opening, closing in _QUOTES:
+        inner = message[1:-1]
+        if len(message) > 1 and message[0] == opening and message[-1] == closing:
+            message = inner.strip() if opening not in inner else message
+    return message

@@ -1,0 +1,209 @@
+"""Simulated turns and what the person wrote → a row of scores a turn.
+
+    scorer = Scorer(corpus)
+    rows, facts = scorer.score(task, simulator.simulate(task.prompts))
+    rows[0]["rouge_1"], rows[0]["emotion"], rows[0]["empathy"]    → 0.12, 1.0, 0.8
+    facts["ceiling"]    → how often the person's real turns are taken for theirs
+
+Both texts are labelled by the same measure, each after the turn that was really said before. A
+turn that was not simulated, or in which the person wrote no words, is unscored with its reason;
+so is a single score that cannot be made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from realtalk.chat import Corpus
+from realtalk.corpora.reading import Progress, silent
+from realtalk.measures.labels import Label, Labeller, TurnInput
+from realtalk.metrics.overlap import distinct, length_ratio, overlap
+from realtalk.metrics.similarity import Similarity, encoder_shipped
+from realtalk.persona.authorship import AUTHORSHIP_VERSION, Trial, hold_trial
+from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, Row
+from realtalk.persona.values import PersonaTask, PersonaTurn, Simulated
+
+__all__ = ["SCORING_VERSION", "Scorer"]
+
+SCORING_VERSION = "1"
+_WORDLESS = "the person wrote no words"
+
+
+class Scorer:
+    """Labels, compares and judges. Keeps what is known of the truth between simulators."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        labeller: Labeller | None = None,
+        similarity: Similarity | None = None,
+    ) -> None:
+        if labeller is None:
+            from realtalk.measures.embedded import EmbeddedLabeller
+
+            labeller = EmbeddedLabeller()
+        self._corpus = corpus
+        self._labeller = labeller
+        self._similarity = similarity or (Similarity() if encoder_shipped() else None)
+        self._truths: dict[tuple[str, str], Label] = {}
+        self._trials: dict[tuple[str, str, str], Trial] = {}
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the scores depend on."""
+        return {
+            "version": SCORING_VERSION,
+            "labels": f"{self._labeller.name} {self._labeller.version}",
+            "similarity": "none" if self._similarity is None else self._similarity.version,
+            "authorship": AUTHORSHIP_VERSION,
+        }
+
+    @property
+    def compares_meaning(self) -> bool:
+        """Whether there is an encoder for semantic similarity."""
+        return self._similarity is not None
+
+    def can_judge(self, task: PersonaTask) -> bool:
+        """Whether there is enough to learn who wrote what; learns it, once a speaker."""
+        return self._trial(task).judge is not None
+
+    def score(
+        self, task: PersonaTask, simulated: Sequence[Simulated], progress: Progress = silent
+    ) -> tuple[list[Row], Row]:
+        """A row a turn, in the task's order, and what is known of the speaker as a whole."""
+        found = {each.id: each for each in simulated}
+        rows = [_empty(turn, found.get(turn.id)) for turn in task.turns]
+        scored = [(turn, row) for turn, row in zip(task.turns, rows, strict=True) if _can(row)]
+        progress(0, len(scored), f"labelling {task.speaker}")
+        self._label(scored)
+        progress(0, len(scored), f"comparing {task.speaker}")
+        self._compare([row for _, row in scored])
+        progress(0, len(scored), f"who wrote it: {task.speaker}")
+        trial = self._trial(task)
+        self._judge(trial, [row for _, row in scored])
+        progress(len(scored), len(scored), f"scored {task.speaker}")
+        return rows, _facts(task, trial, rows)
+
+    def _label(self, scored: Sequence[tuple[PersonaTurn, Row]]) -> None:
+        new = [(t, r) for t, r in scored if (t.prompt.speaker, t.id) not in self._truths]
+        labels = self._labeller.label([_input(turn, turn.text) for turn, _ in new])
+        for (turn, _), label in zip(new, labels, strict=True):
+            self._truths[turn.prompt.speaker, turn.id] = label
+        said = self._labeller.label([_input(turn, row["simulated"]) for turn, row in scored])
+        for (turn, row), label in zip(scored, said, strict=True):
+            _agree(row, self._truths[turn.prompt.speaker, turn.id], label)
+
+    def _compare(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            shared = overlap(row["simulated"], row["truth"])
+            if shared is None:
+                row["left_out"] += [f"{name}: no word" for name in ("rouge_1", "rouge_l")]
+            else:
+                row |= {"rouge_1": shared.rouge_1, "rouge_l": shared.rouge_l}
+            row["length_ratio"] = length_ratio(row["simulated"], row["truth"])
+            if row["length_ratio"] is None:
+                row["left_out"].append("length_ratio: no word")
+        if self._similarity is None:
+            for row in rows:
+                row["left_out"] += [f"{name}: no encoder" for name in ("semantic", "cosine")]
+            return
+        pairs = [(row["simulated"], row["truth"]) for row in rows]
+        for row, near in zip(rows, self._similarity.scores(pairs), strict=True):
+            if near is None:
+                row["left_out"] += [f"{name}: no token" for name in ("semantic", "cosine")]
+            else:
+                row |= {"semantic": near.f1, "cosine": near.cosine}
+
+    def _trial(self, task: PersonaTask) -> Trial:
+        key = (task.speaker, task.learning.chat.id, task.test.id)
+        if key not in self._trials:
+            self._trials[key] = hold_trial(self._corpus, task)
+        return self._trials[key]
+
+    def _judge(self, trial: Trial, rows: Sequence[Row]) -> None:
+        if trial.judge is None:
+            for row in rows:
+                row["left_out"].append(f"taken_for: {trial.unscored}")
+            return
+        shares = trial.judge.shares([row["simulated"] for row in rows])
+        for row, share in zip(rows, shares, strict=True):
+            row |= {"looks_like": share, "taken_for": float(share > 0.5)}
+
+
+def _empty(turn: PersonaTurn, found: Simulated | None) -> Row:
+    row: Row = {
+        "speaker": turn.prompt.speaker,
+        "id": turn.id,
+        "chat": turn.prompt.chat,
+        "session": turn.prompt.session,
+        "truth": turn.text,
+        "simulated": None if found is None else found.text,
+        **dict.fromkeys(SCORES),
+        "looks_like": None,
+        "tokens_in": 0 if found is None else found.tokens_in,
+        "tokens_out": 0 if found is None else found.tokens_out,
+        "unscored": None,
+        "left_out": [],
+    }
+    for name in (*AGREEMENTS, *DIFFERENCES):
+        row |= {f"{name}_truth": None, f"{name}_simulated": None}
+    if not turn.text.strip():
+        row["unscored"] = _WORDLESS
+    elif found is None:
+        row["unscored"] = "not simulated"
+    elif found.text is None or not found.text.strip():
+        row["unscored"] = found.unscored or "the simulator wrote nothing"
+    return row
+
+
+def _can(row: Row) -> bool:
+    return row["unscored"] is None
+
+
+def _input(turn: PersonaTurn, text: str) -> TurnInput:
+    """A text in the turn's place: what was said before is the same for truth and simulation."""
+    prompt = turn.prompt
+    history = tuple(
+        (each.speaker, each.text) for each in prompt.context if each.session == prompt.session
+    )
+    place = int(prompt.id.rpartition("#")[2])
+    return TurnInput(
+        *(prompt.chat, prompt.session, place, prompt.speaker, turn.message_ids, prompt.time),
+        *(text, prompt.previous, history),
+    )
+
+
+def _agree(row: Row, truth: Label, said: Label) -> None:
+    for name in (*AGREEMENTS, *DIFFERENCES):
+        real, made = getattr(truth, name), getattr(said, name)
+        row |= {f"{name}_truth": real, f"{name}_simulated": made}
+        if real is None or made is None:
+            side = truth if real is None else said
+            row["left_out"].append(f"{name}: {side.unscored.get(name, 'no label')}")
+        elif name in AGREEMENTS:
+            row[name] = float(real == made)
+        else:
+            row[name] = abs(real - made)
+
+
+def _facts(task: PersonaTask, trial: Trial, rows: Sequence[Row]) -> Row:
+    said = [row["simulated"] for row in rows if _can(row)]
+    truths = [row["truth"] for row in rows if _can(row)]
+    varied: Mapping[str, Any] = {
+        f"distinct_{n}{which}": distinct(texts, n)
+        for n in (1, 2)
+        for texts, which in ((said, ""), (truths, "_truth"))
+    }
+    return {
+        "speaker": task.speaker,
+        "learn": task.learning.chat.id,
+        "test": task.test.id,
+        "consistency": task.settings.get("consistency"),
+        "learned_turns": len(task.learning.turns),
+        **varied,
+        "ceiling": trial.ceiling.to_json(),
+        "floor": trial.floor.to_json(),
+        "judge_learned": [trial.learned_own, trial.learned_others],
+        "judge_partner_from": trial.partner_from,
+    }

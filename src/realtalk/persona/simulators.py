@@ -1,0 +1,143 @@
+"""Four ways to continue as somebody without a language model: what any model has to beat.
+
+    simulator = Retrieve()
+    simulator.prepare(task.learning)
+    simulator.simulate(task.prompts)[0]    → Simulated("Chat_2_Mara_Juno#14", "haha no way")
+
+`copy` repeats what was said last, `constant` says one flat thing, `common` always the speaker's
+most typical turn, `retrieve` what the speaker said in the other chat where the context was
+nearest. On raw agreement a constant is hard to beat: most turns are not reflective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import RealtalkError
+from realtalk.persona.nearness import Index, Nearness, nearness
+from realtalk.persona.values import Learning, Prompt, Settings, Simulated
+
+__all__ = ["Common", "Constant", "Copy", "Retrieve", "gist", "refuse_empty"]
+
+_TURNS = 2  # of a context that are compared: what is answered, and what that answered
+
+
+class Copy:
+    """Repeats the last thing that somebody else said."""
+
+    name = "copy"
+    version = "1"
+
+    @property
+    def settings(self) -> Settings:
+        return {}
+
+    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
+        """Nothing is learned."""
+
+    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:  # noqa: ARG002
+        return [_said(prompt.id, _last_of_others(prompt)) for prompt in prompts]
+
+
+def _last_of_others(prompt: Prompt) -> str | None:
+    others = (turn.text for turn in reversed(prompt.context) if turn.speaker != prompt.speaker)
+    return next(others, None)
+
+
+def _said(id_: str, text: str | None) -> Simulated:
+    if text is None:
+        return Simulated(id_, None, "nobody else speaks in the context")
+    return Simulated(id_, text)
+
+
+class Constant:
+    """Says the same flat thing every time."""
+
+    name = "constant"
+    version = "1"
+
+    def __init__(self, *, says: str = "ok") -> None:
+        if not says.strip():
+            raise RealtalkError("a constant needs words", fix="give it: --set says=ok")
+        self._says = says
+
+    @property
+    def settings(self) -> Settings:
+        return {"says": self._says}
+
+    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
+        """Nothing is learned."""
+
+    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:  # noqa: ARG002
+        return [Simulated(prompt.id, self._says) for prompt in prompts]
+
+
+class Common:
+    """The one turn of the speaker that is most like all of them, every time."""
+
+    name = "common"
+    version = "1"
+
+    def __init__(self, *, by: str = "encoder") -> None:
+        self._by = by
+        self._near = nearness(by)
+        self._turn: str | None = None
+
+    @property
+    def settings(self) -> Settings:
+        return {"by": self._by, "nearness": self._near.version}
+
+    def prepare(self, learning: Learning, progress: Progress = silent) -> None:  # noqa: ARG002
+        refuse_empty(learning)
+        texts = [turn.text for turn in learning.turns]
+        self._turn = texts[self._near.central(texts)]
+
+    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:  # noqa: ARG002
+        if self._turn is None:
+            raise ValueError("prepare comes first")
+        return [Simulated(prompt.id, self._turn) for prompt in prompts]
+
+
+class Retrieve:
+    """What the speaker said where the context was nearest."""
+
+    name = "retrieve"
+    version = "1"
+
+    def __init__(self, *, by: str = "encoder") -> None:
+        self._by = by
+        self._near: Nearness = nearness(by)
+        self._index: Index | None = None
+        self._texts: list[str] = []
+
+    @property
+    def settings(self) -> Settings:
+        return {"by": self._by, "nearness": self._near.version, "turns": _TURNS}
+
+    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
+        refuse_empty(learning)
+        progress(0, 0, f"reading {learning.chat.id}")
+        self._texts = [turn.text for turn in learning.turns]
+        self._index = self._near.index([gist(turn.prompt) for turn in learning.turns])
+
+    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:
+        if self._index is None:
+            raise ValueError("prepare comes first")
+        progress(0, len(prompts), "finding the nearest context")
+        ranked = self._index.nearest([gist(prompt) for prompt in prompts])
+        return [
+            Simulated(prompt.id, self._texts[places[0]])
+            for prompt, places in zip(prompts, ranked, strict=True)
+        ]
+
+
+def gist(prompt: Prompt) -> str:
+    """The end of a context, which is what a turn answers."""
+    return "\n".join(turn.text for turn in prompt.context[-_TURNS:])
+
+
+def refuse_empty(learning: Learning) -> None:
+    """Raises where there is nothing to learn from."""
+    if not learning.turns:
+        raise RealtalkError(f"{learning.speaker} has no turn to learn from", where=learning.chat.id)

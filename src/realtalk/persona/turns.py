@@ -1,0 +1,231 @@
+"""A corpus → for every speaker with two chats, the turns to learn from and those to be tested on.
+
+    tasks(corpus)[0].speaker                  → "Mara"
+    tasks(corpus)[0].learning.chat.id         → "Chat_1_Mara_Theo"
+    tasks(corpus)[0].turns[0].prompt.context  → (ContextTurn(1, …, "Juno", "did you hear"), …)
+
+A turn is the speaker's consecutive messages joined, captions of wordless pictures as text. Its
+context is what was said before it in the last sessions, newest first while a budget of tokens
+lasts, and never anything later. The sessions counted are those in which something was said
+before the turn, so that a session's first turn has a context too; the first turn of a chat has
+none and is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+import polars as pl
+
+from realtalk.chat import Chat, Corpus, Turn
+from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import RealtalkError
+from realtalk.measures.labels import Labeller, label_frame, turn_inputs
+from realtalk.memory.counting import count_each
+from realtalk.persona.choosing import Choice, as_published, choose
+from realtalk.persona.prompting import session_head
+from realtalk.persona.values import (
+    ContextTurn,
+    Learning,
+    PersonaTask,
+    PersonaTurn,
+    Prompt,
+    Settings,
+)
+from realtalk.registry import suggest
+
+__all__ = [
+    "CHOICES",
+    "CONTEXT_SESSIONS",
+    "CONTEXT_TOKENS",
+    "choices_of",
+    "label_corpus",
+    "speaker_turns",
+    "tasks",
+    "tasks_of",
+]
+
+CONTEXT_SESSIONS = 3
+CONTEXT_TOKENS = 1500
+CHOICES = ("ei", "paper")  # by our labels, or Table 8's where it has the speaker
+_WORD = re.compile(r"\s*\S+")
+
+
+def label_corpus(
+    corpus: Corpus, labeller: Labeller | None = None, progress: Progress = silent
+) -> pl.DataFrame:
+    """Every turn labelled, by the encoder in this package unless another way is given."""
+    if labeller is None:
+        from realtalk.measures.embedded import EmbeddedLabeller
+
+        labeller = EmbeddedLabeller()
+    inputs = turn_inputs(corpus)
+    found = labeller.label(
+        inputs, lambda done, total, _: progress(done, total, f"labelling {corpus.name}")
+    )
+    return label_frame(inputs, found, labeller.name, labeller.version)
+
+
+def choices_of(
+    corpus: Corpus,
+    *,
+    labels: pl.DataFrame | None = None,
+    choice: str = "ei",
+    speaker: str | None = None,
+    progress: Progress = silent,
+) -> list[Choice]:
+    """Which chats are learned from and tested on; `labels` saves labelling the corpus again."""
+    if choice not in CHOICES:
+        raise suggest("choice of chats", choice, list(CHOICES))
+    _refuse_speaker(corpus, speaker)
+    frame = label_corpus(corpus, progress=progress) if labels is None else labels
+    known = {chat.id for chat in corpus.chats}
+    if not known <= set(frame["chat"].unique()):
+        raise RealtalkError(
+            "the labels are not of this corpus", where=corpus.name, fix="label it: realtalk ei PATH"
+        )
+    found = choose(frame.filter(pl.col("chat").is_in(known)))
+    found = as_published(found) if choice == "paper" else found
+    return [each for each in found if speaker is None or _same(each.speaker, speaker)]
+
+
+def _same(one: str, other: str) -> bool:
+    return one.casefold() == other.casefold()
+
+
+def _refuse_speaker(corpus: Corpus, speaker: str | None) -> None:
+    if speaker is None:
+        return
+    chats = [
+        chat.id for chat in corpus.chats if any(_same(name, speaker) for name in chat.speakers)
+    ]
+    if not chats:
+        raise suggest("speaker", speaker, list(corpus.speakers))
+    if len(chats) < 2:
+        raise RealtalkError(
+            f"{speaker} has only one chat",
+            where=corpus.name,
+            fix="one is needed to learn from and another to be tested on",
+        )
+
+
+def tasks(
+    corpus: Corpus,
+    *,
+    context_sessions: int = CONTEXT_SESSIONS,
+    context_tokens: int = CONTEXT_TOKENS,
+    speaker: str | None = None,
+    labels: pl.DataFrame | None = None,
+    choice: str = "ei",
+    progress: Progress = silent,
+) -> list[PersonaTask]:
+    """A task for every speaker with two chats, or for the one named."""
+    found = choices_of(corpus, labels=labels, choice=choice, speaker=speaker, progress=progress)
+    return tasks_of(corpus, found, context_sessions=context_sessions, context_tokens=context_tokens)
+
+
+def tasks_of(
+    corpus: Corpus,
+    choices: Sequence[Choice],
+    *,
+    context_sessions: int = CONTEXT_SESSIONS,
+    context_tokens: int = CONTEXT_TOKENS,
+) -> list[PersonaTask]:
+    """As `tasks`, with the choice of chats made before."""
+    for option, value in (("sessions", context_sessions), ("tokens", context_tokens)):
+        if value < 1:
+            raise RealtalkError(f"a context must be 1 or more {option}, not {value}")
+    chats = {chat.id: chat for chat in corpus.chats}
+    settings: Settings = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    made = []
+    for each in choices:
+        learn, test = chats[each.learn], chats[each.test]
+        learned, tested = (
+            speaker_turns(chat, each.speaker, context_sessions, context_tokens)
+            for chat in (learn, test)
+        )
+        spoken = tuple(turn for turn in learned if turn.text)
+        about: Settings = {
+            **settings,
+            "overall_learn": each.overall[each.learn],
+            "overall_test": each.overall[each.test],
+            "sure": each.sure,
+        }
+        if each.consistency.value is not None:
+            about["consistency"] = each.consistency.value
+        learning = Learning(each.speaker, learn, spoken, dict(settings))
+        made.append(PersonaTask(each.speaker, learning, test, tested, about))
+    return made
+
+
+def speaker_turns(
+    chat: Chat, speaker: str, context_sessions: int, context_tokens: int
+) -> tuple[PersonaTurn, ...]:
+    """A speaker's turns in a chat, each with its context; those without any are left out."""
+    given = turn_inputs(Corpus(chat.id, "", (chat,)))
+    said = [
+        ContextTurn(turn.session, turn.time or _began(chat, turn), turn.speaker, each.text)
+        for turn, each in zip(chat.turns, given, strict=True)
+    ]
+    costs = count_each([f"{each.speaker}: {each.text}" for each in said])
+    heads = count_each([session_head(each) for each in said])
+    made = []
+    for at, each in enumerate(given):
+        if each.speaker != speaker:
+            continue
+        context = _context(said, costs, heads, at, context_sessions, context_tokens)
+        if context:
+            prompt = Prompt(
+                *(f"{chat.id}#{at}", chat.id, each.session, speaker, each.time, context)
+            )
+            made.append(PersonaTurn(prompt, each.ids, each.text.strip()))
+    return tuple(made)
+
+
+def _began(chat: Chat, turn: Turn) -> datetime | None:
+    return next(each.time for each in chat.sessions if each.number == turn.session)
+
+
+def _context(
+    said: Sequence[ContextTurn],
+    costs: Sequence[int],
+    heads: Sequence[int],
+    at: int,
+    sessions: int,
+    tokens: int,
+) -> tuple[ContextTurn, ...]:
+    """The turns before `at`, oldest first, as far as sessions and tokens allow."""
+    taken: list[ContextTurn] = []
+    seen: list[int] = []
+    left, head = tokens, 0
+    for place in range(at - 1, -1, -1):
+        turn = said[place]
+        if not turn.text.strip():
+            continue
+        if turn.session not in seen:
+            if len(seen) == sessions:
+                break
+            # The head over the session before is paid for; this one's is its earliest turn's.
+            left, head = left - head, 0
+            seen.append(turn.session)
+        if costs[place] + heads[place] > left:
+            if not taken and (cut := _end(turn, left - heads[place])) is not None:
+                taken.append(cut)
+            break
+        taken.append(turn)
+        left, head = left - costs[place], heads[place]
+    return tuple(reversed(taken))
+
+
+def _end(turn: ContextTurn, tokens: int) -> ContextTurn | None:
+    """The last words of a turn that is longer than the whole budget."""
+    words = _WORD.findall(turn.text)
+    counts = count_each([f"{turn.speaker}: ", *words])
+    left, kept = tokens - counts[0], len(words)
+    while kept and counts[kept] <= left:
+        left -= counts[kept]
+        kept -= 1
+    text = "".join(words[kept:]).strip()
+    return ContextTurn(turn.session, turn.time, turn.speaker, text) if text else None

@@ -1,0 +1,87 @@
+"""What a model wrote on another machine → a simulator that gives it back, to be scored here.
+
+    {"simulator": "tuned", "prompt_version": "1", "context": {"context_sessions": 3, …},
+     "chats": {"Mara": ["Chat_1_Mara_Theo", "Chat_2_Mara_Juno"]}, "settings": {…}}
+    {"speaker": "Mara", "id": "Chat_2_Mara_Juno#14", "text": "lol no", "tokens_in": 812, …}
+
+The first line says how the rest was made; `prepare` refuses rows that were made for another
+chat, other contexts or another wording. Names and quotes around a message are taken off here,
+as for every other model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import RealtalkError
+from realtalk.persona.prompting import PROMPT_VERSION, cleaned
+from realtalk.persona.values import Learning, Prompt, Settings, Simulated
+
+__all__ = ["WrittenSimulator"]
+
+
+class WrittenSimulator:
+    """Rows of a file. Its name is that of the simulator that wrote them."""
+
+    def __init__(self, *, rows: Path) -> None:
+        self._path = Path(rows)
+        try:
+            data = self._path.read_bytes()
+            head, *lines = [json.loads(line) for line in data.decode().split("\n") if line]
+            self._head: dict[str, Any] = dict(head)
+            self._rows = {(row["speaker"], row["id"]): row for row in lines}
+            self.name = str(self._head["simulator"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RealtalkError(
+                "not a file of written turns",
+                where=str(self._path),
+                fix="make it with training/persona_run.py",
+            ) from error
+        self.version = f"prompts {self._head.get('prompt_version')}"
+        self._hash = hashlib.sha256(data).hexdigest()
+
+    @property
+    def settings(self) -> Settings:
+        told = {
+            key: value
+            for key, value in dict(self._head.get("settings", {})).items()
+            if isinstance(value, str | int | float | bool)
+        }
+        return {**told, "rows_sha256": self._hash}
+
+    def prepare(self, learning: Learning, progress: Progress = silent) -> None:  # noqa: ARG002
+        chats = dict(self._head.get("chats", {}))
+        if learning.speaker not in chats:
+            raise RealtalkError(
+                f"nothing was written for {learning.speaker}", where=str(self._path)
+            )
+        for what, there, here in (
+            ("wording of the prompt", self._head.get("prompt_version"), PROMPT_VERSION),
+            ("context", self._head.get("context"), dict(learning.settings)),
+            ("chat to learn from", chats[learning.speaker][0], learning.chat.id),
+        ):
+            if there != here:
+                raise RealtalkError(
+                    f"written with another {what}: {there}, not {here}", where=str(self._path)
+                )
+
+    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:  # noqa: ARG002
+        return [self._one(prompt) for prompt in prompts]
+
+    def _one(self, prompt: Prompt) -> Simulated:
+        row = self._rows.get((prompt.speaker, prompt.id))
+        if row is None:
+            return Simulated(prompt.id, None, "not written")
+        text = cleaned(str(row["text"]), prompt)
+        return Simulated(
+            prompt.id,
+            text or None,
+            "" if text else "empty answer",
+            int(row.get("tokens_in", 0)),
+            int(row.get("tokens_out", 0)),
+        )

@@ -1,0 +1,322 @@
+"""Writing with a model in this process: batches, chance, ends, and the two simulators."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from realtalk.cli import persona_tune
+from realtalk.corpora.opening import open_reading
+from realtalk.errors import RealtalkError
+from realtalk.models.files import path_of
+from realtalk.persona.generation import Asked, Sampling, Written, generate
+from realtalk.persona.pretrained import Pretrained, find, load
+from realtalk.persona.prompting import messages
+from realtalk.persona.registry import make_simulator
+from realtalk.persona.tuned import about_learning, adapters_in, encoded, examples_of
+from realtalk.persona.tuning import SETTINGS, TuneSettings, tune
+from realtalk.persona.tuning_data import Writer
+from realtalk.persona.turns import speaker_turns
+from realtalk.persona.values import Learning, Prompt
+from tiny_models import save_tiny_model
+
+needs_torch = pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("torch", "transformers", "peft")),
+    reason="torch, transformers and peft are not installed (the extra 'train')",
+)
+WORDS = Sampling(max_new_tokens=12)
+
+
+@pytest.fixture(scope="session")
+def learning() -> Learning:
+    chat = open_reading("sample").reading.corpus.chats[0]
+    turns = speaker_turns(chat, "Mara", 1, 20)[:24]
+    return Learning("Mara", chat, turns, {"context_sessions": 1, "context_tokens": 20})
+
+
+@pytest.fixture(scope="session")
+def prompts() -> list[Prompt]:
+    chat = open_reading("sample").reading.corpus.chats[1]
+    return [turn.prompt for turn in speaker_turns(chat, "Mara", 1, 20)[:6]]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory, learning: Learning) -> Path:
+    torch = pytest.importorskip("torch")
+    torch.set_num_threads(1)
+    texts = [messages(turn.prompt)[0]["content"] for turn in learning.turns]
+    return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny", texts)
+
+
+@pytest.fixture(scope="session")
+def base(folder: Path) -> Pretrained:
+    return load(folder, device="cpu")
+
+
+@pytest.fixture(scope="session")
+def asked(base: Pretrained) -> list[Asked]:
+    writer = Writer(base.tokenizer)
+    texts = ["hi", "the ferry was late and then the rain came", "no", "so what did you say then"]
+    return [
+        Asked(f"Chat_1#{number}", writer.prompt([{"role": "user", "content": text}]))
+        for number, text in enumerate(texts)
+    ]
+
+
+@pytest.fixture(scope="session")
+def adapter(
+    tmp_path_factory: pytest.TempPathFactory, folder: Path, base: Pretrained, learning: Learning
+) -> Path:
+    out = tmp_path_factory.mktemp("adapters") / "mara"
+    own = load(folder, device="cpu")
+    examples = examples_of(Writer(own.tokenizer), learning, own.window)
+    about = {**about_learning(learning), "base": str(folder)}
+    tune(own, examples, out, TuneSettings(epochs=1, learning_rate=1e-2, rank=2), about=about)
+    return out
+
+
+def slowly(base: Pretrained, prompt: Sequence[int], stops: frozenset[int], most: int) -> list[int]:
+    """The likeliest tokens one by one, without cache, batch or padding."""
+    import torch
+
+    ids = list(prompt)
+    for _ in range(most):
+        with torch.no_grad():
+            token = int(base.model(torch.tensor([ids])).logits[0, -1].argmax())
+        if token in stops:
+            break
+        ids.append(token)
+    return ids[len(prompt) :]
+
+
+def as_dict(found: Sequence[Written]) -> dict[str, tuple[int, ...]]:
+    return {each.id: each.ids for each in found}
+
+
+@needs_torch
+def test_a_batch_writes_what_each_prompt_would_get_alone(
+    base: Pretrained, asked: list[Asked]
+) -> None:
+    stops = frozenset(Writer(base.tokenizer).stops)
+    found = generate(base, asked, stops, WORDS)
+    assert [each.id for each in found] == [each.id for each in asked]
+    for prompt, each in zip(asked, found, strict=True):
+        assert list(each.ids) == slowly(base, prompt.ids, stops, 12)
+
+
+@needs_torch
+def test_rows_end_each_at_their_own_place(base: Pretrained, asked: list[Asked]) -> None:
+    """Stops are chosen so that rows end at different steps, before and after a look."""
+    most = 30
+    free = [slowly(base, each.ids, frozenset(), most) for each in asked]
+    stops = frozenset({free[0][2], free[1][20]})
+    found = generate(base, asked, stops, Sampling(most))
+    for tokens, each in zip(free, found, strict=True):
+        at = next((n for n, token in enumerate(tokens) if token in stops), None)
+        assert list(each.ids) == tokens[:at]
+        assert each.ended == (at is not None)
+    assert len({len(each.ids) for each in found}) > 1
+
+
+@needs_torch
+def test_chance_is_the_prompts_own(base: Pretrained, asked: list[Asked]) -> None:
+    warm = replace(WORDS, temperature=1.5, seed=4)
+    together = as_dict(generate(base, asked, (), warm))
+    alone = as_dict([generate(base, [each], (), warm)[0] for each in reversed(asked)])
+    small = as_dict(generate(base, asked, (), warm, batch_tokens=1))
+    assert together == alone == small
+    assert together != as_dict(generate(base, asked, (), replace(warm, seed=5)))
+    assert together != as_dict(generate(base, asked, (), WORDS))
+
+
+@needs_torch
+def test_top_p_leaves_the_unlikely_out(base: Pretrained, asked: list[Asked]) -> None:
+    greedy = as_dict(generate(base, asked, (), WORDS))
+    narrow = replace(WORDS, temperature=1.0, top_p=1e-6)
+    assert as_dict(generate(base, asked, (), narrow)) == greedy
+
+
+@needs_torch
+def test_tokens_are_drawn_in_their_shares() -> None:
+    import torch
+
+    from realtalk.persona.generation import _choose
+
+    logits = torch.log(torch.tensor([[0.1, 0.6, 0.25, 0.05]])).expand(1000, 4)
+    chances = (torch.arange(1000) + 0.5) / 1000
+    found = _choose(logits, chances, Sampling(1, temperature=1.0), torch)
+    assert torch.bincount(found, minlength=4).tolist() == [100, 600, 250, 50]
+    found = _choose(logits, chances, Sampling(1, temperature=1.0, top_p=0.8), torch)
+    shares = torch.bincount(found, minlength=4).tolist()
+    assert shares[0] == shares[3] == 0
+    assert shares[1] == pytest.approx(1000 * 0.6 / 0.85, abs=1)
+
+
+def test_sampling_that_makes_no_sense_is_refused() -> None:
+    for wrong in ({"max_new_tokens": 0}, {"temperature": -1.0}, {"top_p": 0.0}, {"top_p": 1.1}):
+        with pytest.raises(RealtalkError):
+            Sampling(**wrong)
+
+
+@needs_torch
+def test_what_does_not_fit_is_said(base: Pretrained, prompts: list[Prompt]) -> None:
+    with pytest.raises(RealtalkError, match="Chat_1#0"):
+        generate(base, [Asked("Chat_1#0", (5,) * 1020)], (), WORDS)
+    writer = Writer(base.tokenizer)
+    long = max(prompts, key=lambda prompt: len(prompt.context))
+    long = replace(long, context=long.context * 30)
+    whole = encoded(writer, long, 1 << 20)
+    cut = encoded(writer, long, 700)
+    assert 350 < len(cut) <= 700 < len(whole)
+    # The end is what is kept, and the prompt is one that could have been written.
+    assert cut[-60:] == whole[-60:]
+    kept = [
+        replace(long, context=long.context[at:])
+        for at in range(len(long.context))
+        if writer.prompt(messages(replace(long, context=long.context[at:]))) == cut
+    ]
+    assert len(kept) >= 1
+    assert encoded(writer, long, 20) == ()
+
+
+@needs_torch
+def test_prompts_end_where_the_reply_begins(base: Pretrained) -> None:
+    writer = Writer(base.tokenizer)
+    asked = [{"role": "user", "content": "You are Mara."}]
+    example = writer.example("Chat_1#1", asked, "lol no")
+    shown = base.tokenizer.decode((*example.prompt, *example.reply))
+    whole = [*asked, {"role": "assistant", "content": "lol no"}]
+    assert base.tokenizer.apply_chat_template(whole, tokenize=False) == shown + "\n"
+    assert example.prompt == writer.prompt(asked)
+    assert example.reply[-1] in writer.stops
+    assert writer.text(example.reply) == "lol no"
+
+
+@needs_torch
+def test_a_tokenizer_without_a_template_writes_plain_text(tmp_path: Path) -> None:
+    place = save_tiny_model(tmp_path / "plain", ["You are Mara. Reply: lol no"], template=False)
+    plain = load(place, device="cpu")
+    writer = Writer(plain.tokenizer)
+    assert writer.way == "plain"
+    example = writer.example("Chat_1#1", [{"role": "user", "content": "You are Mara."}], "lol no")
+    shown = plain.tokenizer.decode((*example.prompt, *example.reply))
+    assert shown == "You are Mara.\n\nReply: lol no<|endoftext|>"
+
+
+@needs_torch
+def test_models_that_are_not_there_are_named(tmp_path: Path) -> None:
+    with pytest.raises(RealtalkError, match=r"no such model.*smollm2"):
+        find("nowhere")
+    with pytest.raises(RealtalkError, match="realtalk models get smollm2"):
+        find("smollm2", tmp_path)
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(RealtalkError, match="safetensors"):
+        load(tmp_path)
+
+
+@pytest.mark.slow
+@needs_torch
+def test_a_gguf_is_converted_once(tmp_path: Path) -> None:
+    pytest.importorskip("gguf")
+    try:
+        gguf = path_of("smollm2")
+    except RealtalkError:
+        pytest.skip("the model smollm2 is not in the cache")
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / gguf.name).symlink_to(gguf)
+    found = load("smollm2", device="cpu", cache=tmp_path)
+    writer = Writer(found.tokenizer)
+    assert writer.way == "chat"
+    assert found.window == 8192
+    asked = writer.prompt([{"role": "user", "content": "What is the capital of France?"}])
+    (said,) = generate(found, [Asked("#1", asked)], writer.stops, Sampling(12))
+    assert "Paris" in writer.text(said.ids)
+    before = (find("smollm2", tmp_path) / "model.safetensors").stat().st_mtime_ns
+    assert load("smollm2", device="cpu", cache=tmp_path).sha256 == found.sha256
+    assert (find("smollm2", tmp_path) / "model.safetensors").stat().st_mtime_ns == before
+
+
+@needs_torch
+def test_the_local_simulator_answers_every_prompt(
+    folder: Path, learning: Learning, prompts: list[Prompt]
+) -> None:
+    simulator = make_simulator("local", {"base": str(folder), "max_tokens": "8", "device": "cpu"})
+    simulator.prepare(learning)
+    found = simulator.simulate(prompts)
+    assert [each.id for each in found] == [prompt.id for prompt in prompts]
+    for each in found:
+        assert (each.text is None) == (each.unscored == "empty answer")
+        assert each.tokens_in > 0
+        assert 0 <= each.tokens_out <= 8
+    assert simulator.simulate(prompts[2:4]) == found[2:4]
+    assert simulator.settings["base"] == "tiny"
+    assert simulator.settings["precision"] == "fp32"
+
+
+@needs_torch
+def test_the_tuned_simulator_is_not_the_local_one(
+    folder: Path, adapter: Path, learning: Learning, prompts: list[Prompt]
+) -> None:
+    given: dict[str, Any] = {"max_tokens": 8, "device": "cpu"}
+    local = make_simulator("local", {**given, "base": str(folder)})
+    for place in (adapter, adapter.parent):  # the adapter, or a folder with it
+        tuned = make_simulator("tuned", {**given, "adapter": place})
+        tuned.prepare(learning)
+        found = tuned.simulate(prompts)
+        assert [each.id for each in found] == [prompt.id for prompt in prompts]
+    local.prepare(learning)
+    assert local.simulate(prompts) != found
+    assert tuned.settings["adapters"] == 1
+
+
+@needs_torch
+def test_an_adapter_is_used_only_for_what_it_learned(
+    tmp_path: Path, adapter: Path, learning: Learning
+) -> None:
+    tuned = make_simulator("tuned", {"adapter": adapter, "device": "cpu"})
+    other = open_reading("sample").reading.corpus.chats[1]
+    for wrong, said in (
+        (replace(learning, speaker="Theo"), r"no adapter for Theo.*Mara"),
+        (replace(learning, chat=other), "trained with chat Chat_1_Mara_Theo"),
+        (replace(learning, settings={"context_sessions": 3}), "context_sessions 1, not 3"),
+    ):
+        with pytest.raises(RealtalkError, match=said):
+            tuned.prepare(wrong)
+    texts = ["another model"]
+    elsewhere = save_tiny_model(tmp_path / "other", texts, seed=8)
+    tuned = make_simulator("tuned", {"adapter": adapter, "base": str(elsewhere), "device": "cpu"})
+    with pytest.raises(RealtalkError, match=r"another model.*tiny"):
+        tuned.prepare(learning)
+    with pytest.raises(RealtalkError, match="no finished adapter"):
+        adapters_in(tmp_path)
+
+
+@needs_torch
+def test_the_command_trains_on_one_chat_and_leaves_the_other(folder: Path, tmp_path: Path) -> None:
+    app = typer.Typer()
+    persona_tune.register(app)
+    out = tmp_path / "mara"
+    words = [
+        *("sample", "--speaker", "Mara", "--base", str(folder), "--out", str(out)),
+        *("--context-sessions", "1", "--context-tokens", "20", "--epochs", "1"),
+        *("--rank", "2", "--device", "cpu", "--json"),
+    ]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["kept"] == 1
+    assert found["epochs"][0]["held_out"] < found["untuned"]
+    known = json.loads((out / SETTINGS).read_text("utf-8"))
+    assert known["about"]["speaker"] == "Mara"
+    assert known["about"]["chat"] in {"Chat_1_Mara_Theo", "Chat_2_Mara_Juno"}
+    assert known["tuning"]["rank"] == 2
+    again = CliRunner().invoke(app, words)  # finished: told again, not trained again
+    assert json.loads(again.stdout) == found

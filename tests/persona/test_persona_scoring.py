@@ -1,0 +1,233 @@
+"""Scores of turns, of speakers and of two simulators side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from persona_chats import ines, light_scorer
+from realtalk.errors import RealtalkError
+from realtalk.metrics.statistics import Estimate
+from realtalk.persona.authorship import WhoWroteIt, hold_trial
+from realtalk.persona.choosing import Choice
+from realtalk.persona.comparing import compare
+from realtalk.persona.rows import AGREEMENTS, SCORES, Row, row_schema
+from realtalk.persona.summaries import Simulation, average, summarise
+from realtalk.persona.tables import beyond, compared, gain_line, table_2, table_8, unscored_lines
+from realtalk.persona.turns import tasks_of
+from realtalk.persona.values import PersonaTask, PersonaTurn, Simulated
+
+CORPUS = ines(8)
+
+
+def the_task() -> PersonaTask:
+    choice = Choice(
+        *("Ines", "Oven", "Boat", {"Oven": 0.4, "Boat": -0.1}, {"Oven": 24, "Boat": 24}, 0.9),
+        *(("empathy",), Estimate(0.2)),
+    )
+    return tasks_of(CORPUS, [choice])[0]
+
+
+def scored(says: Callable[[PersonaTurn], str | None]) -> tuple[list[Row], Row]:
+    task = the_task()
+    return light_scorer(CORPUS).score(
+        task, [Simulated(turn.id, says(turn), "no answer") for turn in task.turns]
+    )
+
+
+def test_the_truth_itself_gets_the_best_of_every_score() -> None:
+    rows, facts = scored(lambda turn: turn.text)
+    for row in rows:
+        for name in ("rouge_1", "rouge_l", "cosine", "semantic", *AGREEMENTS, "length_ratio"):
+            assert row[name] == pytest.approx(1.0), name
+        assert row["intimacy"] == row["empathy"] == 0.0
+        assert row["unscored"] is None and row["left_out"] == []
+        assert set(row) == set(row_schema())
+    one = summarise("truth", rows, [facts]).speakers["Ines"]
+    assert one.scores["kappa_sentiment"].value == pytest.approx(1.0)
+    assert one.scores["js_emotion"].value == pytest.approx(0.0)
+    assert one.distinct["distinct_1"] == one.distinct["distinct_1_truth"]
+    assert one.scores["taken_for"].value == one.ceiling.value
+
+
+def test_a_constant_agrees_often_and_knows_nothing() -> None:
+    rows, facts = scored(lambda _: "ok")
+    one = summarise("constant", rows, [facts]).speakers["Ines"]
+    assert one.scores["reflective"].value == 1.0  # nobody reflects here
+    assert one.scores["reflective"].low is not None and one.scores["reflective"].low < 1
+    assert one.scores["grounding"].value == 0.0
+    assert one.scores["kappa_sentiment"].value == pytest.approx(0.0)
+    js = one.scores["js_emotion"].value
+    assert js is not None and js > 0.4
+
+
+def test_what_was_not_simulated_is_unscored_and_counted() -> None:
+    first = the_task().turns[0].id
+    rows, facts = scored(lambda turn: None if turn.id == first else "haha ok")
+    assert rows[0]["unscored"] == "no answer"
+    assert all(rows[0][name] is None for name in SCORES)
+    found = summarise("some", rows, [facts])
+    assert found.scored == len(rows) - 1 == found.speakers["Ines"].scores["rouge_1"].n
+    assert found.speakers["Ines"].scores["rouge_1"].left_out == 1
+    assert unscored_lines(found) == [f"some, unscored: 1 of {len(rows)} turns (no answer)"]
+
+
+def test_a_label_that_cannot_be_made_leaves_only_its_score_out() -> None:
+    rows, _ = scored(lambda _: "haha really?")
+    assert rows[0]["unscored"] is None and rows[0]["rouge_1"] is not None
+    assert rows[0]["emotion"] is None
+    assert "emotion: a question" in rows[0]["left_out"]
+
+
+def test_turns_that_nobody_simulated_are_not_lost() -> None:
+    task = the_task()
+    rows, _ = light_scorer(CORPUS).score(task, [])
+    assert len(rows) == len(task.turns)
+    assert {row["unscored"] for row in rows} == {"not simulated"}
+
+
+def test_the_judge_of_authorship_tells_people_apart() -> None:
+    own = [f"haha lol {word} !!" for word in ("oven", "bread", "tea", "dough", "salt") * 4]
+    others = [f"I should like to mention {word}." for word in ("rope", "paint", "wind", "oar") * 5]
+    judge = WhoWroteIt.learn(own, others)
+    mine, theirs = judge.shares(["haha lol cake !!", "I should like to mention cake."])
+    assert mine > 0.7 and theirs < 0.3
+    # One learned word for word is judged by the model that was not told its writer.
+    odd = "paint the rope"
+    taught = WhoWroteIt.learn([*own, odd], others)
+    fold = len(set(own)) % 5
+    unaware = taught._models[fold].predict_proba(taught._features.transform([odd]))[0, 1]
+    assert taught.shares([odd]) == [pytest.approx(unaware)]
+    assert judge.shares([]) == []
+
+
+def test_a_trial_never_learns_from_the_tested_turns() -> None:
+    task = the_task()
+    learned: list[str] = []
+    real = WhoWroteIt.learn
+
+    def listening(own: Any, others: Any) -> WhoWroteIt:
+        learned.extend([*own, *others])
+        return real(own, others)
+
+    WhoWroteIt.learn = listening  # type: ignore[method-assign]
+    try:
+        trial = hold_trial(CORPUS, task)
+    finally:
+        WhoWroteIt.learn = real  # type: ignore[method-assign]
+    tested = {turn.text for turn in task.turns}
+    assert learned and not tested & set(learned)
+    assert trial.partner_from == "the tested chat, first half"  # Juno has no other chat
+    asked = [text for text in learned if "Yellow" in text]
+    assert asked and all("boatx" in text and text.split("x")[-2] in "1234" for text in asked)
+    assert (trial.ceiling.n, trial.floor.n) == (24, 12)
+    assert (trial.learned_own, trial.learned_others) == (24, 12)
+
+
+@cache
+def invented(better: float, seed: int) -> tuple[list[Row], list[Row]]:
+    """Rows of eight speakers, of which a part `better` agrees."""
+    rng = np.random.default_rng(seed)
+    rows, facts = [], []
+    for who in range(8):
+        for at in range(30):
+            row: Row = dict.fromkeys(row_schema())
+            row |= {name: float(rng.random() < better) for name in AGREEMENTS}
+            row |= {name: float(rng.random()) for name in ("rouge_1", "rouge_l", "cosine")}
+            row |= {"semantic": 0.5, "intimacy": rng.random(), "empathy": 1 - better}
+            row |= {"speaker": f"S{who}", "id": f"C#{at}", "tokens_in": 1, "tokens_out": 2}
+            row |= {"left_out": [], "taken_for": 1.0, "length_ratio": 1.0}
+            for name in AGREEMENTS:
+                label = str(rng.integers(0, 3))
+                row |= {f"{name}_truth": label, f"{name}_simulated": label if row[name] else "x"}
+            rows.append(row)
+        fact: Row = {f"distinct_{n}{end}": 0.5 for n in (1, 2) for end in ("", "_truth")}
+        whole = Estimate(0.5).to_json()
+        fact |= {"speaker": f"S{who}", "learn": "A", "test": "C", "ceiling": whole}
+        facts.append(fact | {"floor": whole, "consistency": 0.1 * who})
+    return rows, facts
+
+
+@cache
+def summed(better: float, seed: int) -> Simulation:
+    return summarise(f"{better}", *invented(better, seed))
+
+
+def test_a_real_difference_is_found_and_chance_is_not() -> None:
+    low, high = invented(0.3, 1), invented(0.8, 2)
+    found = compare(low[0], summed(0.3, 1), high[0], summed(0.8, 2))
+    test = found.tests["reflective"]
+    assert (test.speakers, test.turns, test.better, test.worse) == (8, 240, 8, 0)
+    assert test.difference == pytest.approx(test.second - test.first)
+    assert test.low is not None and test.low < test.difference < (test.high or 0)
+    assert test.p_speakers == pytest.approx(2 / 2**8)
+    assert test.p_turns is not None and test.p_turns < 0.001
+    assert found.tests["empathy"].better == 8  # less is better there
+    assert found.tests["empathy"].difference == pytest.approx(-0.5)
+    rouge = found.tests["rouge_1"]
+    assert rouge.p_speakers_holm is not None and rouge.p_speakers_holm > 0.05
+    assert found.tests["semantic"].p_speakers == 1.0  # no change at all
+    assert found.tests["js_emotion"].better == 8
+
+
+def test_the_signed_ranks_are_scipys_and_holm_stays_in_its_family() -> None:
+    low, high = invented(0.5, 3), invented(0.55, 4)
+    a, b = summed(0.5, 3), summed(0.55, 4)
+    found = compare(low[0], a, high[0], b)
+    changes = [
+        (b.speakers[who].scores["emotion"].value or 0)
+        - (a.speakers[who].scores["emotion"].value or 0)
+        for who in a.speakers
+    ]
+    assert found.tests["emotion"].p_speakers == pytest.approx(stats.wilcoxon(changes).pvalue)
+    ei = [test for test in found.tests.values() if test.family == "EI"]
+    assert len(ei) == 6
+    smallest = min(ei, key=lambda test: test.p_turns or 1)
+    assert smallest.p_turns_holm == pytest.approx(min(1, 6 * (smallest.p_turns or 0)))
+    swapped = compare(high[0], b, low[0], a)
+    assert swapped.tests["emotion"].difference == -found.tests["emotion"].difference
+
+
+def test_gain_is_set_beside_consistency() -> None:
+    low, high = invented(0.3, 1), invented(0.8, 2)
+    found = compare(low[0], summed(0.3, 1), high[0], summed(0.8, 2))
+    gains = list(found.gains.values())
+    expected = np.corrcoef(gains, [0.1 * who for who in range(8)])[0, 1]
+    assert found.gain_and_consistency.value == pytest.approx(expected)
+    assert "8 speakers" in gain_line(found)
+
+
+def test_only_turns_that_both_have_count() -> None:
+    low, high = invented(0.3, 1), deepcopy(invented(0.8, 2))
+    high[0][0]["emotion"] = None
+    found = compare(low[0], summed(0.3, 1), high[0][:-1], summed(0.8, 2))
+    assert found.tests["reflective"].turns == 239
+    assert found.tests["emotion"].turns == 238
+    with pytest.raises(RealtalkError, match="share no turn"):
+        compare([], summed(0.3, 1), high[0], summed(0.8, 2))
+
+
+def test_averages_are_over_speakers_with_n_minus_one() -> None:
+    found = average([0.2, 0.4, None, 0.9])
+    assert found.mean == pytest.approx(0.5) and found.n == 3
+    assert found.sd == pytest.approx(np.std([0.2, 0.4, 0.9], ddof=1))
+    assert average([0.3]).sd is None and average([None]).mean is None
+
+
+def test_tables_have_a_cell_for_every_heading() -> None:
+    low, high = invented(0.3, 1), invented(0.8, 2)
+    a, b = summed(0.3, 1), summed(0.8, 2)
+    for headings, rows in (
+        table_2([a, b], published=True),
+        table_8(a, published=True),
+        beyond([a, b]),
+        compared(compare(low[0], a, high[0], b)),
+    ):
+        assert rows and {len(row) for row in rows} == {len(headings)}
+    assert "1.24 ± 0.12" in table_2([a], published=True)[1][-1]

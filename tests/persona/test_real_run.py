@@ -1,0 +1,123 @@
+"""The scripts of the real run and of the benchmark, tried out with a tiny model."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import runpy
+import sys
+import tarfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.corpora.opening import open_reading
+from realtalk.persona.prompting import PROMPT_VERSION, text_of
+from realtalk.persona.turns import speaker_turns
+from realtalk.persona.values import Learning
+from realtalk.persona.written import WrittenSimulator
+from tiny_models import save_tiny_model
+
+ROOT = Path(__file__).parents[2]
+needs_torch = pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("torch", "transformers", "peft")),
+    reason="torch, transformers and peft are not installed (the extra 'train')",
+)
+CONTEXT = {"context_sessions": 1, "context_tokens": 20}
+
+
+def script(monkeypatch: pytest.MonkeyPatch, path: str, *words: str) -> None:
+    monkeypatch.setattr(sys, "argv", [path, *words])
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    runpy.run_path(str(ROOT / path), run_name="__main__")
+
+
+@needs_torch
+def test_what_was_written_elsewhere_can_be_scored_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    learn, test = open_reading("sample").reading.corpus.chats[:2]
+    learned, tested = (speaker_turns(chat, "Mara", 1, 20)[:12] for chat in (learn, test))
+    chats = {"Mara": [learn.id, test.id]}
+    rows: list[dict[str, Any]] = [
+        {
+            "head": True,
+            "prompt_version": PROMPT_VERSION,
+            "sets": {"k1": {"context": CONTEXT, "chats": chats}},
+        },
+        *(
+            {
+                **{"set": "k1", "part": "learn", "speaker": "Mara", "id": turn.id},
+                **{"text": text_of(turn.prompt), "reply": turn.text},
+            }
+            for turn in learned
+        ),
+        *(
+            {
+                **{"set": "k1", "part": "test", "speaker": "Mara", "id": turn.id},
+                **{"text": text_of(turn.prompt), "styled": text_of(turn.prompt, "short")},
+            }
+            for turn in tested
+        ),
+    ]
+    with lzma.open(tmp_path / "prompts.jsonl.xz", "wt", encoding="utf-8") as stream:
+        stream.write("".join(json.dumps(row) + "\n" for row in rows))
+    save_tiny_model(tmp_path / "tiny", [str(row["text"]) for row in rows[1:]])
+    words = [
+        *("--prompts", str(tmp_path / "prompts.jsonl.xz"), "--base", str(tmp_path / "tiny")),
+        *("--out", str(tmp_path / "run"), "--pack", str(tmp_path / "rows.tgz")),
+        *("--epochs", "1", "--max-tokens", "6", "--device", "cpu"),
+    ]
+    script(monkeypatch, "training/persona_run.py", *words)
+    with tarfile.open(tmp_path / "rows.tgz") as archive:
+        names = archive.getnames()
+    ways = [f"rows/k1-{how}-{way}.jsonl" for how in ("local", "styled", "tuned")
+            for way in ("greedy", "sampled")]  # fmt: skip
+    assert names == ["report.json", *ways]
+    report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
+    assert report["trained"]["k1 Mara"]["turns"] == 12
+    assert report["written"]["k1-tuned-greedy Mara"]["turns"] == 12
+
+    learning = Learning("Mara", learn, learned, dict(CONTEXT))
+    texts = {}
+    for name in ways:
+        simulator = WrittenSimulator(rows=tmp_path / "run" / name)
+        simulator.prepare(learning)
+        found = simulator.simulate([turn.prompt for turn in tested])
+        assert not [each for each in found if each.unscored == "not written"]
+        assert all(0 <= each.tokens_out <= 6 for each in found)
+        texts[simulator.name] = [each.text for each in found]
+    assert set(texts) == {
+        f"{how}{way}" for how in ("local", "local styled", "tuned") for way in ("", " sampled")
+    }
+    assert texts["local"] != texts["local styled"] != texts["tuned"]
+
+    capsys.readouterr()
+    script(monkeypatch, "training/persona_run.py", *words)  # all there: nothing is made again
+    assert [line.partition("] ")[2] for line in capsys.readouterr().out.splitlines()] == [
+        f"done: {tmp_path / 'run'}"
+    ]
+
+
+@pytest.mark.slow
+@needs_torch
+def test_the_benchmark_runs_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes = ("--turns", "16", "--tokens", "60", "--reply", "8", "--plain", "8", "--new", "4")
+    out = tmp_path / "bench.json"
+    with pytest.raises(SystemExit) as stop:
+        script(
+            monkeypatch, "bench/persona.py", "--tiny", *sizes, "--device", "cpu", "--json", str(out)
+        )
+    assert stop.value.code == 0
+    found = json.loads(out.read_text("utf-8"))
+    assert found["times"] > 0
+    assert found["ours_share"] > 0
+    assert found["new_tokens_per_second"] > 0
+    assert "times as fast" in capsys.readouterr().out

@@ -1,0 +1,89 @@
+"""Turns written on another machine, given back to be scored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.corpora.opening import open_reading
+from realtalk.errors import RealtalkError
+from realtalk.persona.prompting import PROMPT_VERSION
+from realtalk.persona.turns import speaker_turns
+from realtalk.persona.values import Learning, Prompt
+from realtalk.persona.written import WrittenSimulator
+
+HEAD: dict[str, Any] = {
+    "simulator": "tuned sampled",
+    "prompt_version": PROMPT_VERSION,
+    "context": {"context_sessions": 1, "context_tokens": 40},
+    "chats": {"Mara": ["Chat_1_Mara_Theo", "Chat_2_Mara_Juno"]},
+    "settings": {"base": "tiny", "temperature": 0.8, "odd": None},
+}
+
+
+@pytest.fixture(scope="module")
+def learning() -> Learning:
+    chat = open_reading("sample").reading.corpus.chats[0]
+    return Learning("Mara", chat, speaker_turns(chat, "Mara", 1, 40), dict(HEAD["context"]))
+
+
+@pytest.fixture(scope="module")
+def prompts() -> list[Prompt]:
+    chat = open_reading("sample").reading.corpus.chats[1]
+    return [turn.prompt for turn in speaker_turns(chat, "Mara", 1, 40)[:3]]
+
+
+def saved(path: Path, head: dict[str, Any], rows: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in (head, *rows)), "utf-8")
+    return path
+
+
+def test_rows_come_back_clean_and_in_order(
+    tmp_path: Path, learning: Learning, prompts: list[Prompt]
+) -> None:
+    first, second, _ = (prompt.id for prompt in prompts)
+    rows = [
+        {"speaker": "Mara", "id": second, "text": " \n", "tokens_in": 7, "tokens_out": 1},
+        {
+            **{"speaker": "Mara", "id": first, "tokens_in": 9, "tokens_out": 4},
+            "text": 'Mara: "lol no"\u2028',
+        },
+    ]
+    simulator = WrittenSimulator(rows=saved(tmp_path / "rows.jsonl", HEAD, rows))
+    simulator.prepare(learning)
+    found = simulator.simulate(prompts)
+    assert [each.id for each in found] == [prompt.id for prompt in prompts]
+    assert [each.text for each in found] == ["lol no", None, None]
+    assert [each.unscored for each in found] == ["", "empty answer", "not written"]
+    assert (found[0].tokens_in, found[0].tokens_out) == (9, 4)
+    assert simulator.name == "tuned sampled"
+    assert simulator.settings["temperature"] == 0.8
+    assert "odd" not in simulator.settings
+
+
+def test_rows_of_something_else_are_refused(tmp_path: Path, learning: Learning) -> None:
+    simulator = WrittenSimulator(rows=saved(tmp_path / "rows.jsonl", HEAD, []))
+    with pytest.raises(RealtalkError, match="nothing was written for Theo"):
+        simulator.prepare(replace(learning, speaker="Theo"))
+    with pytest.raises(RealtalkError, match="another context"):
+        simulator.prepare(replace(learning, settings={"context_sessions": 3}))
+    turned = {**HEAD, "chats": {"Mara": ["Chat_2_Mara_Juno", "Chat_1_Mara_Theo"]}}
+    with pytest.raises(RealtalkError, match="another chat to learn from"):
+        WrittenSimulator(rows=saved(tmp_path / "turned.jsonl", turned, [])).prepare(learning)
+    old = {**HEAD, "prompt_version": "0"}
+    with pytest.raises(RealtalkError, match="another wording"):
+        WrittenSimulator(rows=saved(tmp_path / "old.jsonl", old, [])).prepare(learning)
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "{}\n", '{"simulator": "x"}\n{"id": 3}\n'])
+def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "rows.jsonl").write_text(text)
+    with pytest.raises(RealtalkError, match="not a file of written turns"):
+        WrittenSimulator(rows=tmp_path / "rows.jsonl")
+    with pytest.raises(RealtalkError, match="not a file of written turns"):
+        WrittenSimulator(rows=tmp_path / "nothing.jsonl")

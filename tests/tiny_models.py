@@ -1,0 +1,51 @@
+"""A two-layer causal model with random weights and a tokenizer trained on the spot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+
+TEMPLATE = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n"
+    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+MARKS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
+
+
+def save_tiny_model(
+    folder: Path, texts: Iterable[str], *, template: bool = True, window: int = 1024, seed: int = 7
+) -> Path:
+    """Saves the model, with a chat template or without, and says where."""
+    torch, transformers = import_module("torch"), import_module("transformers")
+    tokenizers = import_module("tokenizers")
+    trained = tokenizers.ByteLevelBPETokenizer()
+    trained.train_from_iterator(list(texts), vocab_size=600, special_tokens=list(MARKS))
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=trained._tokenizer,
+        eos_token=MARKS[2] if template else MARKS[0],
+        pad_token=MARKS[0],
+        additional_special_tokens=list(MARKS),
+    )
+    if template:
+        tokenizer.chat_template = TEMPLATE
+    torch.manual_seed(seed)
+    config = transformers.LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=window,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        tie_word_embeddings=False,
+        initializer_range=0.15,  # with less, a frozen last layer cannot be sure of anything
+    )
+    model = transformers.LlamaForCausalLM(config)
+    folder.mkdir(parents=True, exist_ok=True)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

@@ -1,0 +1,104 @@
+"""A corpus → the prompts of persona simulation in one file, for a machine without the package's
+libraries.
+
+    python training/persona_prepare.py ../shared/data/realtalk --sweep Akib
+    → training/build/persona/prompts.jsonl.xz
+
+    {"head": true, "prompt_version": "1", "sets": {"k3": {"context": {…}, "chats": {…}}, …}}
+    {"set": "k3", "part": "learn", "speaker": "Mara", "id": "…#14", "text": "…", "reply": "…"}
+    {"set": "k3", "part": "test", "speaker": "Mara", "id": "…#9", "text": "…", "styled": "…"}
+
+Only the part `learn` has replies: what is to be written is not in the file. `k3` holds every
+speaker with contexts of three sessions; the sweep adds sets for one speaker with other numbers
+of sessions, and with room for all of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from realtalk.corpora.opening import open_reading
+from realtalk.persona.prompting import PROMPT_VERSION, text_of
+from realtalk.persona.styles import Guide
+from realtalk.persona.turns import choices_of, tasks_of
+from realtalk.persona.values import PersonaTask
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("corpus")
+    parser.add_argument("--out", type=Path, default=HERE / "build/persona/prompts.jsonl.xz")
+    parser.add_argument("--sessions", type=int, default=3)
+    parser.add_argument("--tokens", type=int, default=1500)
+    parser.add_argument("--choice", default="ei", help="ei, or paper: as in its Table 8")
+    parser.add_argument("--labels", type=Path, help="what `realtalk ei` wrote: saves labelling")
+    parser.add_argument("--sweep", metavar="SPEAKER", help="whose contexts are also varied")
+    parser.add_argument("--sweep-sessions", default="1,2,3,5,10")
+    parser.add_argument("--sweep-tokens", type=int, default=5500)
+    given = parser.parse_args()
+    corpus = open_reading(given.corpus).reading.corpus
+    labels = None if given.labels is None else pl.read_parquet(given.labels / "labels.parquet")
+    choices = choices_of(corpus, labels=labels, choice=given.choice)
+    sets = {
+        f"k{given.sessions}": tasks_of(
+            corpus, choices, context_sessions=given.sessions, context_tokens=given.tokens
+        )
+    }
+    if given.sweep:
+        one = [choice for choice in choices if choice.speaker.casefold() == given.sweep.casefold()]
+        for sessions in map(int, given.sweep_sessions.split(",")):
+            sets[f"sweep{sessions}"] = tasks_of(
+                corpus, one, context_sessions=sessions, context_tokens=given.sweep_tokens
+            )
+    head = {
+        "head": True,
+        "prompt_version": PROMPT_VERSION,
+        "sets": {name: about(tasks) for name, tasks in sets.items()},
+    }
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    count = 0
+    with lzma.open(given.out, "wt", encoding="utf-8") as stream:
+        stream.write(json.dumps(head, ensure_ascii=False) + "\n")
+        for name, tasks in sets.items():
+            for row in rows(name, tasks, styled=not name.startswith("sweep")):
+                stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+                count += 1
+    size = given.out.stat().st_size
+    sys.stdout.write(f"{count:,} prompts in {len(sets)} sets, {size:,} bytes: {given.out}\n")
+
+
+def about(tasks: list[PersonaTask]) -> dict[str, Any]:
+    return {
+        "context": dict(tasks[0].learning.settings),
+        "chats": {task.speaker: [task.learning.chat.id, task.test.id] for task in tasks},
+    }
+
+
+def rows(name: str, tasks: list[PersonaTask], *, styled: bool) -> Iterator[dict[str, str]]:
+    for task in tasks:
+        for turn in task.learning.turns:
+            yield {
+                **{"set": name, "part": "learn", "speaker": task.speaker, "id": turn.id},
+                **{"text": text_of(turn.prompt), "reply": turn.text},
+            }
+        styles = Guide(task.learning).texts(task.prompts) if styled else [""] * len(task.prompts)
+        for prompt, style in zip(task.prompts, styles, strict=True):
+            row = {"set": name, "part": "test", "speaker": task.speaker, "id": prompt.id}
+            row["text"] = text_of(prompt)
+            if style:
+                row["styled"] = text_of(prompt, style)
+            yield row
+
+
+if __name__ == "__main__":
+    main()

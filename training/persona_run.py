@@ -1,0 +1,251 @@
+"""The real run of persona simulation: prompts and a model → what it writes, tuned and untuned.
+
+    python training/persona_run.py --prompts training/build/persona/prompts.jsonl.xz \\
+        --base SmolLM2-135M-Instruct.Q4_1.gguf --out training/build/persona/run --pack rows.tgz
+    → run/rows/k3-tuned-greedy.jsonl, k3-local-greedy.jsonl, k3-styled-greedy.jsonl, …
+      run/report.json    seconds, losses, tokens per second
+
+Needs torch, transformers and peft (and gguf for a GGUF), and of this package only `src` on the
+path: none of its other libraries. Every speaker is trained on their one chat and writes in the
+other, greedily and sampled; what is there already is not made again, so that a run that was
+stopped goes on. Each file of rows is scored on any machine with:
+
+    realtalk persona simulate CORPUS --simulator written --set rows=FILE --out DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import sys
+import tarfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+
+from realtalk.persona.generation import Asked, Sampling, generate
+from realtalk.persona.pretrained import Pretrained, convert_gguf, load, with_adapter
+from realtalk.persona.tuning import TuneSettings, tune
+from realtalk.persona.tuning_data import Writer
+
+Row = dict[str, Any]
+SETS_FIRST = "k"  # the sets of all speakers; a sweep comes after them
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--prompts", type=Path, required=True)
+    parser.add_argument("--base", type=Path, required=True, help="a model's folder, or a .gguf")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--pack", type=Path, help="also everything but the adapters, as a .tgz")
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--learning-rate", type=float, default=5e-4)
+    parser.add_argument("--patience", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--max-tokens", type=int, default=160)
+    parser.add_argument("--temperature", type=float, default=0.8)
+    parser.add_argument("--top-p", type=float, default=0.95)
+    parser.add_argument("--train-tokens", type=int, default=0, help="at once; 0 suits the device")
+    parser.add_argument("--write-tokens", type=int, default=0)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--limit", type=int, help="turns a speaker and part, to try it out")
+    Run(parser.parse_args()).all()
+
+
+class Run:
+    """Everything that is to be made, in order of how much it is wanted."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.given = given
+        self.out: Path = given.out
+        self.began = time.perf_counter()
+        (self.out / "rows").mkdir(parents=True, exist_ok=True)
+        self.base = given.base
+        if self.base.suffix == ".gguf":
+            self.base = self.out / "base"
+            if not self.base.is_dir():
+                convert_gguf(given.base, self.base)
+        with lzma.open(given.prompts, "rt", encoding="utf-8") as stream:
+            self.head = json.loads(next(stream))
+            self.rows: list[Row] = [json.loads(line) for line in stream]
+        self.tuning = TuneSettings(
+            epochs=given.epochs,
+            learning_rate=given.learning_rate,
+            patience=given.patience,
+            seed=given.seed,
+            batch_tokens=given.train_tokens,
+        )
+        self.samplings = {
+            "greedy": Sampling(given.max_tokens),
+            "sampled": Sampling(given.max_tokens, given.temperature, given.top_p, given.seed),
+        }
+        self.report: dict[str, Any] = {"trained": {}, "written": {}}
+        if (self.out / "report.json").is_file():
+            self.report = json.loads((self.out / "report.json").read_text("utf-8"))
+
+    def all(self) -> None:
+        names = sorted(self.head["sets"], key=lambda name: (not name.startswith(SETS_FIRST), name))
+        for name in names:
+            for speaker in self.head["sets"][name]["chats"]:
+                self.tuned(name, speaker)
+            plain = self.loaded()
+            self.untuned(name, plain, "local", "text")
+            self.untuned(name, plain, "styled", "styled")
+        self.collect()
+        if self.given.pack is not None:
+            with tarfile.open(self.given.pack, "w:gz") as archive:
+                archive.add(self.out / "report.json", "report.json")
+                for path in sorted((self.out / "rows").glob("*.jsonl")):
+                    archive.add(path, f"rows/{path.name}")
+        self.say(f"done: {self.out}")
+
+    def loaded(self) -> Pretrained:
+        return load(self.base, device=self.given.device)
+
+    def of(self, name: str, part: str, speaker: str | None = None) -> list[Row]:
+        found = [
+            row
+            for row in self.rows
+            if row["set"] == name
+            and row["part"] == part
+            and (speaker is None or row["speaker"] == speaker)
+        ]
+        return found[: self.given.limit]
+
+    def tuned(self, name: str, speaker: str) -> None:
+        waiting = {
+            way: sampling
+            for way, sampling in self.samplings.items()
+            if not self.part(f"{name}-tuned-{way}", speaker).is_file()
+        }
+        if not waiting:
+            return
+        base = self.loaded()
+        writer = Writer(base.tokenizer)
+        examples = [
+            writer.example(row["id"], [user(row["text"])], row["reply"])
+            for row in self.of(name, "learn", speaker)
+        ]
+        fitting = [example for example in examples if len(example) <= base.window]
+        learned, tested = self.head["sets"][name]["chats"][speaker]
+        about = {
+            **{"speaker": speaker, "chat": learned, "base": str(self.given.base)},
+            **{"prompt_version": self.head["prompt_version"]},
+            **self.head["sets"][name]["context"],
+        }
+        folder = self.out / "adapters" / name / speaker
+        made = tune(base, fitting, folder, self.tuning, about=about)
+        self.report["trained"][f"{name} {speaker}"] = {
+            **{key: value for key, value in asdict(made).items() if key != "folder"},
+            **{"turns": len(fitting), "left_out": len(examples) - len(fitting)},
+            **{"tokens_per_second": round(made.tokens_per_second)},
+            **{"tested": tested, "base_sha256": base.sha256, "precision": base.precision},
+        }
+        last = made.epochs[made.kept - 1]
+        self.say(
+            f"{name} {speaker}: held out {made.untuned} → {last.held_out}, epoch {made.kept} of "
+            f"{len(made.epochs)}, {made.tokens_per_second:,.0f} tokens/s"
+        )
+        merged = with_adapter(self.loaded(), folder)
+        for way, sampling in waiting.items():
+            rows = self.of(name, "test", speaker)
+            self.write(merged, f"{name}-tuned-{way}", rows, "text", sampling)
+
+    def untuned(self, name: str, base: Pretrained, how: str, field: str) -> None:
+        for way, sampling in self.samplings.items():
+            speakers = [
+                speaker
+                for speaker in self.head["sets"][name]["chats"]
+                if not self.part(f"{name}-{how}-{way}", speaker).is_file()
+            ]
+            rows = [row for speaker in speakers for row in self.of(name, "test", speaker)]
+            rows = [row for row in rows if field in row]
+            if rows:
+                self.write(base, f"{name}-{how}-{way}", rows, field, sampling)
+
+    def write(
+        self, base: Pretrained, title: str, rows: Sequence[Row], field: str, sampling: Sampling
+    ) -> None:
+        """Writes every row's reply; a file for each speaker, joined at the end."""
+        writer = Writer(base.tokenizer)
+        room = base.window - sampling.max_new_tokens
+        asked = [Asked(row["id"], writer.prompt([user(row[field])])) for row in rows]
+        fitting = [each for each in asked if len(each.ids) <= room]
+        began = time.perf_counter()
+        found = {
+            each.id: each
+            for each in generate(
+                *(base, fitting, writer.stops, sampling), batch_tokens=self.given.write_tokens
+            )
+        }
+        seconds = time.perf_counter() - began
+        lengths = {each.id: len(each.ids) for each in asked}
+        by_speaker: dict[str, list[Row]] = {}
+        for row in rows:
+            if (each := found.get(row["id"])) is not None:
+                by_speaker.setdefault(row["speaker"], []).append(
+                    {
+                        **{"speaker": row["speaker"], "id": row["id"]},
+                        **{"text": writer.text(each.ids), "ended": each.ended},
+                        **{"tokens_in": lengths[row["id"]], "tokens_out": len(each.ids)},
+                    }
+                )
+        for speaker, made in by_speaker.items():
+            save_lines(self.part(title, speaker), made)
+        new = sum(len(each.ids) for each in found.values())
+        key = f"{title} {rows[0]['speaker']}" if len(by_speaker) == 1 else title
+        self.report["written"][key] = {
+            **{"turns": len(found), "left_out": len(asked) - len(fitting)},
+            **{"tokens_in": sum(len(e.ids) for e in fitting), "tokens_out": new},
+            **{"seconds": round(seconds, 3), "new_tokens_per_second": round(new / seconds)},
+        }
+        text = json.dumps(self.report, indent=1)
+        (self.out / "report.json").write_text(text, "utf-8")
+        self.say(f"{key}: {len(found)} turns, {new / seconds:,.0f} new tokens/s")
+
+    def part(self, title: str, speaker: str) -> Path:
+        return self.out / "parts" / title / f"{speaker}.jsonl"
+
+    def collect(self) -> None:
+        """The speakers' parts of a way of writing as one file, under a line that says how."""
+        for folder in sorted((self.out / "parts").iterdir()):
+            name, how, way = folder.name.split("-")
+            simulator = {"tuned": "tuned", "local": "local", "styled": "local styled"}[how]
+            head = {
+                "simulator": simulator if way == "greedy" else f"{simulator} sampled",
+                "prompt_version": self.head["prompt_version"],
+                **self.head["sets"][name],
+                "settings": {
+                    **{"base": self.given.base.stem, "device": self.given.device},
+                    **asdict(self.samplings[way]),
+                    **({} if how != "tuned" else asdict(self.tuning)),
+                },
+            }
+            lines = [head]
+            for path in sorted(folder.glob("*.jsonl")):
+                lines += [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+            save_lines(self.out / "rows" / f"{folder.name}.jsonl", lines)
+
+    def say(self, line: str) -> None:
+        sys.stdout.write(f"[{time.perf_counter() - self.began:6.1f} s] {line}\n")
+        sys.stdout.flush()
+
+
+def user(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+def save_lines(path: Path, rows: Iterable[Row]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(".part")
+    temporary.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    temporary.replace(path)
+
+
+if __name__ == "__main__":
+    main()
