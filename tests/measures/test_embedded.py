@@ -150,6 +150,7 @@ def test_the_papers_speaker_table(realtalk: pl.DataFrame, data: Path) -> None:
     assert not short, reached
 
 
+@pytest.mark.slow
 def test_the_papers_findings_hold(
     realtalk: pl.DataFrame, labeller: EmbeddedLabeller, data: Path
 ) -> None:

@@ -345,20 +345,6 @@ def test_an_interrupted_run_leaves_no_chat_on_disk_or_screen(
     assert capfd.readouterr() == ("", "")
 
 
-def test_logs_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
-    asked(truth, turns(1), tmp_path / "cache", logs=tmp_path / "logs")
-    from inspect_ai.log import list_eval_logs, read_eval_log
-
-    (info,) = list_eval_logs(str(tmp_path / "logs"))
-    samples = read_eval_log(info).samples or []
-    assert sorted(str(sample.id) for sample in samples) == [
-        "0:empathy",
-        "0:grounding",
-        "0:reflective",
-    ]
-    assert "words number 0" in samples[0].messages[0].text
-
-
 def test_own_prompts_are_asked_and_named(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
@@ -372,9 +358,9 @@ def test_own_prompts_are_asked_and_named(tmp_path: Path) -> None:
 
 
 def test_a_missing_extra_names_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("realtalk.measures.judge.find_spec", lambda _: None)
+    monkeypatch.setattr("realtalk.models.asking.find_spec", lambda _: None)
     with pytest.raises(
-        MissingExtraError, match=r"the judge needs the extra 'llm'.*realtalk\[llm\]"
+        MissingExtraError, match=r"asking a language model needs the extra 'llm'.*realtalk\[llm\]"
     ):
         JudgeLabeller("openai/gpt-4o-mini")
 

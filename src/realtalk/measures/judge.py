@@ -15,30 +15,32 @@ What was answered once is not asked again, also not after a run was killed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from realtalk.corpora.download import cache_folder
 from realtalk.corpora.reading import Progress, silent
-from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.measures.judge_answers import FORMS, is_refusal, read_answer
 from realtalk.measures.judge_prompts import load_prompts
 from realtalk.measures.labels import MEASURES, Label, TurnInput
+from realtalk.models.asking import Asked, Prompt, Reply, ask
 from realtalk.registry import suggest
-
-if TYPE_CHECKING:
-    from realtalk.measures.judge_task import Answer
 
 __all__ = ["PAPER_MEASURES", "JudgeLabeller"]
 
 PAPER_MEASURES = ("reflective", "grounding", "empathy")
+_REMINDERS = (
+    "\n\nThe answer must be {form}, without any other text.",
+    "\n\nThe answer must be {form}. Explanations cannot be read: leave them out.",
+)
 
 
 class JudgeLabeller:
     """A language model as labeller. Nothing is sent before `label` is called.
 
     `prompts` is a folder with rubrics of one's own, `cache` where answers are kept (the
-    user's cache by default), `logs` where Inspect logs are wanted: they hold chat text.
+    user's cache by default): what the model said, under a hash of what it was asked.
     """
 
     name = "judge"
@@ -55,74 +57,73 @@ class JudgeLabeller:
         timeout: int = 120,
         retries: int = 5,
         cache: Path | None = None,
-        logs: Path | None = None,
     ) -> None:
-        if find_spec("inspect_ai") is None:
-            raise MissingExtraError("the judge", "llm")
-        if "/" not in model.strip("/"):
-            raise RealtalkError(
-                f"no provider in the name of the model '{model}'",
-                fix="name one as provider/model, such as openai/gpt-4o-mini",
-            )
         for measure in measures:
             if measure not in MEASURES:
                 raise suggest("measure", measure, list(MEASURES))
-        for option, value, least in (
-            ("connections", max_connections, 1),
-            ("timeout", timeout, 1),
-            ("retries", retries, 0),
-        ):
-            if value < least:
-                raise RealtalkError(f"{option} must be {least} or more, not {value}")
+        self._asked = Asked(
+            model,
+            cache=cache if cache is not None else cache_folder() / "judge",
+            base_url=base_url,
+            model_args=dict(model_args or {}),
+            connections=max_connections,
+            timeout=timeout,
+            retries=retries,
+        )
         self.model = model
         self.measures = tuple(measure for measure in MEASURES if measure in measures)
         self.prompts = load_prompts(prompts)
         self.version = f"prompts {self.prompts.version}, {model}"
-        self._base_url = base_url
-        self._model_args = dict(model_args or {})
-        self._max_connections = max_connections
-        self._timeout = timeout
-        self._retries = retries
-        self._cache = cache if cache is not None else cache_folder() / "judge"
-        self._logs = logs
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> Sequence[Label]:
         """One label a turn; what the model did not answer is unscored with the reason."""
-        from realtalk.measures.judge_task import Question, Settings, ask
-
         questions = [
-            Question(number, measure)
+            self._question(number, given, measure)
             for number, given in enumerate(inputs)
             if given.text.strip()
             for measure in self.measures
         ]
-        settings = Settings(
-            model=self.model,
-            cache=self._cache,
-            base_url=self._base_url,
-            model_args=self._model_args,
-            connections=self._max_connections,
-            timeout=self._timeout,
-            retries=self._retries,
-            logs=self._logs,
-        )
-        answers = ask(questions, inputs, self.prompts, settings, progress) if questions else {}
+        replies: dict[str, Reply] = {}
+        ask(questions, self._asked, replies.__setitem__, progress)
         return [
-            self._assembled({each: answers.get(Question(number, each)) for each in self.measures})
+            self._assembled({each: replies.get(_key(number, each)) for each in self.measures})
             for number in range(len(inputs))
         ]
 
-    def _assembled(self, answers: Mapping[str, Answer | None]) -> Label:
+    def _question(self, number: int, given: TurnInput, measure: str) -> Prompt:
+        """One measure of one turn. The text is made when its turn comes: long sessions times
+        every turn would not fit into memory at once."""
+        return Prompt(
+            _key(number, measure),
+            partial(self.prompts.fill, measure, given),
+            partial(_flaw, measure),
+            tuple(reminder.format(form=FORMS[measure]) for reminder in _REMINDERS),
+        )
+
+    def _assembled(self, replies: Mapping[str, Reply | None]) -> Label:
         columns: dict[str, Any] = {}
         unscored: dict[str, str] = {}
         for measure in MEASURES:
-            answer = answers.get(measure)
+            reply = replies.get(measure)
             if measure not in self.measures:
                 unscored[measure] = "not asked"
-            elif answer is None:
+            elif reply is None:
                 unscored[measure] = "no text"
-            elif answer.values is None:
-                unscored[measure] = answer.reason
+            elif reply.text is None:
+                unscored[measure] = reply.reason
             else:
-                columns |= answer.values
+                columns |= read_answer(measure, reply.text) or {}
         return Label(**columns, unscored=unscored)
+
+
+def _key(number: int, measure: str) -> str:
+    return f"{number}:{measure}"
+
+
+def _flaw(measure: str, text: str) -> str:
+    """What is wrong with an answer, "" where it can be read."""
+    if read_answer(measure, text) is not None:
+        return ""
+    if not text.strip():
+        return "empty answer"
+    return "refused" if is_refusal(text) else "malformed answer"

@@ -11,17 +11,13 @@ the rest. The hash is over all six as used, so that it says what was asked.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 
-from realtalk.errors import RealtalkError
 from realtalk.measures.labels import MEASURES, TurnInput
-from realtalk.registry import suggest
+from realtalk.models.wording import load_texts
 
 __all__ = ["PROMPTS_VERSION", "Prompts", "load_prompts"]
 
@@ -47,43 +43,8 @@ class Prompts:
 
 def load_prompts(folder: Path | None = None) -> Prompts:
     """Our rubrics, those in `folder` replaced by the user's own."""
-    ours = files("realtalk.measures").joinpath("prompts", PROMPTS_VERSION)
-    texts = {measure: ours.joinpath(f"{measure}.md").read_text("utf-8") for measure in MEASURES}
-    if folder is None:
-        return Prompts(PROMPTS_VERSION, MappingProxyType(texts))
-    texts |= _replacements(folder)
-    digest = hashlib.sha256()
-    for measure in MEASURES:
-        digest.update(f"{measure}\0{texts[measure]}\0".encode())
-    return Prompts(f"sha256:{digest.hexdigest()[:12]}", MappingProxyType(texts))
-
-
-def _replacements(folder: Path) -> dict[str, str]:
-    names = ", ".join(f"{measure}.md" for measure in MEASURES)
-    if not folder.is_dir():
-        raise RealtalkError(
-            "no such folder of prompts", where=str(folder), fix=f"it holds any of {names}"
-        )
-    found: dict[str, str] = {}
-    for path in sorted(folder.glob("*.md")):
-        if path.stem.lower() == "readme":
-            continue
-        if path.stem not in MEASURES:
-            raise suggest("prompt", path.stem, list(MEASURES))
-        try:
-            text = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise RealtalkError(
-                "the prompt cannot be read", where=str(path), fix="save it as UTF-8 text"
-            ) from error
-        if "{turn}" not in text:
-            raise RealtalkError(
-                "the prompt does not show the turn", where=str(path), fix="put {turn} into it"
-            )
-        found[path.stem] = text
-    if not found:
-        raise RealtalkError("no prompt in the folder", where=str(folder), fix=f"name it: {names}")
-    return found
+    needed = dict.fromkeys(MEASURES, ("turn",))
+    return Prompts(*load_texts("realtalk.measures", PROMPTS_VERSION, needed, folder))
 
 
 def _lines(text: str) -> str:

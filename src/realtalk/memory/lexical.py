@@ -9,6 +9,7 @@ model, another can be put in its place.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -67,6 +68,8 @@ class Bm25:
         if self._known:
             from bm25s import BM25
 
+            # It tells every step at the level of debugging to whoever listens to all logs.
+            logging.getLogger("bm25s").setLevel(logging.WARNING)
             self._index = BM25(k1=1.2, b=0.75)
             self._index.index(corpus, show_progress=False)
 

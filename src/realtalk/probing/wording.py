@@ -11,16 +11,14 @@ folder may hold any of them; ours stand in for the rest. The hash is over all as
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 
 from realtalk.errors import RealtalkError
-from realtalk.registry import suggest
+from realtalk.models.wording import load_texts
 
 __all__ = ["WORDING_VERSION", "Wording", "load_wording"]
 
@@ -52,45 +50,11 @@ class Wording:
 
 def load_wording(folder: Path | None = None) -> Wording:
     """Our prompts, those in `folder` replaced by the user's own."""
-    ours = files("realtalk.probing").joinpath("prompts", WORDING_VERSION)
-    texts = {name: ours.joinpath(f"{name}.md").read_text("utf-8").strip() for name in _NEEDED}
-    if folder is None:
-        return Wording(WORDING_VERSION, MappingProxyType(texts))
-    texts |= _replacements(folder)
-    digest = hashlib.sha256()
-    for name in _NEEDED:
-        digest.update(f"{name}\0{texts[name]}\0".encode())
-    return Wording(f"sha256:{digest.hexdigest()[:12]}", MappingProxyType(texts))
-
-
-def _replacements(folder: Path) -> dict[str, str]:
-    names = ", ".join(f"{name}.md" for name in _NEEDED)
-    if not folder.is_dir():
-        raise RealtalkError(
-            "no such folder of prompts", where=str(folder), fix=f"it holds any of {names}"
-        )
-    found: dict[str, str] = {}
-    for path in sorted(folder.glob("*.md")):
-        if path.stem.lower() == "readme":
-            continue
-        if path.stem not in _NEEDED:
-            raise suggest("prompt", path.stem, list(_NEEDED))
-        try:
-            text = path.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
+    version, texts = load_texts("realtalk.probing", WORDING_VERSION, _NEEDED, folder)
+    for name, text in texts.items():
+        unknown = set(_PLACEHOLDER.findall(text)) - {*_NEEDED[name], "speakers"}
+        if unknown or (name.startswith("judge") and "{speakers}" in text):
             raise RealtalkError(
-                "the prompt cannot be read", where=str(path), fix="save it as UTF-8 text"
-            ) from error
-        if lacking := [each for each in _NEEDED[path.stem] if f"{{{each}}}" not in text]:
-            raise RealtalkError(
-                f"the prompt does not show the {lacking[0]}",
-                where=str(path),
-                fix=f"put {{{lacking[0]}}} into it",
+                "the prompt has a placeholder of another one", where=str(folder and folder / name)
             )
-        unknown = set(_PLACEHOLDER.findall(text)) - {*_NEEDED[path.stem], "speakers"}
-        if unknown or (path.stem.startswith("judge") and "{speakers}" in text):
-            raise RealtalkError("the prompt has a placeholder of another one", where=str(path))
-        found[path.stem] = text
-    if not found:
-        raise RealtalkError("no prompt in the folder", where=str(folder), fix=f"name it: {names}")
-    return found
+    return Wording(version, {name: text.strip() for name, text in texts.items()})
