@@ -128,6 +128,14 @@ class ChatIndex:
         sessions = [" ".join(named[a:b]) for a, b in self.session_bounds]
         return Bm25(named), Bm25(windows), Bm25(sessions)
 
+    def prepare(self, *, with_words: bool) -> None:
+        """Makes now what the first question would otherwise wait for."""
+        _ = (self.who, self.asking, self.lengths, self.session_of, self.windows)
+        if with_words:
+            _ = self.words
+        if self.encoded is not None:
+            _ = (self.window_vectors, self.token_vectors)
+
     @cached_property
     def session_bounds(self) -> list[tuple[int, int]]:
         """First and one past the last message of every session that has any."""

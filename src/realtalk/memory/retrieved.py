@@ -114,8 +114,7 @@ class BuiltRetrieved:
         self._ids = np.array(index.ids, dtype=object)
         self._place = np.array([self._costs.place[id_] for id_ in index.ids], np.int64)
         self._last: tuple[Question, tuple[str, ...], npt.NDArray[np.int64]] | None = None
-        if memory.way != "encoder":
-            _ = index.words  # made here, not when the first question comes
+        index.prepare(with_words=memory.way != "encoder")
 
     def scores(self, question: Question) -> Floats:
         """A score a message, in the order of `index.ids`."""
