@@ -13,13 +13,18 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import Generic, TypeVar, cast
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
 
 from realtalk.errors import RealtalkError
 
-__all__ = ["Registry", "suggest"]
+__all__ = ["Registry", "read_value", "suggest"]
 
 T = TypeVar("T")
+
+_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_NOTHING = frozenset({"", "none"})
 
 
 def suggest(kind: str, wrong: str, known: list[str]) -> RealtalkError:
@@ -48,3 +53,26 @@ class Registry(Generic[T]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._references)
+
+
+def read_value(text: str, kind: Any, where: str) -> Any:
+    """Text as the value that a parameter's type asks for; what is no such value is refused."""
+    if get_origin(kind) in (Union, UnionType):
+        choices = get_args(kind)
+        if NoneType in choices and text.lower() in _NOTHING:
+            return None
+        kind = next(each for each in choices if each is not NoneType)
+    if get_origin(kind) is tuple:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    if kind is bool:
+        if text.lower() not in _WORDS:
+            raise RealtalkError(f"'{text}' is neither true nor false", where=where)
+        return _WORDS[text.lower()]
+    if kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            raise RealtalkError(
+                f"'{text}' is no {'whole number' if kind is int else 'number'}", where=where
+            ) from None
+    return Path(text) if kind is Path else text

@@ -32,6 +32,7 @@ __all__ = [
     "find",
     "load",
     "parse_models",
+    "quiet",
     "settle",
     "tweet",
 ]
@@ -102,7 +103,7 @@ def find(measure: str, name: str, local_files_only: bool) -> Found:
     else:
         place, _, pinned = name.partition("@")
         revision, offline = pinned or None, local_files_only
-    with _quiet(transformers), _told(measure, name):
+    with quiet(transformers), _told(measure, name):
         config = transformers.AutoConfig.from_pretrained(
             place, revision=revision, local_files_only=offline, trust_remote_code=False
         )
@@ -168,7 +169,7 @@ def load(found: Found, device: str, precision: str) -> Iterator[Classifier]:
         "local_files_only": found.offline,
         "trust_remote_code": False,
     }
-    with _quiet(transformers), _told(found.measure, found.place):
+    with quiet(transformers), _told(found.measure, found.place):
         tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **where)
         model, notes = transformers.AutoModelForSequenceClassification.from_pretrained(
             found.place,
@@ -199,7 +200,7 @@ def _library(name: str) -> Any:
 
 
 @contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
+def quiet(transformers: Any) -> Iterator[None]:
     """Keeps the library's own bars and warnings off a user's screen."""
     logging = transformers.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from realtalk.errors import RealtalkError
 from realtalk.memory.values import Memory
-from realtalk.registry import Registry, suggest
+from realtalk.registry import Registry, read_value, suggest
 
 __all__ = ["BUDGETLESS", "MEMORIES", "make_memory", "parse_settings", "settings_of"]
 
@@ -42,9 +42,6 @@ MEMORIES: Registry[MemoryFactory] = Registry(
 )
 
 BUDGETLESS = frozenset({"whole", "none"})  # a budget changes nothing of what these show
-
-_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_NOTHING = frozenset({"", "none"})
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, str]:
@@ -72,7 +69,7 @@ def make_memory(name: str, settings: Mapping[str, Any] | None = None) -> Memory:
             raise _unknown(name, key, list(known))
         typed = value
         if isinstance(value, str):
-            typed = _read(value, known[key].annotation, f"{name}, setting {key}")
+            typed = read_value(value, known[key].annotation, f"{name}, setting {key}")
         given[key] = typed
     missing = [key for key, each in known.items() if each.default is each.empty]
     if lacking := [key for key in missing if key not in given]:
@@ -106,28 +103,6 @@ def _readable(kind: Any) -> bool:
     if get_origin(kind) is tuple:
         return get_args(kind) == (str, Ellipsis)
     return get_origin(kind) in (Union, UnionType) and all(map(_readable, get_args(kind)))
-
-
-def _read(text: str, kind: Any, where: str) -> Any:
-    if get_origin(kind) in (Union, UnionType):
-        choices = get_args(kind)
-        if NoneType in choices and text.lower() in _NOTHING:
-            return None
-        kind = next(each for each in choices if each is not NoneType)
-    if get_origin(kind) is tuple:
-        return tuple(part.strip() for part in text.split(",") if part.strip())
-    if kind is bool:
-        if text.lower() not in _WORDS:
-            raise RealtalkError(f"'{text}' is neither true nor false", where=where)
-        return _WORDS[text.lower()]
-    if kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            raise RealtalkError(
-                f"'{text}' is no {'whole number' if kind is int else 'number'}", where=where
-            ) from None
-    return Path(text) if kind is Path else text
 
 
 def _text(value: Any) -> str:

@@ -11,8 +11,7 @@ Needs the extra `train`. Weights that would have to be unpickled are refused.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import AbstractContextManager, redirect_stderr
 from dataclasses import dataclass, replace
 from importlib import import_module
 from io import StringIO
@@ -21,6 +20,7 @@ from typing import Any
 
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.measures.hub_models import quiet as quietly
 from realtalk.persona.checkpoints import whole_folder
 
 __all__ = [
@@ -185,16 +185,6 @@ def with_adapter(base: Pretrained, folder: Path) -> Pretrained:
     return replace(base, model=merged.eval())
 
 
-@contextmanager
-def quiet() -> Iterator[None]:
+def quiet() -> AbstractContextManager[None]:
     """transformers without its bars and warnings, which are not meant for our user."""
-    logging = library("transformers").utils.logging
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
+    return quietly(library("transformers"))

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, TypeAlias, Union, get_args, get_origin
+from typing import Any, TypeAlias
 
 from realtalk.errors import RealtalkError
 from realtalk.persona.values import Simulator
-from realtalk.registry import Registry, suggest
+from realtalk.registry import Registry, read_value, suggest
 
 __all__ = ["BASELINES", "SIMULATORS", "make_simulator"]
 
@@ -38,8 +36,6 @@ SIMULATORS: Registry[SimulatorFactory] = Registry(
 )
 BASELINES = ("copy", "constant", "common", "retrieve")  # need no model
 
-_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-
 
 def make_simulator(name: str, settings: Mapping[str, Any] | None = None) -> Simulator:
     """The simulator of that name. Values may be text, as from the command line, or typed."""
@@ -53,7 +49,7 @@ def make_simulator(name: str, settings: Mapping[str, Any] | None = None) -> Simu
             raise suggest(f"setting of the simulator '{name}'", key, list(known))
         kind = known[key].annotation
         where = f"{name}, setting {key}"
-        given[key] = _read(value, kind, where) if isinstance(value, str) else value
+        given[key] = read_value(value, kind, where) if isinstance(value, str) else value
     for key, each in known.items():
         if each.default is each.empty and key not in given:
             raise RealtalkError(
@@ -61,18 +57,3 @@ def make_simulator(name: str, settings: Mapping[str, Any] | None = None) -> Simu
                 fix=f"give it as --{key} or --set {key}=VALUE",
             )
     return factory(**given)
-
-
-def _read(text: str, kind: Any, where: str) -> Any:
-    choices = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
-    if NoneType in choices and text.lower() in {"", "none"}:
-        return None
-    for each in (bool, int, float):
-        if each not in choices:
-            continue
-        try:
-            return _WORDS[text.lower()] if each is bool else each(text)
-        except (ValueError, KeyError):
-            what = {bool: "neither true nor false", int: "no whole number"}.get(each, "no number")
-            raise RealtalkError(f"'{text}' is {what}", where=where) from None
-    return Path(text) if choices[0] is Path else text
