@@ -26,7 +26,17 @@ from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
-__all__ = ["DATASETS", "Dataset", "Held", "RemoteFile", "cache_folder", "get", "inventory"]
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "Held",
+    "RemoteFile",
+    "State",
+    "cache_folder",
+    "file_state",
+    "get",
+    "inventory",
+]
 
 _ATTEMPTS = 3
 _PAUSE = 0.5  # seconds before the second attempt; doubled for each one after
@@ -194,7 +204,7 @@ def get(
             progress(before + min(arrived, file.size), dataset.size, file.name)
 
         report(0)
-        if _state(folder / file.name, file) != "verified":
+        if file_state(folder / file.name, file.size, file.sha256) != "verified":
             _fetch(file, folder, homes, report)
         done += file.size
         report(file.size)
@@ -209,30 +219,29 @@ def inventory(
     for dataset in datasets.values():
         for file in dataset.files:
             path = cache_folder(cache) / dataset.name / file.name
-            state = _state(path, file)
+            state = file_state(path, file.size, file.sha256)
             held.append(
                 Held(dataset.name, path, 0 if state == "missing" else path.stat().st_size, state)
             )
     return held
 
 
-def _state(path: Path, file: RemoteFile) -> State:
+def file_state(path: Path, size: int, sha256: str) -> State:
+    """Whether a file is there and is what was published."""
     try:
         if not path.is_file():
             return "missing"
-        if path.stat().st_size != file.size:
+        if path.stat().st_size != size:
             return "damaged"
-        digest = hashlib.sha256()
         with path.open("rb") as stream:
-            while chunk := stream.read(1 << 20):
-                digest.update(chunk)
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise RealtalkError(
             f"cannot be read ({error.strerror})",
             where=str(path),
             fix="check its permissions, or name another cache with REALTALK_CACHE",
         ) from error
-    return "verified" if digest.hexdigest() == file.sha256 else "damaged"
+    return "verified" if found == sha256 else "damaged"
 
 
 def _downloader(

