@@ -18,11 +18,12 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
+import shutil
 import sys
 import tarfile
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from realtalk.persona.generation import Asked, Sampling, generate
 from realtalk.persona.pretrained import Pretrained, convert_gguf, load, with_adapter
-from realtalk.persona.tuning import TuneSettings, tune
+from realtalk.persona.tuning import Tuned, TuneSettings, tune
 from realtalk.persona.tuning_data import Writer
 
 Row = dict[str, Any]
+WAYS = ("tuned", "local", "styled")
 SETS_FIRST = "k"  # the sets of all speakers; a sweep comes after them
 
 
@@ -44,7 +46,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--pack", type=Path, help="also everything but the adapters, as a .tgz")
     parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--learning-rate", type=float, default=5e-4)
+    parser.add_argument("--learning-rate", default="5e-4", help="of several (2e-4,5e-4), the best")
     parser.add_argument("--patience", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--max-tokens", type=int, default=160)
@@ -53,6 +55,9 @@ def main() -> None:
     parser.add_argument("--train-tokens", type=int, default=0, help="at once; 0 suits the device")
     parser.add_argument("--write-tokens", type=int, default=0)
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--sets", help="only these sets of the prompts (k3,sweep1)")
+    parser.add_argument("--only", help="only these ways (tuned,local,styled)")
+    parser.add_argument("--samplings", help="only these (greedy,sampled)")
     parser.add_argument("--limit", type=int, help="turns a speaker and part, to try it out")
     Run(parser.parse_args()).all()
 
@@ -73,9 +78,10 @@ class Run:
         with lzma.open(given.prompts, "rt", encoding="utf-8") as stream:
             self.head = json.loads(next(stream))
             self.rows: list[Row] = [json.loads(line) for line in stream]
+        self.rates = [float(rate) for rate in given.learning_rate.split(",")]
         self.tuning = TuneSettings(
+            learning_rate=self.rates[0],
             epochs=given.epochs,
-            learning_rate=given.learning_rate,
             patience=given.patience,
             seed=given.seed,
             batch_tokens=given.train_tokens,
@@ -84,18 +90,29 @@ class Run:
             "greedy": Sampling(given.max_tokens),
             "sampled": Sampling(given.max_tokens, given.temperature, given.top_p, given.seed),
         }
+        self.samplings = {
+            way: sampling
+            for way, sampling in self.samplings.items()
+            if self.wanted(given.samplings, way)
+        }
         self.report: dict[str, Any] = {"trained": {}, "written": {}}
         if (self.out / "report.json").is_file():
             self.report = json.loads((self.out / "report.json").read_text("utf-8"))
 
     def all(self) -> None:
         names = sorted(self.head["sets"], key=lambda name: (not name.startswith(SETS_FIRST), name))
+        names = [name for name in names if self.wanted(self.given.sets, name)]
+        ways = [way for way in WAYS if self.wanted(self.given.only, way)]
+        if len(self.rates) > 1:
+            self.choose_rate(names[0])
         for name in names:
-            for speaker in self.head["sets"][name]["chats"]:
+            for speaker in self.head["sets"][name]["chats"] if "tuned" in ways else ():
                 self.tuned(name, speaker)
             plain = self.loaded()
-            self.untuned(name, plain, "local", "text")
-            self.untuned(name, plain, "styled", "styled")
+            if "local" in ways:
+                self.untuned(name, plain, "local", "text")
+            if "styled" in ways:
+                self.untuned(name, plain, "styled", "styled")
         self.collect()
         if self.given.pack is not None:
             with tarfile.open(self.given.pack, "w:gz") as archive:
@@ -103,6 +120,10 @@ class Run:
                 for path in sorted((self.out / "rows").glob("*.jsonl")):
                     archive.add(path, f"rows/{path.name}")
         self.say(f"done: {self.out}")
+
+    @staticmethod
+    def wanted(names: str | None, name: str) -> bool:
+        return names is None or name in names.split(",")
 
     def loaded(self) -> Pretrained:
         return load(self.base, device=self.given.device)
@@ -125,6 +146,39 @@ class Run:
         }
         if not waiting:
             return
+        made = self.trained(name, speaker)
+        folder = made.folder
+        last = made.epochs[made.kept - 1]
+        self.say(
+            f"{name} {speaker}: held out {made.untuned} → {last.held_out}, epoch {made.kept} of "
+            f"{len(made.epochs)}, {made.tokens_per_second:,.0f} tokens/s"
+        )
+        merged = with_adapter(self.loaded(), folder)
+        for way, sampling in waiting.items():
+            rows = self.of(name, "test", speaker)
+            self.write(merged, f"{name}-tuned-{way}", rows, "text", sampling)
+
+    def choose_rate(self, name: str) -> None:
+        """Of several learning rates the one whose adapters predict the held-out turns best.
+
+        Those are turns of the chats that are learned from: the tested chats have no say.
+        """
+        losses: dict[float, float] = {}
+        for rate in self.rates:
+            self.tuning = replace(self.tuning, learning_rate=rate)
+            made = [
+                self.trained(name, speaker, trial=True)
+                for speaker in self.head["sets"][name]["chats"]
+            ]
+            kept = [each.epochs[each.kept - 1].held_out for each in made]
+            losses[rate] = sum(loss for loss in kept if loss is not None) / len(kept)
+            self.say(f"learning rate {rate}: held out {losses[rate]:.4f}")
+        best = min(losses, key=lambda rate: losses[rate])
+        self.tuning = replace(self.tuning, learning_rate=best)
+        self.report["rates"] = {"held_out": losses, "chosen": best}
+
+    def trained(self, name: str, speaker: str, *, trial: bool = False) -> Tuned:
+        """A speaker's adapter; a trial's is kept apart, and copied if its rate is chosen."""
         base = self.loaded()
         writer = Writer(base.tokenizer)
         examples = [
@@ -139,22 +193,20 @@ class Run:
             **self.head["sets"][name]["context"],
         }
         folder = self.out / "adapters" / name / speaker
+        tried = self.out / "trials" / f"rate-{self.tuning.learning_rate}" / name / speaker
+        if trial:
+            folder = tried
+        elif tried.is_dir() and not folder.is_dir():
+            shutil.copytree(tried, folder)
         made = tune(base, fitting, folder, self.tuning, about=about)
-        self.report["trained"][f"{name} {speaker}"] = {
-            **{key: value for key, value in asdict(made).items() if key != "folder"},
-            **{"turns": len(fitting), "left_out": len(examples) - len(fitting)},
-            **{"tokens_per_second": round(made.tokens_per_second)},
-            **{"tested": tested, "base_sha256": base.sha256, "precision": base.precision},
-        }
-        last = made.epochs[made.kept - 1]
-        self.say(
-            f"{name} {speaker}: held out {made.untuned} → {last.held_out}, epoch {made.kept} of "
-            f"{len(made.epochs)}, {made.tokens_per_second:,.0f} tokens/s"
-        )
-        merged = with_adapter(self.loaded(), folder)
-        for way, sampling in waiting.items():
-            rows = self.of(name, "test", speaker)
-            self.write(merged, f"{name}-tuned-{way}", rows, "text", sampling)
+        if not trial:
+            self.report["trained"][f"{name} {speaker}"] = {
+                **{key: value for key, value in asdict(made).items() if key != "folder"},
+                **{"turns": len(fitting), "left_out": len(examples) - len(fitting)},
+                **{"tokens_per_second": round(made.tokens_per_second)},
+                **{"tested": tested, "base_sha256": base.sha256, "precision": base.precision},
+            }
+        return made
 
     def untuned(self, name: str, base: Pretrained, how: str, field: str) -> None:
         for way, sampling in self.samplings.items():

@@ -21,7 +21,7 @@ from realtalk.persona.rows import row_schema
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import label_corpus, tasks, tasks_of
 from realtalk.persona.values import PersonaTask, Prompt, Simulated
-from realtalk.runs.persona import joined, load_persona, run_persona
+from realtalk.runs.persona import joined, load_persona, run_persona, share
 
 CORPUS = ines(4)
 
@@ -113,6 +113,24 @@ def test_runs_of_one_speaker_are_not_joined_twice(tmp_path: Path) -> None:
     assert simulation.turns == len(rows) == 12
     with pytest.raises(RealtalkError, match="Ines is also in"):
         joined("constant", [run, run])
+
+
+def test_a_shared_run_has_its_scores_and_no_text(tmp_path: Path) -> None:
+    task = the_task()
+    run = run_persona(CORPUS, [task], Constant(), tmp_path / "run", scorer=light_scorer(CORPUS))
+    copy = share(tmp_path / "run", tmp_path / "shared")
+    assert copy.simulation.to_json() == run.simulation.to_json()
+    assert copy.settings == run.settings and list(copy.versions) == list(run.versions) != []
+    found = pl.read_parquet(tmp_path / "shared" / "rows.parquet")
+    assert not {"truth", "simulated"} & set(found.columns)
+    written = {turn.text for turn in task.turns} | {"ok"}
+    for column in found.columns:
+        if found[column].dtype == pl.String:
+            assert not written & set(found[column].drop_nulls())
+    names = {path.name for path in (tmp_path / "shared").iterdir()}
+    assert names == {"run.json", "rows.parquet", "speakers.parquet"}
+    with pytest.raises(RealtalkError, match="is not empty"):
+        share(tmp_path / "run", tmp_path / "shared")
 
 
 def test_a_limit_takes_the_first_turns(tmp_path: Path) -> None:

@@ -11,7 +11,16 @@ import sys
 import typer
 
 from realtalk import __version__
-from realtalk.cli import corpus, data, demo, ei, models, persona, probe, stats
+from realtalk.cli import (
+    corpus,
+    data,
+    demo,
+    ei,
+    models,
+    persona,
+    probe,
+    stats,
+)
 
 __all__ = ["app", "main"]
 

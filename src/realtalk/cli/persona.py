@@ -276,6 +276,27 @@ def sweep(
     _say(f"the runs are in {out}")
 
 
+@app.command()
+def share(
+    runs: RunsNamed,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
+) -> None:
+    """Copy runs without a word of what was written: settings, versions and scores alone.
+
+    Each becomes a folder below DIR that `table` and `compare` read like any other run.
+
+    Examples:
+
+        realtalk persona share tuned untuned=base --out results/persona
+    """
+    from realtalk.runs.persona import share as copy
+
+    for text in runs:
+        name, _, folder = text.rpartition("=")
+        made = copy(Path(folder), out / (name or Path(folder).name))
+        _say(f"{len(made.rows):,} rows without texts in {made.folder}")
+
+
 def _task_json(task: Any, choice: Choice) -> dict[str, Any]:
     from realtalk.persona.choosing import difference
 

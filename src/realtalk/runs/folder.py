@@ -41,7 +41,7 @@ Key: TypeAlias = tuple[Any, ...]
 _FILE = "run.json"
 _PACKAGES = (
     *("numpy", "polars", "scipy", "onnxruntime", "tokenizers", "bm25s", "rouge-score"),
-    *("inspect-ai", "openai", "xllamacpp"),
+    *("sacrebleu", "scikit-learn", "inspect-ai", "openai", "xllamacpp"),
 )
 _SYNC_EVERY = 0.5  # seconds: what a power cut may cost; a killed process loses nothing
 
@@ -60,10 +60,17 @@ def versions() -> dict[str, str]:
 class Run:
     """A folder with its settings. Use it in a `with` block: the files are closed at its end."""
 
-    def __init__(self, folder: Path, kind: str, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        kind: str,
+        settings: Mapping[str, Any],
+        versions: Sequence[Mapping[str, str]] = (),
+    ) -> None:
         self.folder = folder
         self.kind = kind
         self.settings = dict(settings)
+        self.versions = tuple(dict(each) for each in versions)  # of every sitting that added to it
         self._tables: list[Table] = []
 
     @classmethod
@@ -93,7 +100,7 @@ class Run:
                 fix="name another folder, or start anew with --fresh",
             )
         write_json(place, {"kind": kind, "settings": wanted, "versions": used})
-        return cls(folder, kind, wanted)
+        return cls(folder, kind, wanted, used)
 
     @classmethod
     def load(cls, folder: Path, kind: str) -> Run:
@@ -104,7 +111,7 @@ class Run:
         known = _read(place)
         if known["kind"] != kind:
             raise RealtalkError(f"a run of {known['kind']}, not of {kind}", where=str(folder))
-        return cls(folder, kind, known["settings"])
+        return cls(folder, kind, known["settings"], known["versions"])
 
     def table(self, name: str, key: Sequence[str]) -> Table:
         """The rows of one name, opened for writing, with those that are there."""
@@ -113,9 +120,12 @@ class Run:
         return made
 
     def rows(self, name: str, key: Sequence[str]) -> list[Row]:
-        """The rows of one name, only to be read."""
+        """The rows of one name, only to be read: as they came, or of a shared run its table."""
         path = self.folder / f"{name}.jsonl"
-        return list(_latest(_lines(path)[0], tuple(key)).values()) if path.is_file() else []
+        if path.is_file():
+            return list(_latest(_lines(path)[0], tuple(key)).values())
+        table = path.with_suffix(".parquet")
+        return _table_rows(table) if table.is_file() else []
 
     def close(self) -> None:
         for table in self._tables:
@@ -287,6 +297,15 @@ def _lines(path: Path) -> tuple[list[Row], int]:
                 ) from error
             whole += len(line)
     return rows, whole
+
+
+def _table_rows(path: Path) -> list[Row]:
+    import polars as pl
+
+    try:
+        return pl.read_parquet(path).to_dicts()
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise RealtalkError("not a table of rows", where=str(path)) from error
 
 
 def _latest(rows: Iterable[Row], key: tuple[str, ...]) -> dict[Key, Row]:

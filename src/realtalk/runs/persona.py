@@ -34,9 +34,10 @@ from realtalk.persona.values import PersonaTask, Simulated, Simulator
 from realtalk.runs.folder import Run, Table
 from realtalk.runs.probing import content_hash
 
-__all__ = ["KIND", "SimulatedRun", "joined", "load_persona", "run_name", "run_persona"]
+__all__ = ["KIND", "SimulatedRun", "joined", "load_persona", "run_name", "run_persona", "share"]
 
 KIND = "persona simulation"
+_TEXTS = ("truth", "simulated")  # columns that hold what people and models wrote
 _AT_ONCE = 256  # prompts handed to a simulator that does not say otherwise
 
 
@@ -48,6 +49,7 @@ class SimulatedRun:
     settings: Mapping[str, Any]
     rows: Sequence[Row]
     speakers: Sequence[Row]
+    versions: Sequence[Mapping[str, str]] = ()
 
     @property
     def name(self) -> str:
@@ -202,7 +204,31 @@ def load_persona(folder: Path) -> SimulatedRun:
         raise RealtalkError(
             "the run has no scores yet", where=str(folder), fix="start it again: it goes on"
         )
-    return SimulatedRun(folder, run.settings, rows, speakers)
+    return SimulatedRun(folder, run.settings, rows, speakers, run.versions)
+
+
+def share(folder: Path, out: Path) -> SimulatedRun:
+    """A copy of a run's scores without a word of what was written, fit to be given away."""
+    import polars as pl
+
+    from realtalk.corpora.writing import atomic_path, write_json
+
+    found = load_persona(folder)
+    if out.exists() and any(out.iterdir()):
+        raise RealtalkError("is not empty", where=str(out), fix="name another folder")
+    out.mkdir(parents=True, exist_ok=True)
+    tables = {
+        "rows": pl.DataFrame(found.rows, schema=row_schema()).drop(_TEXTS),
+        "speakers": pl.DataFrame(found.speakers, infer_schema_length=None),
+    }
+    for name, frame in tables.items():
+        with atomic_path(out / f"{name}.parquet") as temporary:
+            frame.write_parquet(temporary, compression="zstd", compression_level=19)
+    write_json(
+        out / "run.json",
+        {"kind": KIND, "settings": dict(found.settings), "versions": list(found.versions)},
+    )
+    return load_persona(out)
 
 
 def joined(name: str, runs: Sequence[SimulatedRun]) -> tuple[Simulation, list[Row]]:
