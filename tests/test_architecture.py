@@ -1,7 +1,7 @@
 """Data flows one way: a module imports only from its left.
 
 errors, registry → chat → corpora → stats | encoders | models → measures | metrics
-→ facets | memory → probing | persona | threads → runs → tasks → report → cli
+→ facets | memory → probing | persona | threads → runs → tasks → report → reproduce | studio → cli
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"runs"}),
     frozenset({"tasks"}),
     frozenset({"report"}),
+    frozenset({"reproduce", "studio"}),
     frozenset({"cli"}),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

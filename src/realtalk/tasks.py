@@ -3,6 +3,7 @@
     inspect eval realtalk/memory_probing -T path=sample -T memory=retrieved -T budget=1000 \\
         --model openai/gpt-4o-mini
     inspect eval realtalk/persona_simulation -T speaker=Mara --model openai/gpt-4o-mini
+    inspect eval realtalk/threads -T task=sentiment -T setting=p-conv --model openai/gpt-4o-mini
     inspect view
 
 A sample holds the question and its true answer; the solver puts the memory's context into the
@@ -36,8 +37,9 @@ from realtalk.probing.judging import UNTOLD, read_verdict, refuse_own_judge
 from realtalk.probing.readers import Item, NoReader, prompt_of
 from realtalk.probing.rows import ANSWER_SCORES, answer_scores
 from realtalk.probing.wording import Wording, load_wording
+from realtalk.threads.inspecting import threads
 
-__all__ = ["memory_probing", "persona_simulation"]
+__all__ = ["memory_probing", "persona_simulation", "threads"]
 
 _VERSION = "1"
 

@@ -20,6 +20,7 @@ from realtalk.cli import (
     persona,
     probe,
     stats,
+    threads,
 )
 
 __all__ = ["app", "main"]
@@ -43,6 +44,7 @@ demo.register(app)
 app.add_typer(ei.app, name="ei")
 app.add_typer(probe.app, name="probe")
 app.add_typer(persona.app, name="persona")
+app.add_typer(threads.app, name="threads")
 app.add_typer(data.app, name="data")
 app.add_typer(models.app, name="models")
 

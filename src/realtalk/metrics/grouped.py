@@ -1,0 +1,187 @@
+"""Rows in groups → figures made of sums, with intervals that draw whole groups.
+
+    parts = np.array([[1, 1], [0, 1], [1, 1]])          # a line a row: what is summed
+    grouped_estimates(parts, ["ann", "ann", "bo"], {"share": ratio})
+    → {"share": Estimate(value=0.67, low=0.33, high=1.0, n=3)}
+    grouped_changes(before, after, users, {"share": ratio})
+    → {"share": Change(n=3, groups=2, first=0.33, second=0.67, difference=Estimate(…),
+                       relative=Estimate(…), p=0.5, p_holm=0.5)}
+
+Rows of one person are alike, so persons are drawn, not rows. Accuracy, F1, MCC, RMSE, a mean and
+a correlation are all functions of sums: a thousand draws are then one matrix product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, holm, percentile_interval
+
+__all__ = ["Change", "Figure", "grouped_changes", "grouped_estimates", "ratio"]
+
+Figure: TypeAlias = Callable[[Array], Array]  # sums of the parts on the last axis → the figure
+
+_SWAPS = 9999
+_AT_ONCE = 1 << 22  # numbers drawn at a time
+_FEWEST_GROUPS = 5  # below, drawing whole groups says little about their spread
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The second side against the first on the same rows.
+
+    `relative` is the second divided by the first, less 1: "198 %" is 1.98. `p` comes from
+    swapping the two sides of whole groups at random, `p_holm` is corrected for the other figures
+    of the same call.
+    """
+
+    n: int
+    groups: int
+    first: float | None
+    second: float | None
+    difference: Estimate
+    relative: Estimate
+    p: float | None
+    p_holm: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def ratio(sums: Array) -> Array:
+    """The first sum divided by the second: a mean, where the second counts rows."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Array = sums[..., 0] / sums[..., 1]
+    return found
+
+
+def grouped_estimates(
+    parts: Array,
+    groups: Sequence[str],
+    figures: Mapping[str, Figure],
+    *,
+    left_out: int = 0,
+    seed: int = SEED,
+) -> dict[str, Estimate]:
+    """Each figure over all rows, with its interval. `left_out` rows are counted, not scored."""
+    n = len(groups)
+    if not n:
+        nothing = Estimate(None, left_out=left_out, unscored="nothing to score")
+        return dict.fromkeys(figures, nothing)
+    sums = _by_group(parts, groups)
+    drawn = _drawn([sums], seed)[0]
+    found = {}
+    for name, figure in figures.items():
+        value = _known(figure(parts.sum(axis=0)))
+        if value is None:
+            reason = "it has no value on these rows"
+            found[name] = Estimate(None, n=n, left_out=left_out, unscored=reason)
+            continue
+        low, high = percentile_interval(figure(drawn)) or (None, None)
+        found[name] = Estimate(value, low, high, n, left_out)
+    return found
+
+
+def grouped_changes(
+    first: Array,
+    second: Array,
+    groups: Sequence[str],
+    figures: Mapping[str, Figure],
+    *,
+    seed: int = SEED,
+) -> dict[str, Change]:
+    """The same rows scored twice: difference and ratio of each figure, with intervals and p."""
+    n = len(groups)
+    if not len(first) == len(second) == n:
+        raise ValueError(f"{len(first)} rows against {len(second)} in {n} groups")
+    if not n:
+        nothing = Estimate(None, unscored="no row has both")
+        return dict.fromkeys(figures, Change(0, 0, None, None, nothing, nothing, None))
+    a, b = _by_group(first, groups), _by_group(second, groups)
+    drawn = _drawn([a, b], seed)
+    swapped = _swapped(a, b, seed)
+    named = len(dict.fromkeys(groups))
+    found = {}
+    for name, figure in figures.items():
+        one, other = (_known(figure(side.sum(axis=0))) for side in (a, b))
+        if one is None or other is None:
+            nothing = Estimate(None, n=n, unscored="one side has no value")
+            found[name] = Change(n, named, one, other, nothing, nothing, None)
+            continue
+        before, after = (figure(side) for side in drawn)
+        low, high = percentile_interval(after - before) or (None, None)
+        difference = Estimate(other - one, low, high, n)
+        relative = Estimate(None, n=n, unscored="the first side is not above 0")
+        if one > 0:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                # A draw whose first side is at or below 0 has no share to speak of.
+                shares = np.where(before > 0, after / before - 1, np.nan)
+            low, high = percentile_interval(shares) or (None, None)
+            relative = Estimate(other / one - 1, low, high, n)
+        p = _p(abs(other - one), figure, swapped)
+        found[name] = Change(n, named, one, other, difference, relative, p)
+    corrected = holm([each.p for each in found.values()])
+    return {
+        name: replace(each, p_holm=p)
+        for (name, each), p in zip(found.items(), corrected, strict=True)
+    }
+
+
+def _known(value: Array) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _by_group(parts: Array, groups: Sequence[str]) -> Array:
+    """Sums a group; single rows where there are too few groups to draw from."""
+    names = {name: place for place, name in enumerate(dict.fromkeys(groups))}
+    if len(names) < _FEWEST_GROUPS:
+        return np.asarray(parts, dtype=np.float64)
+    sums = np.zeros((len(names), parts.shape[1]))
+    np.add.at(sums, [names[name] for name in groups], parts)
+    return sums
+
+
+def _drawn(sides: Sequence[Array], seed: int) -> list[Array]:
+    """The sums of each draw; the same units are drawn on every side."""
+    units = len(sides[0])
+    if units < 2:
+        return [np.empty((0, side.shape[1])) for side in sides]
+    shares = np.full(units, 1 / units)
+    draws = np.random.default_rng(seed)
+    found: list[list[Array]] = [[] for _ in sides]
+    step = max(1, _AT_ONCE // units)
+    for start in range(0, RESAMPLES, step):
+        times = draws.multinomial(units, shares, min(step, RESAMPLES - start)).astype(np.float64)
+        for kept, side in zip(found, sides, strict=True):
+            kept.append(times @ side)
+    return [np.concatenate(kept) for kept in found]
+
+
+def _swapped(a: Array, b: Array, seed: int) -> tuple[Array, Array]:
+    """Both sides' sums after swapping whole units at random."""
+    change = b - a
+    moved = change[change.any(axis=1)]
+    draws = np.random.default_rng(seed)
+    carried = []
+    step = max(1, _AT_ONCE // max(1, len(moved)))
+    for start in range(0, _SWAPS, step):
+        size = min(step, _SWAPS - start)
+        swap = draws.integers(0, 2, (size, len(moved)), dtype=np.int8)
+        carried.append(swap.astype(np.float64) @ moved)
+    moves = np.concatenate(carried)
+    return a.sum(axis=0) + moves, b.sum(axis=0) - moves
+
+
+def _p(seen: float, figure: Figure, swapped: tuple[Array, Array]) -> float | None:
+    """How often chance alone makes the two sides differ as much."""
+    before, after = (figure(side) for side in swapped)
+    apart = np.abs(after - before)
+    apart = apart[np.isfinite(apart)]
+    if not apart.size:
+        return None
+    # A hair less, so that the same sums in another order count as the same.
+    return (int((apart >= seen - 1e-12).sum()) + 1) / (apart.size + 1)

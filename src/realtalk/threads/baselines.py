@@ -1,0 +1,208 @@
+"""Four ways to predict without a language model: what any model has to beat.
+
+    majority    the commonest class; the median score; the commonest reply
+    parent      the sign, the score or the words of what is answered
+    mean        what became of the shown person's earlier replies, on average
+    nearest     what became of, or the words of, their nearest earlier reply
+
+Where 19 replies in 20 have a positive score, the majority is right 19 times in 20 and knows
+nothing: read MCC and balanced accuracy before accuracy and F1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import RealtalkError
+from realtalk.metrics.numbers import signed_exp, signed_log
+from realtalk.registry import suggest
+from realtalk.threads.outcomes import Outcome, Outcomes
+from realtalk.threads.predictors import Prediction, Settings, Value, person_shown
+from realtalk.threads.values import TASKS, Sample, Task
+from realtalk.threads.vectors import Vectors
+
+__all__ = ["Majority", "Mean", "Nearest", "Parent"]
+
+_SCALES = ("log", "raw", "median")
+
+
+class Majority:
+    """One answer for all, the best there is without looking."""
+
+    name = "majority"
+    version = "1"
+    tasks = TASKS
+
+    def __init__(self) -> None:
+        self._known: Outcomes | None = None
+
+    @property
+    def settings(self) -> Settings:
+        return {}
+
+    def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
+        return False
+
+    def fit(self, samples: Sequence[Sample], progress: Progress = silent) -> None:  # noqa: ARG002
+        self._known = Outcomes(samples)
+
+    def predict(self, samples: Sequence[Sample], progress: Progress = silent) -> list[Prediction]:  # noqa: ARG002
+        known = _fitted(self._known)
+        return [Prediction(sample.key, _overall(known, sample.task)) for sample in samples]
+
+
+class Parent:
+    """What is answered, taken for the answer. Knows nothing without the conversation."""
+
+    name = "parent"
+    version = "1"
+    tasks = TASKS
+
+    @property
+    def settings(self) -> Settings:
+        return {}
+
+    def needs_scores(self, task: Task) -> bool:
+        return task != "next_text"
+
+    def fit(self, samples: Sequence[Sample], progress: Progress = silent) -> None:
+        """Nothing is learned."""
+
+    def predict(self, samples: Sequence[Sample], progress: Progress = silent) -> list[Prediction]:  # noqa: ARG002
+        return [_of_parent(sample) for sample in samples]
+
+
+def _of_parent(sample: Sample) -> Prediction:
+    if not sample.conversation:
+        return Prediction(sample.key, None, "the parent is not shown")
+    parent = sample.conversation[-1]
+    if sample.task == "next_text":
+        words = parent.text.strip() or parent.title.strip()
+        return Prediction(sample.key, words or None, "" if words else "the parent has no words")
+    if parent.score is None:
+        return Prediction(sample.key, None, "the parent's score is hidden or unknown")
+    value: Value = parent.score > 0 if sample.task == "sentiment" else float(parent.score)
+    return Prediction(sample.key, value)
+
+
+class Mean:
+    """The mean outcome of the shown person's earlier replies; of everybody's where there is none.
+
+    `scale` is where scores are averaged: log (the signed log), raw, or median for the median.
+    """
+
+    name = "mean"
+    version = "1"
+    tasks: tuple[Task, ...] = ("sentiment", "impact")
+
+    def __init__(self, *, scale: str = "log") -> None:
+        if scale not in _SCALES:
+            raise suggest("scale", scale, list(_SCALES))
+        self._scale = scale
+        self._known: Outcomes | None = None
+
+    @property
+    def settings(self) -> Settings:
+        return {"scale": self._scale}
+
+    def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
+        return False
+
+    def fit(self, samples: Sequence[Sample], progress: Progress = silent) -> None:  # noqa: ARG002
+        self._known = Outcomes(samples)
+        self._known.need_scores()
+
+    def predict(self, samples: Sequence[Sample], progress: Progress = silent) -> list[Prediction]:  # noqa: ARG002
+        known = _fitted(self._known)
+        return [Prediction(sample.key, self._value(known, sample)) for sample in samples]
+
+    def _value(self, known: Outcomes, sample: Sample) -> Value:
+        earlier = known.before(person_shown(sample), sample.target.time)
+        scores = np.array([each.score for each in earlier]) if earlier else known.scores
+        if sample.task == "sentiment":
+            return bool((scores > 0).mean() > 0.5)
+        if self._scale == "log":
+            return float(signed_exp(signed_log(scores).mean()))
+        return float(scores.mean() if self._scale == "raw" else np.median(scores))
+
+
+class Nearest:
+    """Copies the shown person's reply that is nearest in meaning.
+
+    For an outcome: nearest to the reply itself, among those of the train part. For words: the one
+    of their history nearest to what is answered, or the latest where nothing is shown.
+    """
+
+    name = "nearest"
+    version = "1"
+    tasks = TASKS
+
+    def __init__(self) -> None:
+        self._known: Outcomes | None = None
+        self._vectors = Vectors()
+
+    @property
+    def settings(self) -> Settings:
+        return {"encoder": self._vectors.version}
+
+    def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
+        return False
+
+    def fit(self, samples: Sequence[Sample], progress: Progress = silent) -> None:  # noqa: ARG002
+        self._known = Outcomes(samples)
+
+    def predict(self, samples: Sequence[Sample], progress: Progress = silent) -> list[Prediction]:
+        known = _fitted(self._known)
+        words = [self._texts(known, sample) for sample in samples]
+        self._vectors.add((text for asked, found in words for text in (asked, *found)), progress)
+        return [
+            self._copied(known, sample, asked, found)
+            for sample, (asked, found) in zip(samples, words, strict=True)
+        ]
+
+    def _texts(self, known: Outcomes, sample: Sample) -> tuple[str, list[str]]:
+        """What to be near to, and what is to choose from."""
+        if sample.task == "next_text":
+            asked = sample.conversation[-1].text if sample.conversation else ""
+            return asked, [each.text for each in sample.history]
+        return sample.text or "", [each.text for each in _earlier(known, sample)]
+
+    def _copied(
+        self, known: Outcomes, sample: Sample, asked: str, found: Sequence[str]
+    ) -> Prediction:
+        if not found:
+            if sample.task == "next_text":
+                return Prediction(sample.key, None, "no history is shown")
+            return Prediction(sample.key, _overall(known, sample.task))
+        place = len(found) - 1
+        if asked.strip():
+            near = self._vectors.of(found) @ self._vectors.of([asked])[0]
+            # Of equals the latest.
+            place = len(found) - 1 - int(np.argmax(near[::-1]))
+        if sample.task == "next_text":
+            words = found[place].strip()
+            return Prediction(sample.key, words or None, "" if words else "nothing to copy")
+        score = _earlier(known, sample)[place].score
+        return Prediction(sample.key, score > 0 if sample.task == "sentiment" else score)
+
+
+def _earlier(known: Outcomes, sample: Sample) -> Sequence[Outcome]:
+    return known.before(person_shown(sample), sample.target.time)
+
+
+def _overall(known: Outcomes, task: Task) -> Value:
+    if task == "next_text":
+        if known.commonest is None:
+            raise RealtalkError("no reply of the train part has words")
+        return known.commonest
+    known.need_scores()
+    return known.positive > 0.5 if task == "sentiment" else known.median
+
+
+def _fitted(known: Outcomes | None) -> Outcomes:
+    if known is None:
+        raise ValueError("fit comes first")
+    return known

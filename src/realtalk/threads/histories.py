@@ -1,0 +1,163 @@
+"""A target → what its user wrote elsewhere before, and what a stranger had written by then.
+
+    histories = Histories(forest, CLEAN, "sentiment")
+    histories.own(31, talk=True)        → [2, 7, 19]     rows of the user, oldest first
+    histories.strange(31, talk=True)    → [4, 11, 23]    as many, of somebody else
+
+The stranger is fixed by the target: of the people who had reached the same number of writings
+last before the cutoff, the one whose texts come nearest in length. Nobody who speaks in the
+conversation is taken. History is chosen by recency, or by nearness of the shipped encoder to what
+the sample shows anyway: the target's text, or where that is to be written the parent's text; with
+neither (next_text without conversation) by recency. A text is embedded once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from realtalk.encoders.sentences import SentenceEncoder
+from realtalk.threads.forest import Forest
+from realtalk.threads.values import Protocol, Task
+
+__all__ = ["Histories"]
+
+_POOL = 50  # latest writings that nearness chooses from
+_ASKED = 64  # people who are looked at to find a stranger
+_FIT = 6  # of them, so many with enough history are compared by length
+
+
+class Histories:
+    """Rows of history for targets of one task."""
+
+    def __init__(self, forest: Forest, rules: Protocol, task: Task) -> None:
+        self._forest = forest
+        self._rules = rules
+        self._task = task
+        self._any_time = "later-history" in rules.leaks
+        self._own_thread = "own-thread-only" in rules.leaks
+        self._any_comment = "later-comments" in rules.leaks
+        self._near = rules.chosen == "near"
+        self._by_number: dict[int, tuple[list[int], list[int]]] = {}
+        self._strangers: dict[int, int | None] = {}
+        self._vectors: dict[int, npt.NDArray[np.float32]] = {}
+
+    def own(self, row: int, talk: bool) -> list[int]:
+        """The user's; `talk` says whether the conversation is shown."""
+        plain = self._forest.plain
+        author, thread = plain.author[row], plain.thread[row]
+        if not self._own_thread:
+            return self._chosen(row, self._elsewhere(author, row, self._pool), talk)
+        if not talk and self._task != "next_text":
+            return []
+        if not talk:
+            # As the released code does there: other posts, at any time where that leak is on.
+            found = self._elsewhere(author, row, len(self._forest))
+            posts = [each for each in found if plain.parent[each] < 0]
+            return posts[-self._rules.history :] if self._rules.history else []
+        cutoff = None if self._any_comment else plain.time[row]
+        rows = self._forest.written_in(author, thread, cutoff, self._rules.history + 1)
+        return [each for each in rows if each != row][-self._rules.history :]
+
+    def strange(self, row: int, talk: bool) -> list[int]:
+        """A stranger's, as many as the user has."""
+        count = len(self.own(row, talk))
+        stranger = self.stranger(row) if count else None
+        if stranger is None:
+            return []
+        pool = self._elsewhere(stranger, row, self._pool)
+        return self._chosen(row, pool, talk, count)
+
+    def stranger(self, row: int) -> int | None:
+        """The author whose history stands in for the user's; None where nobody has any yet.
+
+        The same with and without conversation, whichever is asked for first.
+        """
+        if row not in self._strangers:
+            own = self.own(row, talk=True) or self.own(row, talk=False)
+            self._strangers[row] = self._found(row, own) if own else None
+        return self._strangers[row]
+
+    def prepare(self, rows: Sequence[int], strangers: bool, talk: bool) -> None:
+        """Embeds at once all texts that nearness will need for these targets."""
+        if not self._near:
+            return
+        users: list[int | None] = [self._forest.plain.author[row] for row in rows]
+        self._embed_pools(rows, users, talk=True)  # the user's own decide who is the stranger
+        if strangers:
+            self._embed_pools(rows, [self.stranger(row) for row in rows], talk)
+
+    def _embed_pools(self, rows: Sequence[int], authors: Sequence[int | None], talk: bool) -> None:
+        needed: set[int] = set()
+        for row, author in zip(rows, authors, strict=True):
+            query = self._query(row, talk)
+            if query is not None and author is not None:
+                needed |= {query, *self._elsewhere(author, row, self._pool)}
+        self._embed(sorted(needed))
+
+    @property
+    def _pool(self) -> int:
+        return max(_POOL, self._rules.history) if self._near else self._rules.history
+
+    def _elsewhere(self, author: int, row: int, most: int) -> list[int]:
+        plain = self._forest.plain
+        cutoff = None if self._any_time else plain.time[row]
+        return self._forest.written(author, cutoff, plain.thread[row], most)
+
+    def _query(self, row: int, talk: bool) -> int | None:
+        if self._task != "next_text":
+            return row
+        return self._forest.plain.parent[row] if talk else None
+
+    def _chosen(
+        self, row: int, pool: Sequence[int], talk: bool, count: int | None = None
+    ) -> list[int]:
+        most = self._rules.history if count is None else count
+        query = self._query(row, talk) if self._near else None
+        if not most:
+            return []
+        if query is None or len(pool) <= most:
+            return list(pool[-most:])
+        self._embed([query, *pool])
+        near = np.array([self._vectors[each] for each in pool]) @ self._vectors[query]
+        best = np.argsort(-near, kind="stable")[:most]
+        return [pool[place] for place in sorted(best.tolist())]
+
+    def _embed(self, rows: Sequence[int]) -> None:
+        missing = [row for row in rows if row not in self._vectors]
+        if missing:
+            vectors = self._encoder.embed([self._forest.texts[row] for row in missing])
+            self._vectors.update(zip(missing, vectors, strict=True))
+
+    @cached_property
+    def _encoder(self) -> SentenceEncoder:
+        return SentenceEncoder()
+
+    def _found(self, row: int, own: Sequence[int]) -> int | None:
+        plain, count = self._forest.plain, len(own)
+        if count not in self._by_number:
+            self._by_number[count] = self._forest.times_of(count)
+        times, authors = self._by_number[count]
+        stop = len(times) if self._any_time else bisect_left(times, plain.time[row])
+        path = self._forest.path(row, self._rules.conversation)
+        present = {plain.author[each] for each in (*path, row)}
+        length = sum(map(plain.length.__getitem__, own))
+        best: tuple[int, int, int] | None = None  # short by, length apart, place
+        fit = 0
+        for at in range(stop - 1, max(-1, stop - 1 - _ASKED), -1):
+            if authors[at] in present:
+                continue
+            rows = self._elsewhere(authors[at], row, count)
+            if not rows:
+                continue
+            apart = abs(sum(map(plain.length.__getitem__, rows)) - length)
+            found = (count - len(rows), apart, at)
+            best = found if best is None else min(best, found)
+            fit += len(rows) == count
+            if fit == _FIT:
+                break
+        return None if best is None else authors[best[2]]

@@ -1,0 +1,247 @@
+"""A sample → the text that a model is asked with, within a budget of tokens.
+
+    prompts = load_prompts()                    → version "1", ours
+    load_prompts(Path("my-prompts"))            → version "sha256:3f2a9c1b04d2"
+    prompt(sample, budget=600)                  → "Task: say how a comment in cats was received. …"
+
+The text depends on the sample alone, and of the target only on its user, its domain and what the
+task gives. In the np settings the wording is the same: the history alone is another's, so that a
+difference between settings is one of content. The wording is in prompts/, a folder a version.
+
+What does not fit is left out, in this order: the oldest history, then the middle of the
+conversation (its post and its last entry stay longest), then the ends of long texts. The budget
+is of the package's own tokens; a text without spaces counts by its length as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+
+from realtalk.errors import RealtalkError
+from realtalk.memory.counting import count_tokens
+from realtalk.models.wording import load_texts
+from realtalk.threads.values import Example, Sample, Shown, Task
+
+__all__ = ["PROMPT_VERSION", "Prompts", "load_prompts", "prompt"]
+
+PROMPT_VERSION = "1"
+_SECTIONS = ("examples", "history", "conversation")
+_NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "sentiment": (*_SECTIONS, "text"),
+        "impact": (*_SECTIONS, "text", "hint"),
+        "next_text": _SECTIONS,
+        "conversation": ("entries",),
+        "history": ("entries",),
+        "examples": ("entries",),
+        "hint": ("sign",),
+    }
+)
+_PLACEHOLDER = re.compile(r"\{(forum|user|text|hint|sign|entries|examples|history|conversation)\}")
+_NO_FORUM = "a forum"
+_LETTERS_A_TOKEN = 16  # no language writes that long; what counts as fewer tokens has no spaces
+_CUT = " …"
+_LEAST = 12  # tokens below which the beginning of a text tells nothing
+_ANSWERED = 40  # tokens of what an example answers
+_DEEPEST = 12  # indents of a tree
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """One text a use, and the version that names them all."""
+
+    version: str
+    texts: Mapping[str, str]
+
+    def fill(self, name: str, **values: str) -> str:
+        """The text with its placeholders filled in one pass: a comment on {text} stays so."""
+        return _PLACEHOLDER.sub(lambda found: values.get(found[1], ""), self.texts[name])
+
+
+def load_prompts(folder: Path | None = None) -> Prompts:
+    """Our prompts, those in `folder` replaced by the user's own."""
+    version, texts = load_texts("realtalk.threads", PROMPT_VERSION, _NEEDED, folder)
+    return Prompts(version, {name: text.strip() for name, text in texts.items()})
+
+
+@cache
+def _ours() -> Prompts:
+    return load_prompts()
+
+
+def prompt(sample: Sample, budget: int | None = None, prompts: Prompts | None = None) -> str:
+    """The whole text; of at most `budget` tokens where one is given."""
+    wording = prompts or _ours()
+    page = _Page(sample, wording)
+    return page.whole() if budget is None else page.fitted(budget)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A line whose middle may be cut: a name and an answer stay whole."""
+
+    head: str
+    text: str
+    tail: str = ""
+
+    def cut(self, most: int) -> str:
+        """The line in at most so many tokens; "" where too little of it would be left."""
+        room = most - _cost(self.head) - _cost(self.tail)
+        text = _cut(self.text, room)
+        if text != self.text and room < _LEAST:
+            return ""
+        return f"{self.head}{text}{self.tail}"
+
+    def __str__(self) -> str:
+        return f"{self.head}{self.text}{self.tail}"
+
+
+class _Page:
+    """A sample's sections, put together whole or within a budget."""
+
+    def __init__(self, sample: Sample, wording: Prompts) -> None:
+        self._sample = sample
+        self._wording = wording
+        self._text = (sample.text or "").strip()
+        self._examples = [_example(each, sample.task) for each in sample.examples]
+        self._history = [_entry(each, "- ") for each in sample.history]
+        self._conversation = _talk(sample.conversation)
+
+    def whole(self) -> str:
+        return self._written(
+            self._text,
+            [*map(str, self._examples)],
+            [*map(str, self._history)],
+            [*map(str, self._conversation)],
+        )
+
+    def fitted(self, budget: int) -> str:
+        # The frame of each section is paid for whether or not its entries stay.
+        frame = self._written(
+            "",
+            [""] if self._examples else [],
+            [""] if self._history else [],
+            [""] if self._conversation else [],
+        )
+        room = budget - _cost(frame)
+        if room < _LEAST:
+            raise RealtalkError(
+                f"a budget of {budget:,} tokens is too small for the prompt",
+                fix=f"allow at least {budget - room + _LEAST:,}",
+            )
+        text = _cut(self._text, max(_LEAST, room // 2))
+        room -= _cost(text)
+        solved = _latest(self._examples, room // 3)
+        room -= sum(map(_cost, solved))
+        talk = _ends(self._conversation, room * 2 // 3 if self._history else room)
+        room -= sum(map(_cost, talk))
+        return self._written(text, solved, _latest(self._history, room), talk)
+
+    def _written(
+        self,
+        text: str,
+        examples: Sequence[str],
+        history: Sequence[str],
+        conversation: Sequence[str],
+    ) -> str:
+        sample, fill = self._sample, self._wording.fill
+        names = {"user": sample.target.user, "forum": sample.target.domain or _NO_FORUM}
+        sections = {
+            name: "\n" + fill(name, entries="\n".join(entries), **names) + "\n"
+            for name, entries in (
+                ("examples", examples),
+                ("history", history),
+                ("conversation", conversation),
+            )
+            if entries
+        }
+        hint = f"\n{fill('hint', sign=sample.hint)}\n" if sample.hint else ""
+        return fill(sample.task, text=text, hint=hint, **sections, **names)
+
+
+def _cost(text: str) -> int:
+    return max(count_tokens(text), len(text) // _LETTERS_A_TOKEN)
+
+
+def _cut(text: str, most: int) -> str:
+    """The beginning of a text, of at most so many tokens."""
+    start = text[: max(0, most) * _LETTERS_A_TOKEN + 1]  # more cannot fit, and need not be read
+    cost = _cost(start)
+    if cost <= most and len(start) == len(text):
+        return text
+    keep = min(len(start) * max(0, most) // max(cost, 1), len(start))
+    while keep > 0:
+        short = start[:keep]
+        # A cut inside a word reads as another word, unless the word is all there is.
+        short = (short.rsplit(None, 1)[0] if " " in short.strip() else short).rstrip() + _CUT
+        if _cost(short) <= most:
+            return short
+        keep = keep * 9 // 10
+    return ""
+
+
+def _latest(entries: Sequence[_Entry], room: int) -> list[str]:
+    """The last entries that fit."""
+    kept = _fitting(entries, range(len(entries) - 1, -1, -1), room)
+    return [kept[at] for at in sorted(kept)]
+
+
+def _ends(entries: Sequence[_Entry], room: int) -> list[str]:
+    """The last entry, the first, then from the end backwards, as they fit."""
+    order = [*range(len(entries) - 1, -1, -1)]
+    if len(order) > 2:
+        order = [order[0], order[-1], *order[1:-1]]
+    kept = _fitting(entries, order, room)
+    return [kept[at] for at in sorted(kept)]
+
+
+def _fitting(entries: Sequence[_Entry], order: Iterable[int], room: int) -> dict[int, str]:
+    kept: dict[int, str] = {}
+    for at in order:
+        # None takes more than half of what is left: one long text is not to stand for all.
+        line = entries[at].cut(max(room // 2, min(room, _LEAST)))
+        if not line:
+            break
+        kept[at] = line
+        room -= _cost(line)
+    return kept
+
+
+def _entry(shown: Shown, head: str) -> _Entry:
+    """A post or comment on a line of its own."""
+    parts = [part for part in (shown.title, shown.text) if part.strip()]
+    text = " ".join(" — ".join(parts).split())
+    return _Entry(head, text, "" if shown.score is None else f" (score {shown.score:g})")
+
+
+def _talk(conversation: Sequence[Shown]) -> list[_Entry]:
+    """Entries under the names of who wrote them; a tree is indented, a chain is not."""
+    tree = any(after.depth <= before.depth for before, after in pairwise(conversation))
+    return [
+        _entry(each, f"{'  ' * min(each.depth, _DEEPEST) if tree else ''}{each.author}: ")
+        for each in conversation
+    ]
+
+
+def _example(example: Example, task: Task) -> _Entry:
+    """A solved item on one line: what was answered, the comment, and the answer."""
+    head = "- "
+    if example.shown:
+        answered = _entry(example.shown[-1], "")
+        head = f"- [{answered.cut(_ANSWERED)}] "
+    text = " ".join(example.text.split())
+    if task == "next_text":
+        return _Entry(head, text)
+    if example.score is None:
+        answer = "unknown"
+    elif task == "impact":
+        answer = f"{example.score:g}"
+    else:
+        answer = "positive" if example.score > 0 else "negative"
+    return _Entry(head, text, f" → {answer}")

@@ -1,0 +1,320 @@
+"""A corpus of threads → the samples of one task in all settings.
+
+    samples = make_samples(corpus, "sentiment", protocol=CLEAN, limit=1000, seed=0)
+    samples.counts.test, samples.counts.weights   → 1000, {"positive": 0.53, "negative": 8.9}
+    samples.of("p-conv", "test")[0]               → Sample(target, "sentiment", "p-conv", …)
+
+Settings share their targets and differ in what stands beside them: the conversation or none, the
+user's history or a stranger's. Solved examples are the same in all four: recent replies of other
+people in the same domain, from the train part and before the cutoff; without the conversation
+theirs is not shown either. Samples are made when they are asked for, so a setting takes no more
+memory than its targets.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import overload
+
+from realtalk.chat import Corpus
+from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import RealtalkError
+from realtalk.threads.forest import NO_TIME, Forest
+from realtalk.threads.histories import Histories
+from realtalk.threads.protocols import CLEAN
+from realtalk.threads.released import cut_short, next_largest
+from realtalk.threads.targets import Chosen, choose, key
+from realtalk.threads.values import (
+    Counts,
+    Example,
+    Part,
+    Protocol,
+    Sample,
+    Setting,
+    Shown,
+    Target,
+    Task,
+    known_setting,
+    known_task,
+)
+
+__all__ = ["Samples", "SettingSamples", "make_samples"]
+
+_BLOCK = 256  # samples whose texts are embedded at once
+_LOOKED_AT = 500  # replies that are looked at to find examples
+_NEAREST = 10  # ancestors of an example that must be strangers
+
+
+class Samples:
+    """Targets of one task, and the samples that each setting makes of them."""
+
+    def __init__(self, forest: Forest, task: Task, rules: Protocol, chosen: Chosen) -> None:
+        self.task = task
+        self.protocol = rules
+        self._forest = forest
+        self._chosen = chosen
+        self._rows: list[int] = chosen.rows.tolist()
+        self._histories = Histories(forest, rules, task)
+        self.targets: tuple[Target, ...] = tuple(
+            self._target(row, "test" if test else "train")
+            for row, test in zip(self._rows, chosen.test.tolist(), strict=True)
+        )
+
+    def part(self, part: Part) -> tuple[Target, ...]:
+        """The targets of one part, in order."""
+        return tuple(target for target in self.targets if target.part == part)
+
+    def of(self, setting: str, part: Part | None = None) -> SettingSamples:
+        """A setting's samples in the order of `targets`; each is made when it is asked for."""
+        places = [
+            at for at, target in enumerate(self.targets) if part is None or target.part == part
+        ]
+        return SettingSamples(self, known_setting(setting), places)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """What was there, what was taken, and why the rest was not."""
+        forest, chosen = self._forest, self._chosen
+        test = self.part("test")
+        train = [target.score for target in self.part("train") if target.score is not None]
+        labels = Counter("positive" if score > 0 else "negative" for score in train)
+        without = sum(
+            not self._histories.own(row, talk=True)
+            for row, tested in zip(self._rows, chosen.test.tolist(), strict=True)
+            if tested
+        )
+        shares = {
+            "train": _positive(self.part("train")),
+            "test": _positive(test),
+            "all": _positive(self.targets),
+        }
+        return Counts(
+            threads=len(forest.threads),
+            comments=int((forest.parent >= 0).sum()),
+            users=len({target.user for target in self.targets}),
+            train=len(self.targets) - len(test),
+            test=len(test),
+            positive={part: share for part, share in shares.items() if share is not None},
+            weights={
+                label: len(train) / (2 * labels[label])
+                for label in ("positive", "negative")
+                if labels[label]
+            },
+            domains=dict(sorted(Counter(target.domain for target in test).items())),
+            without_history=without,
+            skipped=chosen.skipped,
+            left_out=forest.left_out,
+        )
+
+    def make(self, place: int, setting: Setting) -> Sample:
+        """The sample of the target at a place."""
+        row, target = self._rows[place], self.targets[place]
+        talk, own = setting.endswith("-conv"), setting.startswith("p-")
+        rows = (self._histories.own if own else self._histories.strange)(row, talk)
+        rules = self.protocol
+        hint = ""
+        if "sign-shown" in rules.leaks and self.task == "impact" and target.score:
+            hint = "positive" if target.score > 0 else "negative"
+        return Sample(
+            target,
+            self.task,
+            setting,
+            None if self.task == "next_text" else target.text,
+            self._conversation(row) if talk else self._in_any_case(row),
+            tuple(self._forest.shown(each, rules.shows_scores) for each in rows),
+            self._examples(row, own, talk),
+            rules.leaks,
+            hint,
+        )
+
+    def prepare(self, places: Sequence[int], setting: Setting) -> None:
+        """Work that many samples share; `make` is right without it, but may be slower."""
+        rows = [self._rows[place] for place in places]
+        self._histories.prepare(rows, setting.startswith("np"), setting.endswith("-conv"))
+
+    def _target(self, row: int, part: Part) -> Target:
+        forest = self._forest
+        thread, stamp = forest.plain.thread[row], forest.stamps[row]
+        assert stamp is not None  # a reply without a time is not eligible
+        return Target(
+            key(forest, row),
+            forest.threads[thread],
+            forest.ids[row],
+            forest.name(row),
+            forest.domains[thread],
+            stamp,
+            forest.texts[row],
+            _known(forest.score[row]),
+            int(forest.depth[row]),
+            part,
+            _known(forest.score[forest.plain.parent[row]]),
+        )
+
+    def _conversation(self, row: int) -> tuple[Shown, ...]:
+        forest, rules = self._forest, self.protocol
+        rows = forest.path(row, rules.conversation)
+        scored = rules.shows_scores
+        if "flat-tree" in rules.leaks and self.task != "next_text":
+            # The released prompt prints the post's score and not the parent's.
+            shown = [forest.shown(each, scored and at == 0) for at, each in enumerate(rows)]
+            return cut_short(tuple(shown))
+        if "later-comments" in rules.leaks:
+            # The rest of the page between the post and the way down to the parent, which is last.
+            rest = forest.placed({*forest.around(row, rules.conversation)} - {*rows})
+            rows = [*rows[:1], *rest, *rows[1:]] if len(rows) > 1 else [*rest, *rows]
+        else:
+            time = forest.plain.time
+            rows = [each for each in rows if NO_TIME < time[each] < time[row]]
+        return tuple(forest.shown(each, scored) for each in rows)
+
+    def _in_any_case(self, row: int) -> tuple[Shown, ...]:
+        """What the leak `post-always-shown` shows of a conversation that is not to be shown."""
+        rules, forest = self.protocol, self._forest
+        if "post-always-shown" not in rules.leaks:
+            return ()
+        path = forest.path(row, rules.conversation)
+        if self.task != "next_text":
+            return cut_short((forest.shown(path[0], rules.shows_scores),))
+        ends = path if len(path) == 1 else [path[0], path[-1]]
+        return tuple(forest.shown(each, rules.shows_scores) for each in ends)
+
+    def _before(self, row: int, target: int) -> tuple[Shown, ...]:
+        """What an example answered, without the target where that is among it."""
+        forest, rules = self._forest, self.protocol
+        rows = [
+            each
+            for each in forest.path(row, min(rules.conversation, _NEAREST))
+            if each != target and NO_TIME < forest.time[each] < forest.time[row]
+        ]
+        shown = tuple(forest.shown(each, rules.shows_scores) for each in rows)
+        flat = "flat-tree" in rules.leaks and self.task != "next_text"
+        return cut_short(shown) if flat else shown
+
+    def _examples(self, row: int, own: bool, talk: bool) -> tuple[Example, ...]:
+        if "example-by-outcome" in self.protocol.leaks:
+            rows = self._solved_by_outcome(row, own) if talk else []
+        else:
+            rows = self._solved(row)
+        forest = self._forest
+        return tuple(
+            Example(
+                key(forest, each),
+                self._before(each, row) if talk else (),
+                forest.texts[each],
+                _known(forest.score[each]),
+            )
+            for each in rows
+        )
+
+    def _solved(self, row: int) -> list[int]:
+        """The last replies of others in the domain, from the train part, before the cutoff."""
+        wanted = self.protocol.shots
+        if not wanted:
+            return []
+        forest, plain = self._forest, self._forest.plain
+        known = {plain.author[row], self._histories.stranger(row)}
+        rows = self._learned[forest.domains[plain.thread[row]]]
+        stop = bisect_left(rows, plain.time[row], key=plain.time.__getitem__)
+        found: list[int] = []
+        for each in reversed(rows[max(0, stop - _LOOKED_AT) : stop]):
+            # Neither by the user nor in answer to them: it would tell about the person.
+            people = {plain.author[one] for one in (*forest.path(each, _NEAREST), each)}
+            if plain.thread[each] != plain.thread[row] and not people & known:
+                found.append(each)
+                if len(found) == wanted:
+                    break
+        return found[::-1]
+
+    @cached_property
+    def _learned(self) -> dict[str, list[int]]:
+        """The train part by domain, oldest first."""
+        forest, rows = self._forest, self._chosen.learned
+        found: dict[str, list[int]] = {domain: [] for domain in forest.domains}
+        for row in rows.tolist():
+            found[forest.domains[forest.plain.thread[row]]].append(row)
+        return found
+
+    def _solved_by_outcome(self, row: int, own: bool) -> list[int]:
+        """As released: from the same thread, or for np from the next target's thread."""
+        if not own:
+            at = self._places[row]
+            others = (self._rows[(at + step) % len(self._rows)] for step in range(1, 9))
+            apart = (self._forest.author[row], self._forest.thread[row])
+            row = next(
+                (
+                    each
+                    for each in others
+                    if self._forest.author[each] != apart[0]
+                    and self._forest.thread[each] != apart[1]
+                ),
+                -1,
+            )
+        found = None if row < 0 else next_largest(self._forest, row, self.task)
+        return [] if found is None else [found]
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {row: at for at, row in enumerate(self._rows)}
+
+
+class SettingSamples(Sequence[Sample]):
+    """The samples of one setting, made one by one."""
+
+    def __init__(self, samples: Samples, setting: Setting, places: Sequence[int]) -> None:
+        self.setting = setting
+        self._samples = samples
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Sample: ...
+    @overload
+    def __getitem__(self, index: slice) -> SettingSamples: ...
+    def __getitem__(self, index: int | slice) -> Sample | SettingSamples:
+        if isinstance(index, slice):
+            return SettingSamples(self._samples, self.setting, self._places[index])
+        return self._samples.make(self._places[index], self.setting)
+
+    def __iter__(self) -> Iterator[Sample]:
+        for start in range(0, len(self._places), _BLOCK):
+            block = self._places[start : start + _BLOCK]
+            self._samples.prepare(block, self.setting)
+            for place in block:
+                yield self._samples.make(place, self.setting)
+
+
+def make_samples(
+    corpus: Corpus,
+    task: str,
+    *,
+    protocol: Protocol = CLEAN,
+    limit: int | None = None,
+    train_limit: int | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Samples:
+    """Targets chosen by the protocol, with what each setting shows of them.
+
+    `limit` and `train_limit` keep so many test and train targets, drawn by `seed` and id.
+    """
+    wanted = known_task(task)
+    forest = Forest.grow(corpus.chats, progress, len(corpus.chats))
+    if not forest.threads:
+        raise RealtalkError("holds no thread that can be read", where=corpus.name)
+    chosen = choose(forest, wanted, protocol, limit=limit, train_limit=train_limit, seed=seed)
+    return Samples(forest, wanted, protocol, chosen)
+
+
+def _known(score: float) -> float | None:
+    return float(score) if math.isfinite(score) else None
+
+
+def _positive(targets: Sequence[Target]) -> float | None:
+    scores = [target.score for target in targets if target.score is not None]
+    return sum(score > 0 for score in scores) / len(scores) if scores else None

@@ -1,0 +1,138 @@
+"""Everything that was written → the replies to ask about, split in time.
+
+    chosen = choose(forest, "sentiment", CLEAN, limit=1000)
+    chosen.rows, chosen.test     → [12, 31, 40, …], [False, False, True, …]
+    chosen.skipped               → {"has no score": 4, "its user has fewer than 3": 31_204}
+
+A reply is eligible whatever became of it: the draw of `limit` goes by a hash of seed and key.
+Equal times are not before one another, so replies of one time are never on two sides of a split.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from realtalk.errors import RealtalkError
+from realtalk.threads.forest import NO_TIME, Forest, Truth, Whole
+from realtalk.threads.released import halved, one_a_thread
+from realtalk.threads.values import Protocol, Task
+
+__all__ = ["Chosen", "choose", "key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Targets as rows of the forest, by time and key."""
+
+    rows: Whole
+    test: Truth
+    learned: Whole  # the whole train part, before `train_limit`: what examples are taken from
+    skipped: Mapping[str, int]  # reason → comments
+
+
+def key(forest: Forest, row: int) -> str:
+    """A target's name: thread/comment."""
+    return f"{forest.threads[forest.plain.thread[row]]}/{forest.ids[row]}"
+
+
+def choose(
+    forest: Forest,
+    task: Task,
+    rules: Protocol,
+    *,
+    limit: int | None = None,
+    train_limit: int | None = None,
+    seed: int = 0,
+) -> Chosen:
+    """The targets of a task, by the protocol's rules."""
+    skipped: Counter[str] = Counter()
+    rows = _eligible(forest, task, rules, skipped)
+    if "target-by-outcome" in rules.leaks:
+        rows = _less(rows, one_a_thread(forest, rows, task), "leak target-by-outcome", skipped)
+    if "positives-halved" in rules.leaks and task != "next_text":
+        rows = _less(rows, halved(forest, rows), "leak positives-halved", skipped)
+    if not len(rows):
+        reasons = ", ".join(f"{reason}: {n:,}" for reason, n in skipped.most_common(3))
+        raise RealtalkError(
+            "no reply can be asked about" + (f" ({reasons})" if reasons else ""),
+            fix="threads need authors, times and scores, "
+            f"and people who replied {rules.least} times or more",
+        )
+    rows = rows[np.lexsort((rows, forest.time[rows]))]
+    test = _last_of_all(forest, rows, rules) if rules.split == "global" else None
+    if test is None:
+        test = _last_of_each(forest, rows, rules)
+    keep = _drawn(forest, rows, test, limit, seed, skipped)
+    keep &= _drawn(forest, rows, ~test, train_limit, seed, skipped)
+    return Chosen(rows[keep], test[keep], rows[~test], dict(skipped))
+
+
+def _eligible(forest: Forest, task: Task, rules: Protocol, skipped: Counter[str]) -> Whole:
+    rows: Whole = np.flatnonzero(forest.parent >= 0)
+    for reason, fits in (
+        ("has no named author", forest.author >= 0),
+        ("is deleted or empty", ~forest.gone),
+        ("has no time", forest.time != NO_TIME),
+        *((("has no score", np.isfinite(forest.score)),) if task != "next_text" else ()),
+    ):
+        rows = _less(rows, rows[fits[rows]], reason, skipped)
+    parent = forest.time[forest.parent[rows]]
+    before = (parent != NO_TIME) & (parent < forest.time[rows])
+    rows = _less(rows, rows[before], "its parent is not known to be from before it", skipped)
+    many = np.bincount(forest.author[rows], minlength=len(forest.names)) >= rules.least
+    reason = f"its user has fewer than {rules.least}"
+    return _less(rows, rows[many[forest.author[rows]]], reason, skipped)
+
+
+def _less(before: Whole, after: Whole, reason: str, skipped: Counter[str]) -> Whole:
+    if len(before) > len(after):
+        skipped[reason] += len(before) - len(after)
+    return after
+
+
+def _last_of_each(forest: Forest, rows: Whole, rules: Protocol) -> Truth:
+    """The last share of each user's replies; at least one, and one is left to learn from."""
+    test = np.zeros(len(rows), np.bool_)
+    by_author = np.argsort(forest.author[rows], kind="stable")  # time order stays
+    authors = forest.author[rows][by_author]
+    edges = np.flatnonzero(np.diff(authors, prepend=-2, append=-2))
+    for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        own = by_author[start:stop]
+        wanted = max(1, int((stop - start) * rules.test_share + 0.5))
+        first = max(min(1, stop - start - 1), stop - start - wanted)
+        times = forest.time[rows[own]]
+        test[own[times >= times[first]]] = True
+    return test
+
+
+def _last_of_all(forest: Forest, rows: Whole, rules: Protocol) -> Truth:
+    times = forest.time[rows]
+    first = min(len(rows) - 1, int(len(rows) * (1 - rules.test_share)))
+    after: Truth = times >= times[first]
+    return after
+
+
+def _drawn(
+    forest: Forest, rows: Whole, part: Truth, most: int | None, seed: int, skipped: Counter[str]
+) -> Truth:
+    """All rows, less those of the part that a draw of `most` leaves out."""
+    keep = np.ones(len(rows), np.bool_)
+    places = np.flatnonzero(part)
+    if most is None or len(places) <= most:
+        return keep
+    if most < 0:
+        raise RealtalkError(f"a limit must be 0 or more, not {most}")
+
+    def lot(place: int) -> bytes:
+        name = f"{seed}\0{key(forest, int(rows[place]))}"
+        return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+    ordered = sorted(places.tolist(), key=lot)
+    keep[ordered[most:]] = False
+    skipped["not drawn"] += len(places) - most
+    return keep

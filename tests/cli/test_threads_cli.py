@@ -1,0 +1,141 @@
+"""`realtalk threads`: samples, run, table, compare."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.corpora.opening import open_reading
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three small runs on the sample, made once."""
+    from realtalk.runs.threads import run_threads
+    from realtalk.threads.registry import make_predictor
+    from realtalk.threads.sampling import make_samples
+    from realtalk.threads.values import SETTINGS
+
+    corpus = open_reading("sample-threads").reading.corpus
+    folder = tmp_path_factory.mktemp("runs")
+    samples = make_samples(corpus, "sentiment")
+    for name in ("majority", "mean"):
+        run_threads(corpus, samples, make_predictor(name), folder / name, SETTINGS)
+    impact = make_samples(corpus, "impact")
+    run_threads(corpus, impact, make_predictor("mean"), folder / "impact", SETTINGS)
+    return folder
+
+
+def test_samples_are_counted_and_no_text_is_shown(run: Any) -> None:
+    status, out, err = run("threads", "samples", "sample-threads")
+    assert status == 0
+    assert "class weight, negative" in out and "test replies" in out
+    assert "cutoff" in err
+    words = {
+        message.text
+        for chat in open_reading("sample-threads").reading.corpus.chats
+        for message in chat.messages
+        if len(message.text) > 20
+    }
+    assert not any(text in out + err for text in words)
+    status, out, _ = run("threads", "samples", "sample-threads", "--json", "--limit", "20")
+    told = json.loads(out)
+    assert (told["test"], told["protocol"]["protocol"]) == (20, "clean")
+
+
+def test_one_prompt_is_shown_on_demand(run: Any) -> None:
+    status, out, _ = run("threads", "samples", "sample-threads", "--show", "1")
+    assert status == 0
+    assert "Answer with one word" in out
+    status, _, err = run("threads", "samples", "sample-threads", "--show", "999999")
+    assert status == 2
+    assert "no reply '999999'" in err and err.count("\n") == 1
+
+
+def test_a_run_is_printed_and_kept(run: Any, tmp_path: Path) -> None:
+    words = ("threads", "run", "sample-threads", "-p", "mean", "--setting", "p-conv,np-conv")
+    status, out, err = run(*words, "--out", "kept")
+    assert status == 0
+    assert "MCC" in out and "np-conv" in out
+    assert "drawing whole users" in err
+    assert (tmp_path / "kept" / "rows.parquet").is_file()
+    status, out, err = run(*words, "--out", "kept", "--json")
+    (told,) = json.loads(out)
+    assert told["settings"]["p-conv"]["overall"]["mcc"]["n"] == 160
+    status, _, err = run(*words[:5], "--task", "impact", "--out", "kept")
+    assert status == 2
+    assert "made with other settings" in err
+    status, _, _ = run(*words[:5], "--task", "impact", "--out", "kept", "--fresh")
+    assert status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--task", "sentimant"), "did you mean 'sentiment'"),
+        (("--setting", "p-con"), "did you mean 'p-conv'"),
+        (("--setting", ","), "no setting is named"),
+        (("-p", "regresion"), "did you mean 'regression'"),
+        (("-p", "parent"), "--with-scores"),
+        (("-p", "mean", "-t", "next_text"), "does not do next_text"),
+        (("-p", "llm"), "needs a model"),
+        (("-p", "mean", "--model", "a/b"), "asks no model"),
+        (("--protocol", "cleen"), "did you mean 'clean'"),
+        (("--leak", "sign-show"), "did you mean 'sign-shown'"),
+        (("--split", "users"), "did you mean 'user'"),
+        (("--history", "newest"), "known: recent, near"),
+        (("--limit", "0"), "must be 1 or more"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(run: Any, words: tuple[str, ...], said: str) -> None:
+    status, out, err = run("threads", "run", "sample-threads", *words)
+    assert status == 2
+    assert said in err
+    assert err.startswith("error: ") and err.count("\n") == 1
+    assert not out
+
+
+def test_a_chat_of_two_is_no_forum_but_gives_a_result_or_one_line(run: Any) -> None:
+    status, _, err = run("threads", "run", "sample", "-p", "majority")
+    assert status == 2
+    assert err.splitlines()[-1].startswith("error: ")
+
+
+def test_runs_side_by_side(run: Any, runs: Path, tmp_path: Path) -> None:
+    named = [str(runs / "majority"), f"people={runs / 'mean'}"]
+    status, out, _ = run("threads", "table", *named, "--domains")
+    assert status == 0
+    assert "people" in out and "paper: GPT-4.1" in out and "Worldnews" in out
+    status, out, _ = run("threads", "table", *named, "--no-published", "--best-of")
+    assert "best of 2" in out and "paper" not in out
+    status, out, _ = run("threads", "table", *named, "--json")
+    assert [each["name"] for each in json.loads(out)] == ["majority", "people"]
+    status, _, err = run("threads", "table", str(runs / "mean"), "--figures", "pictures")
+    assert status == 0
+    assert {path.suffix for path in (tmp_path / "pictures").iterdir()} == {".png", ".svg", ".html"}
+    assert (tmp_path / "pictures" / "sentiment-mcc.png").stat().st_size > 5000
+    status, _, err = run("threads", "table", "nowhere")
+    assert (status, "no run here" in err) == (2, True)
+    mixed = (str(runs / "mean"), str(runs / "impact"))
+    status, _, err = run("threads", "table", *mixed, "--best-of")
+    assert (status, "different tasks" in err) == (2, True)
+
+
+def test_settings_and_runs_are_compared(run: Any, runs: Path) -> None:
+    status, out, err = run("threads", "compare", str(runs / "mean"))
+    assert status == 0
+    assert "p-conv against p-nonconv" in out
+    assert "+199%" in err
+    status, out, _ = run(
+        *("threads", "compare", str(runs / "majority"), str(runs / "mean"), "--json")
+    )
+    told = json.loads(out)
+    assert set(told) == {"p-conv", "p-nonconv", "np-conv", "np-nonconv"}
+    assert told["p-conv"]["changes"]["mcc"]["difference"]["value"] > 0.5
+    status, _, err = run("threads", "compare", str(runs / "mean"), "--settings", "p-conv")
+    assert (status, "are not two settings" in err) == (2, True)
+    status, _, err = run("threads", "compare", str(runs / "mean"), str(runs / "impact"))
+    assert (status, "compare one task" in err) == (2, True)

@@ -1,0 +1,109 @@
+"""Figures of sums: drawn by person, compared in pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from realtalk.metrics.classification import CLASSIFICATION, confusion
+from realtalk.metrics.grouped import grouped_changes, grouped_estimates, ratio
+from realtalk.metrics.statistics import Array
+
+SHARE = {"share": ratio}
+
+
+def _parts(values: list[float]) -> Array:
+    return np.array([[value, 1.0] for value in values]).reshape(-1, 2)
+
+
+def test_the_value_is_over_rows_and_the_interval_over_people() -> None:
+    # Ten people of ten rows each, all right or all wrong: ten things are known, not a hundred.
+    people = [f"u{at // 10}" for at in range(100)]
+    values = [float(at // 10 < 5) for at in range(100)]
+    by_person = grouped_estimates(_parts(values), people, SHARE)["share"]
+    by_row = grouped_estimates(_parts(values), [str(at) for at in range(100)], SHARE)["share"]
+    assert by_person.value == by_row.value == 0.5
+    assert by_person.n == 100
+    assert by_person.low is not None and by_person.high is not None
+    assert by_row.low is not None and by_row.high is not None
+    assert by_person.high - by_person.low > 2.5 * (by_row.high - by_row.low)
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    draws = np.random.default_rng(1)
+    inside = 0
+    for _ in range(100):
+        means = draws.beta(2, 2, 30)
+        values = [float(draws.random() < mean) for mean in means for _ in range(8)]
+        people = [f"u{at}" for at in range(30) for _ in range(8)]
+        found = grouped_estimates(_parts(values), people, SHARE)["share"]
+        assert found.low is not None and found.high is not None
+        inside += found.low <= 0.5 <= found.high
+    assert 88 <= inside <= 99
+
+
+def test_nothing_and_no_value_are_unscored_with_the_reason() -> None:
+    nothing = grouped_estimates(_parts([]), [], SHARE, left_out=3)["share"]
+    assert (nothing.value, nothing.n, nothing.left_out) == (None, 0, 3)
+    assert nothing.unscored == "nothing to score"
+    parts = confusion([True] * 6, [True] * 6)
+    alone = grouped_estimates(parts, list("abcdef"), CLASSIFICATION)
+    assert alone["accuracy"].value == 1.0
+    assert alone["mcc"].value is None and alone["mcc"].unscored
+    one = grouped_estimates(_parts([1.0]), ["a"], SHARE)["share"]
+    assert (one.value, one.low, one.high) == (1.0, None, None)
+
+
+def test_a_change_has_its_difference_its_ratio_and_a_test() -> None:
+    people = [f"u{at // 4}" for at in range(400)]
+    draws = np.random.default_rng(3)
+    first = (draws.random(400) < 0.3).astype(float).tolist()
+    second = (draws.random(400) < 0.6).astype(float).tolist()
+    found = grouped_changes(_parts(first), _parts(second), people, SHARE)["share"]
+    assert found.first == pytest.approx(np.mean(first))
+    assert found.second == pytest.approx(np.mean(second))
+    assert found.difference.value == pytest.approx(np.mean(second) - np.mean(first))
+    assert found.relative.value == pytest.approx(np.mean(second) / np.mean(first) - 1)
+    assert found.difference.low is not None and found.difference.low > 0
+    assert found.relative.low is not None and found.relative.low > 0
+    assert found.p is not None and found.p < 0.001
+    assert (found.n, found.groups) == (400, 100)
+
+
+def test_chance_alone_is_not_taken_for_a_change() -> None:
+    people = [f"u{at // 4}" for at in range(200)]
+    draws = np.random.default_rng(5)
+    p_values = []
+    for _ in range(60):
+        sides = [(draws.random(200) < 0.5).astype(float).tolist() for _ in range(2)]
+        found = grouped_changes(_parts(sides[0]), _parts(sides[1]), people, SHARE)["share"]
+        assert found.p is not None
+        p_values.append(found.p)
+    assert 0.2 < float(np.median(p_values)) < 0.8
+    assert sum(p < 0.05 for p in p_values) <= 9
+
+
+def test_the_same_twice_and_a_first_side_of_zero() -> None:
+    people = [f"u{at}" for at in range(20)]
+    same = _parts([float(at % 2) for at in range(20)])
+    found = grouped_changes(same, same, people, SHARE)["share"]
+    assert found.p == 1.0
+    assert (found.difference.value, found.difference.low, found.difference.high) == (0, 0, 0)
+    zero = grouped_changes(_parts([0.0] * 20), same, people, SHARE)["share"]
+    assert zero.relative.value is None and zero.relative.unscored
+    assert zero.difference.value == 0.5
+    with pytest.raises(ValueError, match="20 rows against 1"):
+        grouped_changes(same, _parts([1.0]), people, SHARE)
+
+
+def test_several_figures_are_corrected_together() -> None:
+    people = [f"u{at // 3}" for at in range(90)]
+    draws = np.random.default_rng(9)
+    truth = draws.random(90) < 0.7
+    said = [np.where(draws.random(90) < share, truth, ~truth) for share in (0.5, 0.75)]
+    first, second = (confusion(truth, each) for each in said)
+    found = grouped_changes(first, second, people, CLASSIFICATION)
+    for change in found.values():
+        assert change.p is not None and change.p_holm is not None
+        assert change.p <= change.p_holm
+    assert any(change.p_holm > change.p for change in found.values() if change.p and change.p_holm)

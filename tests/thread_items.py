@@ -1,0 +1,46 @@
+"""Small made-up items of the thread tasks, for tests of what predicts and scores them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from realtalk.threads.values import Part, Sample, Setting, Shown, Target, Task
+
+START = datetime(2026, 3, 2, 8, 0)
+
+
+def shown(
+    text: str, author: str = "theo", hours: float = 0, score: float | None = None, title: str = ""
+) -> Shown:
+    """A post or comment, some hours after the start."""
+    time = START + timedelta(hours=hours)
+    return Shown(f"s{hours}", "t", author, time, text, title, score)
+
+
+def item(
+    number: int,
+    score: float | None,
+    *,
+    text: str = "phew",
+    user: str = "mara",
+    task: Task = "sentiment",
+    setting: Setting = "p-conv",
+    domain: str = "cats",
+    part: Part = "train",
+    conversation: tuple[Shown, ...] = (),
+    history: tuple[Shown, ...] = (),
+) -> Sample:
+    """A sample whose target was written `number` hours after the start."""
+    time = START + timedelta(hours=number)
+    target = Target(
+        *(f"t/{number}", "t", str(number), user, domain, time, text, score),
+        *(len(conversation), part, None),
+    )
+    given = None if task == "next_text" else text
+    return Sample(target, task, setting, given, conversation, history)
+
+
+def tested(sample: Sample) -> Sample:
+    """The same in the test part."""
+    return replace(sample, target=replace(sample.target, part="test"))

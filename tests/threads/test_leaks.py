@@ -1,0 +1,233 @@
+"""Each habit of the released code, by its name: on alone over `clean`, and what it lets through."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.corpora.opening import open_reading
+from realtalk.errors import RealtalkError
+from realtalk.threads.prompting import prompt
+from realtalk.threads.protocols import RELEASED, protocol
+from realtalk.threads.sampling import Samples, make_samples
+from realtalk.threads.values import LEAKS, Sample
+from thread_trees import forum, said, small_forum, thread
+
+
+def asked(task: str, *leaks: str, **settings: Any) -> Samples:
+    return make_samples(small_forum(), task, protocol=protocol(leaks=leaks, **settings))
+
+
+def one(samples: Samples, setting: str, key: str) -> Sample:
+    return next(each for each in samples.of(setting) if each.key == key)
+
+
+def ids(shown: Any) -> list[str]:
+    return [each.id for each in shown]
+
+
+def test_target_by_outcome() -> None:
+    assert len(asked("impact").targets) == 13
+    chosen = asked("impact", "target-by-outcome")
+    # The post's author alone, and of theirs the largest absolute score: 9 of -7, 2 and 9; -4 of
+    # 4, -4 and 8 is not it. Fence has only three people, so the code passes it over.
+    assert [target.key for target in chosen.targets] == ["slugs/s3"]
+    # Of generated text there is no outcome: the author's last reply.
+    last = asked("next_text", "target-by-outcome")
+    assert [target.key for target in last.targets] == ["slugs/s8", "fence/f8"]
+
+
+def test_target_by_outcome_takes_the_latest_of_equals_and_nothing_small() -> None:
+    def with_scores(*scores: int) -> list[str]:
+        replies = [
+            said(f"r{n}", "mara", 10 + n, "reply", score, "o") for n, score in enumerate(scores)
+        ]
+        chat = thread(
+            "t",
+            *(said("p", "mara", 0, "post"), said("o", "theo", 1, "hm", 1, "p")),
+            *(said("x", "juno", 2, "hm", 1, "p"), said("y", "ines", 3, "hm", 1, "p"), *replies),
+        )
+        rules = protocol(leaks=("target-by-outcome",), least=1)
+        try:
+            found = make_samples(forum(chat), "sentiment", protocol=rules).targets
+        except RealtalkError as error:
+            assert "no reply can be asked about" in str(error)
+            return []
+        return [target.comment for target in found]
+
+    assert with_scores(4, -9, 9, 2) == ["r2"]
+    assert with_scores(4, -9, 8, 2) == ["r1"]
+    assert with_scores(3, -3, 1) == []  # none above 3
+    assert with_scores(9, 9) == []  # only two replies
+
+
+def test_positives_halved() -> None:
+    before = [t.score for t in asked("sentiment").targets if t.score is not None]
+    after = [t.score for t in asked("sentiment", "positives-halved").targets if t.score is not None]
+    assert sorted(score for score in before if score > 0) == [1, 2, 2, 2, 3, 4, 4, 5, 8, 9]
+    assert sorted(score for score in after if score > 0) == [4, 4, 5, 8, 9]
+    assert sorted(score for score in after if score < 0) == [-7, -5, -4]
+    assert len(asked("next_text", "positives-halved").targets) == 13
+
+
+def test_flat_tree() -> None:
+    talk = [said("p", "mara", 0, "x" * 900)]
+    for n in range(6):
+        who = ("theo", "mara")[n % 2]
+        talk.append(said(f"c{n}", who, n + 1, f"{n}" * 300, 1, f"c{n - 1}" if n else "p"))
+    corpus = forum(thread("t", *talk))
+    whole = make_samples(corpus, "sentiment").of("p-conv")[-1]
+    assert ids(whole.conversation) == ["p", "c0", "c1", "c2", "c3", "c4"]
+    rules = protocol(leaks=("flat-tree",))
+    flat = make_samples(corpus, "sentiment", protocol=rules).of("p-conv")[-1]
+    assert [(each.id, len(each.text)) for each in flat.conversation] == [("p", 503), ("c4", 103)]
+    # The third task does send its tree.
+    tree = make_samples(corpus, "next_text", protocol=rules).of("p-conv")[-1]
+    assert ids(tree.conversation) == ids(whole.conversation)
+
+
+def test_post_always_shown() -> None:
+    leaky = one(asked("sentiment", "post-always-shown"), "p-nonconv", "fence/f6")
+    assert ids(leaky.conversation) == ["f1"]
+    assert one(asked("sentiment"), "p-nonconv", "fence/f6").conversation == ()
+    text = one(asked("next_text", "post-always-shown"), "np-nonconv", "fence/f6")
+    assert ids(text.conversation) == ["f1", "f5"]
+
+
+def test_sign_shown() -> None:
+    for key, sign in (("slugs/s4", "negative"), ("slugs/s3", "positive")):
+        line = f"expected to be {sign}"
+        for setting in ("p-conv", "np-nonconv"):
+            assert line in prompt(one(asked("impact", "sign-shown"), setting, key))
+            assert "expected to be" not in prompt(one(asked("impact"), setting, key))
+            assert "expected to be" not in prompt(
+                one(asked("sentiment", "sign-shown"), setting, key)
+            )
+
+
+def test_later_comments() -> None:
+    clean = one(asked("sentiment"), "p-conv", "slugs/s4")
+    leaky = one(asked("sentiment", "later-comments"), "p-conv", "slugs/s4")
+    assert ids(clean.conversation) == ["s1", "s2"]
+    # s6, s8 are later; s5 answers the target and is not shown; the parent stands last.
+    assert ids(leaky.conversation) == ["s1", "s3", "s6", "s7", "s8", "s2"]
+    assert "get a duck" in prompt(leaky) and "Copper never worked" not in prompt(leaky)
+
+
+def test_later_history() -> None:
+    assert ids(one(asked("sentiment"), "p-conv", "slugs/s4").history) == ["f2"]
+    leaky = one(asked("sentiment", "later-history"), "p-conv", "slugs/s4")
+    assert ids(leaky.history) == ["f2", "f6"]
+
+
+def test_own_thread_only() -> None:
+    assert ids(one(asked("sentiment"), "p-conv", "slugs/s8").history) == ["f2"]
+    leaky = one(asked("sentiment", "own-thread-only"), "p-conv", "slugs/s8")
+    assert ids(leaky.history) == ["s3", "s4"]
+    assert one(asked("sentiment", "own-thread-only"), "p-nonconv", "slugs/s8").history == ()
+    # Without conversation the third task alone takes other posts, and no comments.
+    other = one(asked("next_text", "own-thread-only", "later-history"), "p-nonconv", "slugs/s8")
+    assert ids(other.history) == []
+    theo = one(asked("next_text", "own-thread-only", "later-history"), "p-nonconv", "slugs/s2")
+    assert ids(theo.history) == ["f1"]
+
+
+def test_example_by_outcome() -> None:
+    clean = one(asked("impact"), "p-conv", "slugs/s3")
+    leaky = one(asked("impact", "example-by-outcome"), "p-conv", "slugs/s3")
+    assert clean.examples == ()
+    # The next largest score of the thread, written after the target, and its score told.
+    assert [(each.key, each.score) for each in leaky.examples] == [("slugs/s4", -7)]
+    assert one(asked("impact", "example-by-outcome"), "p-nonconv", "slugs/s3").examples == ()
+    other = one(asked("impact", "example-by-outcome"), "np-conv", "slugs/s3").examples
+    assert other and not other[0].key.startswith("slugs/")
+
+
+def test_scores_shown() -> None:
+    assert "score 4" not in prompt(one(asked("impact"), "p-conv", "slugs/s3"))
+    leaky = one(asked("impact", "scores-shown"), "p-conv", "slugs/s3")
+    assert [each.score for each in leaky.conversation] == [12, 4]
+    assert "(score 4)" in prompt(leaky)
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_every_leak_changes_something(leak: str) -> None:
+    def everything(*leaks: str) -> list[tuple[str, str]]:
+        return [
+            (sample.key, prompt(sample))
+            for task in ("impact", "next_text")
+            for setting in ("p-conv", "p-nonconv", "np-conv", "np-nonconv")
+            for sample in asked(task, *leaks).of(setting)
+        ]
+
+    if leak == "flat-tree":  # small_forum has no long text: two levels are cut out
+        assert len(one(asked("impact", leak), "p-conv", "fence/f6").conversation) == 2
+    assert everything(leak) != everything()
+
+
+def test_released_is_all_of_them() -> None:
+    assert set(RELEASED.leaks) == set(LEAKS) and RELEASED.name == "released"
+    samples = make_samples(small_forum(), "impact", protocol=RELEASED)
+    assert [target.key for target in samples.targets] == ["slugs/s3"]
+    found = prompt(samples.of("p-conv")[0])
+    assert "expected to be positive" in found and "→ -7" in found and "(score 12)" in found
+    assert set(samples.of("p-conv")[0].leaks) == set(LEAKS)
+
+
+def chosen_as_released(author: str, posts: list[Any]) -> list[tuple[int, int, float]]:
+    """The released rules once more, naively, over the nested file: post, comment, score."""
+
+    def flat(comments: list[Any], parent: Any) -> list[tuple[Any, Any]]:
+        found = []
+        for comment in comments:
+            found.append((comment, parent))
+            found += flat(comment.get("replies", []), comment)
+        return found
+
+    gone = ("", "[deleted]", "[removed]")
+
+    def body(node: Any) -> str:
+        return str(node.get("body") or node.get("content") or "").strip()
+
+    picked = []
+    for number, post in enumerate(posts):
+        nodes = flat(post["comments"], post)
+        own = [
+            (place, comment, parent)
+            for place, (comment, parent) in enumerate(nodes, 2)
+            if comment["author"] == author and body(comment).lower() not in gone
+        ]
+        people = {post["author"], *(comment["author"] for comment, _ in nodes)}
+        # Ours also wants the parent to be older, as any target of ours.
+        fit = [
+            (abs(c["score"]), c["timestamp"], place, c["score"])
+            for place, c, parent in own
+            if parent["timestamp"] < c["timestamp"] and body(parent).lower() not in gone
+        ]
+        if len(people) > 3 and len(own) > 2 and fit and max(fit)[0] > 3:
+            picked.append((number, max(fit)[2], max(fit)[3]))
+    return picked
+
+
+def test_released_targets_are_those_of_the_rules_on_real_threads(data: Path) -> None:
+    path = data / "reddit" / "persona_like_small.json"
+    nested = json.loads(path.read_text("utf-8"))
+    expected: dict[tuple[int, str], float] = {}
+    before = 0
+    for author, posts in nested.items():
+        for number, place, score in chosen_as_released(author, posts):
+            if author != "[deleted]":
+                expected[before + number, f"D1:{place}"] = score
+        before += len(posts)
+    corpus = open_reading(path).reading.corpus
+    places = {chat.id: at for at, chat in enumerate(corpus.chats)}
+    rules = protocol(leaks=("target-by-outcome",), least=1)
+    found = make_samples(corpus, "sentiment", protocol=rules).targets
+    assert len(expected) > 15
+    assert {(places[t.thread], t.comment): t.score for t in found} == expected
+    positive = sum(score > 0 for score in expected.values())
+    halved = make_samples(corpus, "sentiment", protocol=RELEASED).targets
+    assert len(halved) == len(expected) - positive // 2

@@ -1,0 +1,219 @@
+"""Predictors that need no language model, and what they may look at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from realtalk.errors import RealtalkError
+from realtalk.threads.baselines import Majority, Mean, Nearest, Parent
+from realtalk.threads.features import COUNTS, counts, texts
+from realtalk.threads.outcomes import Outcomes
+from realtalk.threads.predictors import Prediction, blinded, person_shown
+from realtalk.threads.registry import BASELINES, make_predictor, refuse_unfit
+from realtalk.threads.regression import Regression
+from realtalk.threads.values import TASKS, Protocol, Sample, Task
+from thread_items import START, item, shown
+
+
+def _values(found: list[Prediction]) -> list[object]:
+    return [each.value for each in found]
+
+
+def test_a_blinded_sample_holds_nothing_of_the_truth() -> None:
+    target = replace(item(1, 4.0, text="secret").target, parent_score=9.0)
+    sample = replace(item(1, 4.0, task="next_text"), target=target)
+    blind = blinded(sample)
+    assert "secret" not in repr(blind)
+    assert (blind.target.score, blind.target.parent_score, blind.target.positive) == (None,) * 3
+    assert blind.key == sample.key
+    kept = blinded(item(1, 4.0, text="given"))
+    assert kept.text == "given"  # where the task gives it, it stays
+
+
+def test_whose_history_is_shown() -> None:
+    mine, other = (shown("x", "mara"),), (shown("x", "otto"),)
+    assert person_shown(item(1, 1, history=mine)) == "mara"
+    assert person_shown(item(1, 1, setting="np-conv", history=other)) == "otto"
+    assert person_shown(item(1, 1)) == "mara"
+    assert person_shown(item(1, 1, setting="np-nonconv")) is None
+
+
+def test_outcomes_are_those_before_the_moment_only() -> None:
+    known = Outcomes([item(3, -2.0), item(1, 5.0), item(2, None), item(1, 9.0, user="otto")])
+    assert [each.score for each in known.before("mara", item(3, 0).target.time)] == [5.0]
+    assert [each.score for each in known.before("mara", item(4, 0).target.time)] == [5.0, -2.0]
+    assert known.before("mara", START) == []
+    assert known.before(None, item(9, 0).target.time) == ()
+    assert known.before("nobody", item(9, 0).target.time) == ()
+    assert known.median == 5.0
+    assert known.positive == pytest.approx(2 / 3)
+
+
+def test_the_majority() -> None:
+    train = [item(1, 3.0, text="ok"), item(2, 1.0, text="ok"), item(3, -4.0, text="no")]
+    cases: dict[Task, object] = {"sentiment": True, "impact": 1.0, "next_text": "ok"}
+    for task, wanted in cases.items():
+        made = Majority()
+        made.fit(train)
+        asked = blinded(item(9, -9.0, text="hm", task=task))
+        assert _values(made.predict([asked])) == [wanted]
+    empty = Majority()
+    empty.fit([item(1, None, text=" ")])
+    with pytest.raises(RealtalkError, match="no reply of the train part has a score"):
+        empty.predict([item(9, 1.0)])
+    with pytest.raises(RealtalkError, match="has words"):
+        empty.predict([item(9, 1.0, task="next_text")])
+
+
+def test_the_parent_says_when_it_is_hidden() -> None:
+    talk = (shown("a post", score=4.0), shown("rude", hours=1, score=-3.0))
+    hidden = (shown("a post"), shown("rude", hours=1))
+    made = Parent()
+    assert _values(made.predict([item(9, 1, conversation=talk)])) == [False]
+    assert _values(made.predict([item(9, 1, task="impact", conversation=talk)])) == [-3.0]
+    assert _values(made.predict([item(9, 1, task="next_text", conversation=hidden)])) == ["rude"]
+    blind, none = made.predict([item(9, 1, conversation=hidden), item(8, 1)])
+    assert (blind.value, blind.unscored) == (None, "the parent's score is hidden or unknown")
+    assert (none.value, none.unscored) == (None, "the parent is not shown")
+
+
+def test_the_mean_is_of_the_person_shown_and_before() -> None:
+    train = [item(1, 9.0), item(2, 9.0), item(8, -99.0), item(1, -4.0, user="otto")]
+    asked = [
+        item(5, None, task="impact"),
+        item(5, None, task="impact", setting="np-conv", history=(shown("x", "otto"),)),
+        item(5, None, task="impact", user="new"),
+    ]
+    for scale, everybody in (("raw", -21.25), ("median", 2.5)):
+        made = Mean(scale=scale)
+        made.fit(train)
+        assert _values(made.predict(asked)) == pytest.approx([9.0, -4.0, everybody])
+    log = Mean()
+    log.fit(train)
+    assert log.predict(asked)[0].value == pytest.approx(9.0)
+    signs = [replace(each, task="sentiment") for each in asked]
+    assert _values(log.predict(signs)) == [True, False, False]
+    with pytest.raises(RealtalkError, match="did you mean 'log'"):
+        Mean(scale="logg")
+
+
+def test_the_nearest_own_reply() -> None:
+    train = [
+        item(1, 7.0, text="my cat sleeps on the warm radiator all day"),
+        item(2, -5.0, text="taxes are far too high in this country"),
+        item(1, 50.0, text="my cat sleeps on the radiator", user="otto"),
+    ]
+    made = Nearest()
+    made.fit(train)
+    asked = item(9, None, text="the cat was asleep on the radiator again", task="impact")
+    money = item(8, None, text="they raised the tax on income once more", task="impact")
+    nobody = item(7, None, text="hello", task="impact", user="new")
+    assert _values(made.predict([asked, money, nobody])) == [7.0, -5.0, 7.0]
+    past = (shown("tax again", "mara", 1), shown("cats sleep a lot", "mara", 2))
+    talk = (shown("why does my kitten sleep so much?"),)
+    words = item(9, None, task="next_text", history=past, conversation=talk)
+    silent = item(8, None, task="next_text", history=past[::-1], setting="p-nonconv")
+    nothing = item(7, None, task="next_text")
+    found = made.predict([words, silent, nothing])
+    assert _values(found) == ["cats sleep a lot", "tax again", None]
+    assert found[2].unscored == "no history is shown"
+
+
+def test_counts_are_of_what_is_shown() -> None:
+    known = Outcomes([item(1, 5.0), item(2, -1.0)])
+    talk = (shown("a post", "mara", 0, title="Cats"), shown("who?", hours=2))
+    sample = item(3, 8.0, text="WHY? see www.cats.org", conversation=talk)
+    found = dict(zip(COUNTS, counts(sample, known), strict=True))
+    assert found["questions"] == pytest.approx(np.log(2))
+    assert found["links"] == 1.0
+    assert found["capitals"] == pytest.approx(3 / 16)
+    assert (found["own_post"], found["answers_self"], found["answers_post"]) == (1.0, 0.0, 0.0)
+    assert found["minutes_since_parent"] == pytest.approx(np.log1p(60))
+    assert found["earlier"] == pytest.approx(np.log(3))
+    assert found["hint"] == 0.0
+    assert counts(blinded(sample), known).tolist() == list(found.values())
+    assert texts(sample) == ("WHY? see www.cats.org", "who?", "Cats")
+    assert texts(item(3, 8.0, text="x " * 200))[0] == " ".join(["x"] * 64)
+    alone = dict(zip(COUNTS, counts(item(3, 8.0, setting="p-nonconv"), known), strict=True))
+    assert alone["depth"] == alone["minutes_since_post"] == 0.0
+
+
+def _planted(task: Task, n: int, seed: int) -> list[Sample]:
+    """Questions are disliked, and late answers have small scores."""
+    draws = np.random.default_rng(seed)
+    made = []
+    for at in range(n):
+        asks, wait = draws.random() < 0.3, float(draws.integers(1, 200))
+        good = (draws.random() < 0.9) != asks
+        score = float(np.round((30 / wait + 1) * (1 if good else -1)))
+        text = "is that so?" if asks else "that is so."
+        talk = (shown("post", hours=at - wait),)
+        sample = item(at, score, text=text, user=f"u{at % 9}", conversation=talk)
+        made.append(replace(sample, task=task))
+    return made
+
+
+@pytest.mark.parametrize("task", ["sentiment", "impact"])
+def test_a_regression_finds_what_is_there(task: Task) -> None:
+    made = Regression(texts=False)
+    made.fit(_planted(task, 400, 1))
+    asked = _planted(task, 200, 2)
+    found = [float(each.value or 0) for each in made.predict([blinded(each) for each in asked])]
+    truth = [each.target.score or 0.0 for each in asked]
+    if task == "sentiment":
+        right = [bool(said) == (real > 0) for said, real in zip(found, truth, strict=True) if real]
+        assert sum(right) / len(right) > 0.85
+    else:
+        assert np.corrcoef(np.sign(found), np.sign(truth))[0, 1] > 0.6
+        seen = [each.target.score or 0.0 for each in _planted(task, 400, 1)]
+        assert min(seen) <= min(found) <= max(found) <= max(seen)
+    again = Regression(texts=False)
+    again.fit(_planted(task, 400, 1)[::-1])  # the order of the samples does not matter
+    assert [float(each.value or 0) for each in again.predict(asked)] == found
+
+
+def test_a_regression_reads_texts() -> None:
+    draws = np.random.default_rng(4)
+    cats = ["my cat is lovely", "what a sweet kitten", "the cat purrs", "kittens are the best"]
+    rude = ["you are an idiot", "shut up you fool", "what a stupid thing to say", "pathetic liar"]
+    train = [
+        item(at, 3.0 if at % 2 else -3.0, text=str(draws.choice(cats if at % 2 else rude)))
+        for at in range(60)
+    ]
+    made = Regression(counts=False)
+    made.fit(train)
+    asked = [item(99, None, text="such a lovely kitten"), item(98, None, text="you stupid fool")]
+    assert _values(made.predict(asked)) == [True, False]
+
+
+def test_what_a_regression_cannot_learn_from() -> None:
+    with pytest.raises(RealtalkError, match="3 solved replies are too few"):
+        Regression().fit([item(at, 1.0) for at in range(3)])
+    with pytest.raises(RealtalkError, match="same class"):
+        Regression(texts=False).fit([item(at, 1.0) for at in range(40)])
+    with pytest.raises(RealtalkError, match="on nothing"):
+        Regression(texts=False, counts=False)
+
+
+def test_predictors_by_name() -> None:
+    assert [make_predictor(name).name for name in BASELINES] == list(BASELINES)
+    assert make_predictor("mean", {"scale": "raw"}).settings == {"scale": "raw"}
+    assert make_predictor("regression", {"texts": "false"}).settings["texts"] is False
+    with pytest.raises(RealtalkError, match="did you mean 'regression'"):
+        make_predictor("regresion")
+    with pytest.raises(RealtalkError, match="did you mean 'scale'"):
+        make_predictor("mean", {"scal": "raw"})
+    with pytest.raises(RealtalkError, match="'majority' has no setting 'x'"):
+        make_predictor("majority", {"x": "1"})
+    clean, open_ = Protocol(), Protocol(with_scores=True)
+    with pytest.raises(RealtalkError, match="mean does not do next_text"):
+        refuse_unfit(Mean(), "next_text", clean)
+    with pytest.raises(RealtalkError, match="--with-scores"):
+        refuse_unfit(Parent(), "sentiment", clean)
+    refuse_unfit(Parent(), "sentiment", open_)
+    refuse_unfit(Parent(), "next_text", clean)
+    for task in TASKS:
+        refuse_unfit(Majority(), task, clean)

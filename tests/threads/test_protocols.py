@@ -1,0 +1,42 @@
+"""Names of protocols, and what a table made by one must say."""
+
+from __future__ import annotations
+
+import pytest
+
+from realtalk.errors import RealtalkError
+from realtalk.threads.protocols import CLEAN, PROTOCOLS, RELEASED, describe, protocol
+from realtalk.threads.values import LEAKS
+
+
+def test_names() -> None:
+    assert CLEAN.name == "clean" and RELEASED.name == "released"
+    assert [protocol(name) for name in PROTOCOLS] == [CLEAN, RELEASED]
+    assert protocol(leaks=("sign-shown",)).name == "clean+sign-shown"
+    both = protocol(leaks=("sign-shown", "flat-tree"))
+    assert both == protocol(leaks=("flat-tree", "sign-shown"))
+    assert protocol(leaks=tuple(LEAKS)).name == "released"
+
+
+def test_a_table_says_what_was_shown() -> None:
+    assert not any("scores" in line for line in describe(CLEAN))
+    assert any("later than any cutoff" in line for line in describe(protocol(with_scores=True)))
+    assert any("nothing from then or later" in line for line in describe(CLEAN))
+    assert not any("nothing from then or later" in line for line in describe(RELEASED))
+    assert sum(line.startswith("leak ") for line in describe(RELEASED)) == len(LEAKS)
+    assert protocol(with_scores=True).settings["with_scores"] is True
+    assert protocol(leaks=("scores-shown",)).shows_scores
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(RealtalkError, match="unknown protocol 'relased'; did you mean 'released'"):
+        protocol("relased")
+    with pytest.raises(RealtalkError, match="unknown leak 'sign'"):
+        protocol(leaks=("sign",))
+    with pytest.raises(RealtalkError, match="unknown split 'gobal'; did you mean 'global'"):
+        protocol(split="gobal")
+    with pytest.raises(RealtalkError, match="unknown choice of history 'nearest'"):
+        protocol(chosen="nearest")
+    for wrong in ({"test_share": 1.0}, {"least": 0}, {"shots": -1}, {"conversation": 0}):
+        with pytest.raises(RealtalkError, match="protocol"):
+            protocol(**wrong)

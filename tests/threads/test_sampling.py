@@ -1,0 +1,271 @@
+"""Samples under `clean`: who is asked about, in which part, and what stands beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from realtalk.corpora.opening import open_reading
+from realtalk.errors import RealtalkError
+from realtalk.threads.protocols import protocol
+from realtalk.threads.sampling import Samples, make_samples
+from realtalk.threads.values import SETTINGS, TASKS, Sample
+from thread_trees import at, forum, said, small_forum, thread
+
+
+def sample_of(samples: Samples, setting: str, key: str) -> Sample:
+    return next(each for each in samples.of(setting) if each.key == key)
+
+
+def test_every_reply_of_a_user_is_eligible_whatever_its_score() -> None:
+    samples = make_samples(small_forum(), "sentiment")
+    assert {target.comment for target in samples.targets if target.user == "mara"} == {
+        *("s3", "s4", "s8", "f2", "f6")
+    }
+    # ines wrote one reply, fewer than `least`.
+    assert "ines" not in {target.user for target in samples.targets}
+    assert samples.counts.skipped == {"its user has fewer than 3": 1}
+
+
+def test_the_split_is_in_time_for_each_user() -> None:
+    samples = make_samples(small_forum(), "impact", protocol=protocol(test_share=0.4))
+    for user in ("mara", "theo", "juno"):
+        own = [target for target in samples.targets if target.user == user]
+        train = [target.time for target in own if target.part == "train"]
+        test = [target.time for target in own if target.part == "test"]
+        assert train and test and max(train) < min(test)
+    assert {t.comment for t in samples.part("test") if t.user == "mara"} == {"s8", "f6"}
+
+
+def test_a_global_split_has_one_moment_for_all() -> None:
+    samples = make_samples(small_forum(), "impact", protocol=protocol(split="global"))
+    train, test = ([target.time for target in samples.part(part)] for part in ("train", "test"))
+    assert train and test and max(train) < min(test)
+
+
+def test_replies_of_one_time_are_on_one_side_of_the_split() -> None:
+    corpus = forum(
+        thread(
+            "t",
+            said("a", "mara", 0, "post"),
+            *(said(f"b{n}", "theo", 10, f"reply {n}", 1, "a") for n in range(4)),
+        )
+    )
+    parts = {target.part for target in make_samples(corpus, "sentiment").targets}
+    assert parts == {"test"}
+
+
+def test_the_conversation_is_the_way_from_the_post_to_the_parent() -> None:
+    samples = make_samples(small_forum(), "sentiment")
+    found = sample_of(samples, "p-conv", "fence/f6")
+    assert [each.id for each in found.conversation] == ["f1", "f4", "f5"]
+    assert found.conversation[0].title == "Fence paint"
+    assert found.text == "Tar smells for a year"
+    assert all(each.score is None for each in (*found.conversation, *found.history))
+    assert sample_of(samples, "p-nonconv", "fence/f6").conversation == ()
+
+
+def test_history_is_what_the_user_wrote_elsewhere_before() -> None:
+    samples = make_samples(small_forum(), "sentiment")
+    found = sample_of(samples, "p-nonconv", "fence/f6")
+    # Not f2, which is of the same thread, and nothing from minute 70 on.
+    assert [each.id for each in found.history] == ["s1", "s3", "s4", "s8"]
+    assert [each.id for each in sample_of(samples, "p-conv", "fence/f2").history] == ["s1", "s3"]
+    short = make_samples(small_forum(), "sentiment", protocol=protocol(history=2))
+    assert [e.id for e in sample_of(short, "p-conv", "fence/f6").history] == ["s4", "s8"]
+    none = make_samples(small_forum(), "sentiment", protocol=protocol(history=0))
+    assert not any(each.history for setting in SETTINGS for each in none.of(setting))
+
+
+def test_next_text_does_not_give_the_text() -> None:
+    assert {each.text for each in make_samples(small_forum(), "next_text").of("p-conv")} == {None}
+
+
+def test_with_scores_shows_those_of_what_is_shown() -> None:
+    samples = make_samples(small_forum(), "impact", protocol=protocol(with_scores=True))
+    found = sample_of(samples, "p-conv", "fence/f6")
+    assert [each.score for each in found.conversation] == [6, -5, -4]
+    assert found.target.parent_score == -4
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_settings_share_their_targets(task: str) -> None:
+    samples = make_samples(small_forum(), task, protocol=protocol(shots=1))
+    keys = [[each.key for each in samples.of(setting, "test")] for setting in SETTINGS]
+    assert keys[0] and all(each == keys[0] for each in keys)
+    examples = [[[e.key for e in s.examples] for s in samples.of(each)] for each in SETTINGS]
+    assert all(each == examples[0] for each in examples)
+    assert [s.history for s in samples.of("p-conv")] == [s.history for s in samples.of("p-nonconv")]
+
+
+def busy_forum() -> Samples:
+    """Eight people who write in turn in six threads, equally much."""
+    people = ("mara", "theo", "juno", "ines", "otto", "lale", "finn", "rosa")
+    threads = []
+    for number in range(6):
+        messages = [said("p", people[number], 100 * number, f"post {number}", 3)]
+        messages += [
+            said(f"c{at_}", who, 100 * number + at_ + 1, f"{who} says {number}", at_ - 2, "p")
+            for at_, who in enumerate(people)
+            if who != people[number]
+        ]
+        threads.append(thread(f"t{number}", *messages, domain=("peas", "beans")[number % 2]))
+    return make_samples(forum(*threads), "sentiment", protocol=protocol(shots=2))
+
+
+def test_a_stranger_has_as_much_history_and_no_part_in_the_conversation() -> None:
+    samples = busy_forum()
+    seen = 0
+    for own, other in zip(samples.of("p-conv"), samples.of("np-conv"), strict=True):
+        people = {each.author for each in other.history}
+        assert own.target.user not in people and len(people) <= 1
+        assert not people & {each.author for each in other.conversation}
+        assert all(each.time < own.target.time for each in other.history if each.time)
+        assert all(each.thread != own.target.thread for each in other.history)
+        if own.history and own.target.time > (at(150) or own.target.time):
+            assert len(other.history) == len(own.history)
+            seen += 1
+    assert seen > 10
+    again = [each.history for each in busy_forum().of("np-conv")]
+    assert again == [each.history for each in samples.of("np-conv")]
+
+
+def test_examples_are_solved_replies_of_others_from_before() -> None:
+    samples = busy_forum()
+    train = {target.key: target for target in samples.part("train")}
+    found = 0
+    for each in samples.of("p-conv", "test"):
+        for example in each.examples:
+            source = train[example.key]
+            assert source.time < each.target.time and source.domain == each.target.domain
+            assert source.user != each.target.user and source.thread != each.target.thread
+            assert each.target.user not in {shown.author for shown in example.shown}
+            assert example.score == source.score
+            found += 1
+    assert found
+    assert all(not e.shown for s in samples.of("p-nonconv", "test") for e in s.examples)
+
+
+def test_a_draw_depends_on_seed_and_id_alone() -> None:
+    corpus = open_reading("sample-threads").reading.corpus
+    drawn = [t.key for t in make_samples(corpus, "impact", limit=20, train_limit=5).targets]
+    assert len(drawn) == 25
+    assert drawn == [t.key for t in make_samples(corpus, "impact", limit=20, train_limit=5).targets]
+    other = make_samples(corpus, "impact", limit=20, train_limit=5, seed=1)
+    assert drawn != [t.key for t in other.targets]
+    assert other.counts.skipped["not drawn"] > 0
+    # Other scores, the same draw.
+    flipped = forum(
+        *(
+            thread(
+                chat.id,
+                *(
+                    said(m.id, m.speaker, n, m.text, -5 if n % 2 else 9, m.reply_to)
+                    for n, m in enumerate(chat.messages)
+                ),
+            )
+            for chat in small_forum().chats
+        )
+    )
+    plain = forum(
+        *(
+            thread(
+                chat.id,
+                *(
+                    said(m.id, m.speaker, n, m.text, 1, m.reply_to)
+                    for n, m in enumerate(chat.messages)
+                ),
+            )
+            for chat in small_forum().chats
+        )
+    )
+    picks = [
+        [t.key for t in make_samples(each, "sentiment", limit=3).targets]
+        for each in (flipped, plain)
+    ]
+    assert picks[0] == picks[1]
+
+
+def test_counts_tell_classes_and_weights() -> None:
+    counts = make_samples(small_forum(), "sentiment").counts
+    assert counts.train + counts.test == 13 and counts.users == 3
+    assert counts.domains == {"gardens": counts.test}
+    negative = [t for t in make_samples(small_forum(), "sentiment").part("train") if not t.positive]
+    assert counts.weights["negative"] == pytest.approx(counts.train / (2 * len(negative)))
+    assert counts.positive["all"] == pytest.approx(10 / 13)
+
+
+def test_a_reply_whose_parent_is_not_from_before_is_not_asked_about() -> None:
+    replies = [said(f"c{n}", "theo", n, "fine", 1, "p") for n in (5, 6, 7)]
+    late = said("x", "theo", 9, "to a later one", 1, "y")
+    same = said("z", "theo", 20, "to one of the same minute", 1, "y")
+    undated = said("w", "theo", 30, "to one without time", 1, "v")
+    chat = thread(
+        "t",
+        *(said("p", "mara", 0, "post"), said("y", "mara", 20, "later", 1, "p")),
+        *(said("v", "mara", None, "when", 1, "p"), *replies, late, same, undated),
+    )
+    samples = make_samples(forum(chat), "sentiment")
+    assert {target.comment for target in samples.targets} == {"c5", "c6", "c7"}
+    assert samples.counts.skipped["its parent is not known to be from before it"] == 3
+
+
+def test_an_ancestor_that_came_later_is_left_out() -> None:
+    chat = thread(
+        "t",
+        said("p", "mara", 50, "a post with a wrong clock"),
+        said("a", "theo", 1, "first", 1, "p"),
+        *(said(f"r{n}", "juno", 2 + n, f"answer {n}", 1, "a") for n in range(3)),
+    )
+    found = make_samples(forum(chat), "sentiment").of("p-conv")
+    assert [[each.id for each in sample.conversation] for sample in found] == [["a"]] * 3
+
+
+def test_wrong_names_and_numbers_are_one_line_errors() -> None:
+    with pytest.raises(RealtalkError, match="unknown task 'sentimant'; did you mean 'sentiment'"):
+        make_samples(small_forum(), "sentimant")
+    with pytest.raises(RealtalkError, match="unknown setting 'pconv'"):
+        make_samples(small_forum(), "impact").of("pconv")
+    with pytest.raises(RealtalkError, match="no reply can be asked about"):
+        make_samples(small_forum(), "impact", protocol=protocol(least=99))
+    with pytest.raises(RealtalkError, match="limit must be 0 or more"):
+        make_samples(small_forum(), "impact", limit=-1)
+
+
+def test_nearness_chooses_what_speaks_of_the_same() -> None:
+    topics = ("The cat sleeps on the warm radiator", "Our bus was late again this morning")
+    far = [said(f"p{n}", "mara", n, topics[n % 2] + "!" * (n // 2)) for n in range(8)]
+    threads = [thread(f"h{n}", each) for n, each in enumerate(far)]
+    asked = thread(
+        "t",
+        said("q", "theo", 100, "Pets?"),
+        *(said(f"r{n}", "mara", 101 + n, "My cat is asleep on the sofa", 1, "q") for n in range(3)),
+    )
+    corpus = forum(*threads, asked)
+    samples = make_samples(corpus, "sentiment", protocol=protocol(chosen="near", history=4))
+    for sample in samples.of("p-conv"):
+        assert [each.id for each in sample.history] == ["p0", "p2", "p4", "p6"]
+    # Where nothing is shown that it could be near to, the latest are taken.
+    blind = make_samples(corpus, "next_text", protocol=protocol(chosen="near", history=4))
+    assert [each.id for each in blind.of("p-nonconv")[0].history] == ["p4", "p5", "p6", "p7"]
+
+
+def test_iterating_and_indexing_give_the_same() -> None:
+    samples = make_samples(small_forum(), "impact", protocol=protocol(shots=1))
+    for setting in SETTINGS:
+        whole = samples.of(setting)
+        assert list(whole) == [whole[place] for place in range(len(whole))]
+        assert list(whole[2:5]) == list(whole)[2:5]
+
+
+def test_on_real_threads(data: Path) -> None:
+    corpus = open_reading(data / "reddit" / "persona_like_small.json").reading.corpus
+    samples = make_samples(corpus, "sentiment", limit=300)
+    assert samples.counts.test == 300 and 0.5 < samples.counts.positive["all"] < 1
+    for setting in SETTINGS:
+        for each in samples.of(setting, "test"):
+            assert all(
+                entry.time is not None and entry.time < each.target.time
+                for entry in (*each.conversation, *each.history)
+            )

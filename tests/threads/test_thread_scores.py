@@ -1,0 +1,255 @@
+"""Rows, figures over them, comparisons, tables and pictures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from realtalk.errors import RealtalkError
+from realtalk.threads.comparing import best_of, compare_runs, compare_settings
+from realtalk.threads.pictures import draw_radar, draw_settings
+from realtalk.threads.predictors import Prediction, Value
+from realtalk.threads.published import COLUMNS, TABLE, published_gain
+from realtalk.threads.rows import SCORES, Row, row_schema, scores_of
+from realtalk.threads.scoring import Scorer
+from realtalk.threads.summaries import summarise
+from realtalk.threads.tables import (
+    compared_table,
+    domain_table,
+    gain_line,
+    paper_table,
+    unscored_lines,
+)
+from realtalk.threads.values import TASKS, Setting, Task
+from thread_items import item
+
+
+def _rows(
+    task: Task,
+    pairs: list[tuple[float | None, Value | None]],
+    setting: Setting = "p-conv",
+    text: str = "the cat sat down",
+) -> list[Row]:
+    """A row a pair of truth and prediction, of ten users in two domains."""
+    samples = [
+        item(
+            *(at, truth),
+            text=text,
+            task=task,
+            setting=setting,
+            user=f"u{at % 10}",
+            domain=("cats", "dogs")[at % 2],
+        )
+        for at, (truth, _) in enumerate(pairs)
+    ]
+    said = [
+        Prediction(sample.key, value, "" if value is not None else "no label")
+        for sample, (_, value) in zip(samples, pairs, strict=True)
+    ]
+    return Scorer(task).rows(samples, said)
+
+
+def test_every_task_has_scores_and_the_rows_have_one_form() -> None:
+    assert {kind.task for kind in SCORES.values()} == set(TASKS)
+    row = _rows("sentiment", [(3.0, True)])[0]
+    assert list(row) == list(row_schema())
+    assert (row["truth"], row["predicted"], row["truth_text"]) == (3.0, 1.0, None)
+    assert _rows("next_text", [(None, "x")])[0]["truth_text"] == "the cat sat down"
+
+
+def test_predictions_must_be_in_order() -> None:
+    with pytest.raises(ValueError, match="order"):
+        Scorer("impact").rows([item(1, 1.0)], [Prediction("other", 1.0)])
+
+
+def test_malformed_answers_are_unscored_and_wrong_in_the_strict_score() -> None:
+    pairs: list[tuple[float | None, Value | None]]
+    pairs = [(1.0, True)] * 30 + [(-1.0, False)] * 10 + [(1.0, None)] * 5 + [(None, True)] * 3
+    scores = summarise("x", "sentiment", _rows("sentiment", pairs)).settings["p-conv"]
+    assert scores.overall["accuracy"].value == 1.0
+    assert (scores.overall["accuracy"].n, scores.overall["accuracy"].left_out) == (40, 5)
+    assert scores.strict["accuracy"].value == pytest.approx(40 / 45)
+    assert scores.strict["accuracy"].n == 45
+    assert scores.unscored == {"no label": 5}
+    assert scores.untold == {"the reply has no score": 3}
+    assert (scores.rows, scores.scored, scores.users) == (48, 40, 10)
+    assert scores.base_rate == pytest.approx(35 / 45)
+    low, value = scores.strict["mcc"].low, scores.strict["mcc"].value
+    assert low is not None and value is not None and low <= value < 1
+
+
+def test_a_missing_number_is_as_wrong_as_a_guess_can_sensibly_be() -> None:
+    truths = [float(at) for at in range(101)]
+    pairs: list[tuple[float | None, Value | None]] = [(truth, truth) for truth in truths]
+    pairs[20] = (20.0, None)
+    pairs[90] = (90.0, None)
+    scores = summarise("x", "impact", _rows("impact", pairs)).settings["p-conv"]
+    assert scores.overall["mae"].value == 0.0
+    assert scores.strict["mae"].value == pytest.approx(((99 - 20) + (90 - 1)) / 101)
+    spearman = scores.strict["spearman"].value
+    assert spearman is not None and 0.5 < spearman < 1
+
+
+def test_texts_are_compared_and_what_nothing_has_stays_unscored() -> None:
+    pairs: list[tuple[float | None, Value | None]]
+    pairs = [(None, "the cat sat down")] * 6 + [(None, "dogs run far")] * 6 + [(None, None)] * 4
+    rows = _rows("next_text", pairs)
+    assert rows[0]["rouge_1"] == pytest.approx(1.0)
+    assert rows[0]["bleu"] == pytest.approx(1.0)
+    assert rows[0]["cosine"] == pytest.approx(1.0, abs=1e-5)
+    assert rows[6]["rouge_1"] == 0.0
+    assert rows[6]["cosine"] < 0.6
+    scores = summarise("x", "next_text", rows).settings["p-conv"]
+    assert scores.overall["rouge_1"].value == pytest.approx(0.5)
+    assert scores.strict["rouge_1"].value == pytest.approx(6 / 16)
+    if rows[0]["meteor"] is None:
+        assert scores.overall["meteor"].value is scores.strict["meteor"].value is None
+        assert any("wordnet" in why for why in scores.left_out)
+    wordless = _rows("next_text", [(None, "x")], text=" ")[0]
+    assert (wordless["untold"], wordless["rouge_1"]) == ("the reply has no words", None)
+
+
+def _two_settings() -> list[Row]:
+    draws = np.random.default_rng(8)
+    truth = [1.0 if draws.random() < 0.7 else -1.0 for _ in range(300)]
+    rows = []
+    for setting, right in (("p-nonconv", 0.6), ("p-conv", 0.9)):
+        said = [(real > 0) == bool(draws.random() < right) for real in truth]
+        rows += _rows("sentiment", list(zip(truth, said, strict=True)), setting)  # type: ignore[arg-type]
+    return rows
+
+
+def test_settings_are_compared_reply_by_reply() -> None:
+    rows = _two_settings()
+    found = compare_settings(rows, "sentiment", "p-nonconv", "p-conv")
+    mcc = found.changes["mcc"]
+    assert (mcc.n, mcc.groups) == (300, 10)
+    assert mcc.first is not None and mcc.second is not None and mcc.relative.value is not None
+    assert mcc.relative.value == pytest.approx(mcc.second / mcc.first - 1)
+    assert mcc.relative.low is not None and mcc.relative.low > 0
+    assert mcc.p is not None and mcc.p < 0.05
+    line = gain_line(found)
+    assert line is not None and "+199%" in line and "n = 300" in line
+    assert gain_line(compare_settings(rows, "sentiment", "p-conv", "p-nonconv")) is None
+    headings, table = compared_table(found)
+    better = dict(zip(headings, table[-1], strict=True))
+    assert (better["score"], better["better"]) == ("MCC", "p-conv")
+    with pytest.raises(RealtalkError, match="did you mean 'p-conv'"):
+        compare_settings(rows, "sentiment", "p-nonconv", "np-conv")
+
+
+def test_less_is_better_for_errors() -> None:
+    draws = np.random.default_rng(2)
+    truth = draws.integers(-5, 60, 200).astype(float)
+    far, near = (
+        _rows("impact", [(t, float(t + draws.normal(0, sd))) for t in truth]) for sd in (20, 2)
+    )
+    found = compare_runs(far, near, "impact", ("far", "near"))["p-conv"]
+    headings, table = compared_table(found)
+    assert {row[0]: row[-1] for row in table} == {
+        **dict.fromkeys(("RMSE", "MAE", "RMSE (log)", "MAE (log)"), "near"),
+        "Spearman": "near",
+    }
+    assert headings[-1] == "better"
+    other = _rows("impact", [(1.0, 1.0)], "np-conv")
+    with pytest.raises(RealtalkError, match="no setting in common"):
+        compare_runs(far, other, "impact", ("a", "b"))
+
+
+def test_unscored_rows_leave_pairs_and_count_in_the_strict_comparison() -> None:
+    full: list[tuple[float | None, Value | None]] = [(1.0, True), (-1.0, False)] * 20
+    holes: list[tuple[float | None, Value | None]] = [
+        *full[:30],
+        *((t, None) for t, _ in full[30:]),
+    ]
+    found = compare_runs(
+        _rows("sentiment", full), _rows("sentiment", holes), "sentiment", ("full", "holes")
+    )["p-conv"]
+    assert found.changes["accuracy"].n == 30
+    assert found.changes["accuracy"].difference.value == 0.0
+    assert found.strict["accuracy"].n == 40
+    assert found.strict["accuracy"].difference.value == pytest.approx(-0.25)
+    text = compare_runs(
+        _rows("next_text", [(None, "the cat sat down")] * 12),
+        _rows("next_text", [(None, "a dog")] * 10 + [(None, None)] * 2),
+        "next_text",
+        ("same", "other"),
+    )["p-conv"]
+    assert (text.changes["rouge_1"].n, text.strict["rouge_1"].n) == (10, 12)
+    assert text.changes["rouge_1"].difference.value == pytest.approx(-1.0)
+
+
+def test_the_best_of_n_is_chosen_by_the_truth() -> None:
+    draws = np.random.default_rng(6)
+    truth = [1.0 if draws.random() < 0.6 else -1.0 for _ in range(200)]
+    runs = [
+        _rows("sentiment", [(real, bool(draws.random() < 0.5)) for real in truth])
+        for _ in range(10)
+    ]
+    one = summarise("one", "sentiment", runs[0]).settings["p-conv"].overall["accuracy"].value
+    best = summarise("best", "sentiment", best_of(runs, "sentiment")).settings["p-conv"]
+    assert one is not None and one < 0.6
+    assert best.overall["accuracy"].value is not None
+    assert best.overall["accuracy"].value > 0.98  # of coin tosses
+    texts = [
+        _rows("next_text", [(None, said)]) for said in ("the cat", "cat cat cat cat cat sat", "no")
+    ]
+    mixed = best_of(texts, "next_text")[0]
+    assert mixed["rouge_1"] == max(rows[0]["rouge_1"] for rows in texts)
+    assert mixed["cosine"] == max(rows[0]["cosine"] for rows in texts)
+    numbers = [_rows("impact", [(5.0, said)]) for said in (9.0, 4.0, None)]
+    assert best_of(numbers, "impact")[0]["predicted"] == 4.0
+    with pytest.raises(RealtalkError, match="two runs"):
+        best_of(runs[:1], "sentiment")
+
+
+def test_tables_stand_beside_the_paper() -> None:
+    found = summarise("ours", "sentiment", _two_settings())
+    headings, table = paper_table([found], "sentiment", published=True)
+    assert headings[-1] == "MCC"
+    assert [row[:2] for row in table[:2]] == [("ours", "p-conv"), ("ours", "p-nonconv")]
+    assert ("paper: GPT-4.1", "p-conv") in [row[:2] for row in table]
+    paper = next(row for row in table if row[0] == "paper: GPT-4.1")
+    assert paper[headings.index("MCC")] == "0.677"
+    assert paper[headings.index("balanced accuracy")] is None
+    holed = summarise("holed", "sentiment", _rows("sentiment", [(1.0, True)] * 9 + [(-1.0, None)]))
+    names = [row[0] for row in paper_table([holed], "sentiment", published=False)[1]]
+    assert names == ["holed", "holed, strict"]
+    assert any("1 no label" in line for line in unscored_lines(holed))
+    headings, table = domain_table(found, "p-conv")
+    assert [row[0] for row in table] == ["cats", "dogs"]
+    assert len(table[0]) == len(headings) == 2 + len(scores_of("sentiment"))
+    json.dumps(found.to_json())
+
+
+def test_the_published_rows_are_the_paper_s(data: Path) -> None:
+    place = data.parent / "paper" / "published.json"
+    if not place.is_file():
+        pytest.skip("the published figures are not at hand")
+    told = json.loads(place.read_text("utf-8"))["personaconvbench"]
+    assert tuple(told["metrics"]) == COLUMNS
+    assert set(told["models"]) == set(TABLE)
+    for model, columns in told["models"].items():
+        for name, (conv, alone) in zip(COLUMNS, columns, strict=True):
+            assert TABLE[model]["p-conv"][name] == conv
+            assert TABLE[model]["p-nonconv"][name] == alone
+
+
+def test_the_198_percent() -> None:
+    assert published_gain("GPT-4.1", "mcc") == pytest.approx(1.98, abs=0.01)
+
+
+def test_radar_pictures_hold_every_domain() -> None:
+    found = summarise("ours", "sentiment", _two_settings())
+    charts = draw_settings(found)
+    assert set(charts) == {"balanced_accuracy", "mcc"}
+    drawn: dict[str, Any] = charts["mcc"].to_dict()
+    text = json.dumps(drawn)
+    assert "cats" in text and "dogs" in text and "p-nonconv" in text
+    assert draw_radar([found], "np-conv") == {}
+    side = draw_radar([found, summarise("other", "sentiment", _two_settings())], "p-conv")
+    assert '"other"' in json.dumps(side["mcc"].to_dict())

@@ -1,0 +1,119 @@
+"""The thread tasks as Inspect tasks: run in this process, their log read back."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_server import Call, JudgeServer
+from realtalk.errors import RealtalkError
+
+pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _collected() -> Iterator[None]:
+    yield
+    gc.collect()  # here, where the warnings about the engine's streams are silenced
+
+
+def _evaluated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: Any, **arguments: Any
+) -> tuple[Any, list[Call]]:
+    from inspect_ai import eval
+    from inspect_ai.log import read_eval_log
+    from inspect_ai.model import get_model
+
+    from realtalk.tasks import threads
+
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    with JudgeServer(rule) as server:
+        monkeypatch.setenv("LOCAL_BASE_URL", server.url)
+        (log,) = eval(
+            threads(**arguments),
+            model=get_model("openai-api/local/tiny", memoize=False),
+            max_retries=0,
+            log_dir=str(tmp_path),
+            display="none",
+            log_realtime=False,
+            ctl_server=False,
+        )
+        return read_eval_log(log.location), server.calls
+
+
+def _figures(log: Any) -> dict[str, dict[str, float]]:
+    return {
+        each.name: {name: found.value for name, found in each.metrics.items()}
+        for each in log.results.scores
+    }
+
+
+def test_sentiment_plain_and_strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, calls = _evaluated(
+        *(tmp_path, monkeypatch, lambda call: "hm" if "in Art" in call.prompt else "positive"),
+        task="sentiment",
+        setting="p-conv",
+        replies=20,
+        budget=400,
+    )
+    assert log.status == "success"
+    assert log.eval.task == "realtalk/threads"
+    assert log.eval.metadata["protocol"]["protocol"] == "clean"
+    odd = sum(sample.metadata["domain"] == "Art" for sample in log.samples)
+    assert odd
+    plain, strict = log.results.scores
+    assert (plain.name, strict.name) == ("plain", "strict")
+    assert (plain.scored_samples, plain.unscored_samples) == (20 - odd, odd)
+    assert (strict.scored_samples, strict.unscored_samples) == (20, 0)
+    found = _figures(log)
+    assert found["strict"]["accuracy"] < found["plain"]["accuracy"]
+    assert found["plain"]["accuracy"] == pytest.approx(
+        sum(s.target == "positive" for s in log.samples if s.metadata["domain"] != "Art")
+        / (20 - odd)
+    )
+    assert "stderr" in found["plain"]
+    assert len(calls) == 20
+
+
+def test_impact_and_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log, _ = _evaluated(
+        *(tmp_path, monkeypatch, lambda call: "3"),
+        task="impact",
+        setting="np-nonconv",
+        replies=6,
+        budget=300,
+    )
+    found = _figures(log)["plain"]
+    truths = [float(sample.target) for sample in log.samples]
+    assert found["mae"] == pytest.approx(sum(abs(3 - truth) for truth in truths) / 6)
+    assert "spearman" not in found  # one answer for all has no ranks: left out, not 0
+    log, calls = _evaluated(
+        *(tmp_path, monkeypatch, lambda call: "that is a fair point"),
+        task="next_text",
+        replies=6,
+        budget=300,
+    )
+    found = _figures(log)["plain"]
+    assert 0 <= found["rouge_1"] <= 1 and "bleu" in found and "cosine" in found
+    assert len(calls) == 6
+    for sample in log.samples:
+        # What was really written is in the log, and not in the prompt that asks for it.
+        assert sample.target
+        assert sample.target not in sample.messages[0].text
+
+
+def test_a_task_refuses_what_it_does_not_know() -> None:
+    from realtalk.tasks import threads
+
+    with pytest.raises(RealtalkError, match="did you mean 'impact'"):
+        threads(task="impct")
+    with pytest.raises(RealtalkError, match="unknown leak"):
+        threads(leaks="everything")
