@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
+_REPORT = "report.html"
 _SHOWN = 24  # rows of a table; the thread sample has more chats than a screen has lines
 
 
@@ -43,8 +44,9 @@ def demo(
     """Show the software at work on its fictional sample chats.
 
     Reads the samples, checks them, describes them, labels every turn's emotional intelligence,
-    compares people with simulated speakers, probes a memory, continues as a speaker, and writes
-    tables (CSV, JSON) and figures (PNG, SVG, interactive HTML) into demo/.
+    compares people with simulated speakers, probes a memory, continues as a speaker, predicts
+    what becomes of replies, and writes tables (CSV, JSON) and figures (PNG, SVG, interactive
+    HTML) into demo/. It ends with demo/report.html, one page that shows it all.
     """
     from realtalk.cli.printing import progress, say
 
@@ -56,6 +58,7 @@ def demo(
         say(f"\n── {stage.title}")
         stage.run(samples, out)
     say(f"\ndone in {time.perf_counter() - began:.1f} s; everything is in {out}/")
+    say(f"on one page: {out / _REPORT} (open it in a browser, it needs no network)")
     say("next: realtalk read YOUR_EXPORT.zip · realtalk stats YOUR_EXPORT.zip --figures pictures")
 
 
@@ -139,7 +142,8 @@ def _remember(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.runs.probing import run_probe
 
     corpus = samples["sample"].reading.corpus
-    plan = Plan(corpus, make_memory("retrieved", {}), ExtractReader(), (Budget(tokens=1000),))
+    budgets = tuple(Budget(tokens=tokens) for tokens in (500, 1000, 2000))
+    plan = Plan(corpus, make_memory("retrieved", {}), ExtractReader(), budgets)
     with progress("asking about the sample") as advance:
         probed = run_probe(plan, out / "probe", fresh=True, progress=advance)
     scores = probed.scores
@@ -176,12 +180,55 @@ def _continue(samples: dict[str, Opened], out: Path) -> None:
     say(READING)
 
 
+def _discuss(samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.cli.printing import progress, say
+    from realtalk.runs.threads import run_threads
+    from realtalk.threads.comparing import compare_settings
+    from realtalk.threads.registry import make_predictor
+    from realtalk.threads.sampling import make_samples
+    from realtalk.threads.tables import READING, compared_table, gain_line, paper_table
+    from realtalk.threads.values import SETTINGS
+
+    corpus = samples["sample-threads"].reading.corpus
+    wanted = {"majority": {}, "mean": {}, "regression": {"texts": False}}
+    asked = make_samples(corpus, "sentiment")
+    runs = []
+    with progress("predicting what becomes of replies") as advance:
+        for name, settings in wanted.items():
+            made, folder = make_predictor(name, settings), out / "threads" / name
+            runs.append(
+                run_threads(corpus, asked, made, folder, SETTINGS, fresh=True, progress=advance)
+            )
+    found = [each.summary for each in runs]
+    rows = paper_table(found, "sentiment", published=False)
+    _table(out, "threads", "is a reply's score above 0?", *rows)
+    gain = compare_settings(runs[-1].rows, "sentiment", "p-nonconv", "p-conv")
+    _table(out, "threads-gain", "what the conversation is worth", *compared_table(gain))
+    if line := gain_line(gain):
+        say(line)
+    say(READING)
+
+
+def _report(_samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.cli.printing import progress, say
+    from realtalk.report.build import make_report, write_report
+
+    with progress("report") as advance:
+        made = make_report([out], title="The sample chats, measured", progress=advance)
+        path = write_report(made, out / _REPORT)
+    for key in made.key_figures:
+        say(f"· {key.figure} {key.says} ({key.range})")
+    say(f"wrote {path}")
+
+
 STAGES = (
     _Stage("Are the corpora sound?", _check),
     _Stage("What do they look like?", _describe),
     _Stage("How do people feel, and how do they treat each other?", _feel),
     _Stage("What can be found again in a long chat?", _remember),
     _Stage("Who could have written the next turn?", _continue),
+    _Stage("What becomes of a reply in a thread?", _discuss),
+    _Stage("All of it on one page", _report),  # last: it shows what the others left
 )
 
 

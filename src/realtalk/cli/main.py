@@ -19,6 +19,7 @@ from realtalk.cli import (
     models,
     persona,
     probe,
+    report,
     stats,
     threads,
 )
@@ -40,6 +41,7 @@ app = typer.Typer(
 )
 corpus.register(app)
 stats.register(app)
+report.register(app)
 demo.register(app)
 app.add_typer(ei.app, name="ei")
 app.add_typer(probe.app, name="probe")

@@ -1,0 +1,145 @@
+"""Folders of runs → a report: title, the three things that matter, sections; and its page.
+
+made = make_report([Path("demo")])
+made.key_figures[0].says     → "Empathy is higher in sample-simulated than in sample: …"
+write_report(made, Path("report.html"))
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from realtalk import __version__
+from realtalk.corpora.reading import Progress, silent
+from realtalk.corpora.writing import write_text
+from realtalk.report.loading import Loaded, load
+from realtalk.report.values import KeyFigure, Section
+
+__all__ = ["Report", "make_report", "write_report"]
+
+_TITLE = "Long-term conversations, measured"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page before it is one."""
+
+    title: str
+    lead: str
+    key_figures: tuple[KeyFigure, ...]
+    sections: tuple[Section, ...]
+    made: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same figures without the page: tables whole, charts by their titles."""
+        return {
+            "title": self.title,
+            "lead": self.lead,
+            "key_figures": [asdict(each) for each in self.key_figures],
+            "sections": [
+                {
+                    "id": section.id,
+                    "title": section.title,
+                    "lead": section.lead,
+                    "tables": [asdict(each) for each in section.tables],
+                    "charts": [each.title for each in section.charts],
+                    "notes": list(section.notes),
+                }
+                for section in self.sections
+            ],
+            "made": dict(self.made),
+        }
+
+
+def make_report(
+    folders: Sequence[Path], *, title: str | None = None, progress: Progress = silent
+) -> Report:
+    """Every section that the runs can fill."""
+    from realtalk.report.corpora import corpus_sections
+    from realtalk.report.highlights import highlights
+    from realtalk.report.measured import measured_section
+    from realtalk.report.memory import memory_sections
+    from realtalk.report.persona import persona_sections, simulations
+    from realtalk.report.speakers import (
+        compared,
+        comparison_sections,
+        consistency_sections,
+        speaker_sections,
+    )
+    from realtalk.report.threads import by_task, thread_sections
+    from realtalk.report.unscored import unscored_section
+
+    loaded = load(folders, progress)
+    pairs = compared(loaded.labels)
+    personas = simulations(loaded.personas)
+    threads = by_task(loaded.threads)
+    unscored = unscored_section(loaded, personas, threads)
+    sections = [
+        measured_section(loaded),
+        *corpus_sections(loaded.corpora),
+        *speaker_sections(loaded.labels),
+        *consistency_sections(loaded.labels),
+        *comparison_sections(pairs),
+        *memory_sections(loaded.probes),
+        *persona_sections(personas),
+        *thread_sections(threads),
+        *([] if unscored is None else [unscored]),
+    ]
+    return Report(
+        title or _TITLE,
+        _lead(loaded),
+        tuple(highlights(loaded, pairs, personas, threads)),
+        tuple(sections),
+        {
+            "realtalk": __version__,
+            "python": platform.python_version(),
+            "altair": version("altair"),
+            "date": datetime.now(UTC).date().isoformat(),
+        },
+    )
+
+
+def write_report(report: Report, path: Path) -> Path:
+    """The page, whole or not at all."""
+    from realtalk.report.page import render
+
+    return write_text(
+        path,
+        render(
+            report.title,
+            report.sections,
+            made=report.made,
+            lead=report.lead,
+            key_figures=report.key_figures,
+        ),
+    )
+
+
+def _lead(loaded: Loaded) -> str:
+    """What there is, in one sentence."""
+    messages = sum(each.stats.total("messages") for each in loaded.corpora)
+    turns = sum(each.frame.height for each in loaded.labels)
+    questions = sum(len(each.probed.rows) for each in loaded.probes)
+    written = sum(len(each.run.rows) for each in loaded.personas)
+    predicted = sum(len(each.run.rows) for each in loaded.threads)
+    parts = [
+        text
+        for count, text in (
+            (messages, f"{messages:,} messages read"),
+            (turns, f"{turns:,} turns labelled"),
+            (questions, f"{questions:,} questions asked of memories"),
+            (written, f"{written:,} turns written in somebody's place"),
+            (predicted, f"{predicted:,} replies predicted"),
+        )
+        if count
+    ]
+    if not parts:
+        return ""
+    whole = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{whole[0].upper()}{whole[1:]}. Every figure stands with its number and its interval."

@@ -1,0 +1,128 @@
+"""Altair charts → what the page shows; and figures with intervals, side by side.
+
+    view(draw(stats).charts["runs"])   → ChartView("Messages in a row", spec, "n = 812 turns; …")
+    interval_panels([Panel("Empathy", "mean score", (Point("Mara", 2.1, 1.8, 2.4, 88), …)), …])
+
+The page sets title and note itself, in its own type; the chart keeps them for when it is saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from realtalk.report.values import ChartView
+
+__all__ = ["MOST_POINTS", "Panel", "Point", "interval_panels", "view"]
+
+MOST_POINTS = 60  # names of a panel that can still be read
+_BLUE = "#0072B2"  # Okabe and Ito's
+_WIDTH, _STEP, _COLUMNS = 230, 21, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A figure of somebody; without an interval where it has none."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One figure for everybody who has it."""
+
+    title: str
+    unit: str
+    points: tuple[Point, ...]
+
+
+def view(chart: Any, of: str = "") -> ChartView:
+    """A chart with its data inside. `of` is set before the title: "sample: Response gaps"."""
+    spec = chart.to_dict(validate=False)  # the room that drew it has tests of its own
+    told = spec.get("title", "")
+    title = told.get("text", "") if isinstance(told, dict) else told
+    lines = told.get("subtitle", ()) if isinstance(told, dict) else ()
+    note = ". ".join(line.rstrip(".") for line in ([lines] if isinstance(lines, str) else lines))
+    return ChartView(f"{of}: {title}" if of else title, spec, f"{note}." if note else "")
+
+
+def interval_panels(title: str, lines: Sequence[str], panels: Sequence[Panel]) -> ChartView:
+    """A dot and its interval for everybody, a panel a figure.
+
+    Written as Vega-Lite, not through Altair, which copies every panel many times.
+    """
+    names = list(dict.fromkeys(point.name for panel in panels for point in panel.points))
+    spec = {
+        "concat": [_panel(panel, names, at % _COLUMNS == 0) for at, panel in enumerate(panels)],
+        "columns": _COLUMNS,
+        "spacing": {"row": 26, "column": 22},
+        "padding": 14,
+        "background": "white",
+        "title": {"text": title, "subtitle": list(lines)},
+        "config": {
+            "font": "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif",
+            "title": {"anchor": "start", "fontSize": 18, "subtitleFontSize": 13, "offset": 12},
+            "axis": {"labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal"},
+            "view": {"strokeWidth": 0},
+        },
+    }
+    return ChartView(title, spec, f"{'. '.join(lines)}.")
+
+
+def _panel(panel: Panel, names: Sequence[str], labels: bool) -> dict[str, Any]:
+    rows = [
+        {
+            "name": point.name,
+            "value": point.value,
+            "low": point.value if point.low is None else point.low,
+            "high": point.value if point.high is None else point.high,
+            "interval": "none"
+            if point.low is None or point.high is None
+            else f"{point.low:.3g} … {point.high:.3g}",
+            "n": point.n,
+        }
+        for point in panel.points
+    ]
+    x = {
+        "field": "low",
+        "type": "quantitative",
+        "title": panel.unit,
+        "scale": {"zero": False, "nice": True, "padding": 8},
+        "axis": {"tickCount": 5, "domain": False},
+    }
+    y = {
+        "field": "name",
+        "type": "nominal",
+        "title": None,
+        "sort": names,
+        "scale": {"domain": names},
+        "axis": {"labels": labels, "ticks": False, "domain": False, "labelLimit": 170},
+    }
+    shown = [
+        {"field": "name", "type": "nominal"},
+        {"field": "value", "title": panel.title.lower(), "type": "quantitative", "format": ".3~g"},
+        {"field": "interval", "title": "95 % interval", "type": "nominal"},
+        {"field": "n", "type": "quantitative"},
+    ]
+    return {
+        "width": _WIDTH,
+        "height": max(2, len(names)) * _STEP,
+        "title": {"text": panel.title, "fontSize": 13, "anchor": "start", "offset": 6},
+        "data": {"values": rows},
+        "encoding": {"y": y},
+        "layer": [
+            {
+                "mark": {"type": "rule", "color": _BLUE, "strokeWidth": 2, "opacity": 0.45},
+                "encoding": {"x": x, "x2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "circle", "color": _BLUE, "size": 52, "opacity": 1},
+                "encoding": {"x": x | {"field": "value"}, "tooltip": shown},
+            },
+        ],
+    }

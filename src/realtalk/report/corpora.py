@@ -1,0 +1,97 @@
+"""Stored corpora → what they look like: a line each, and every corpus with its pictures.
+
+corpus_sections(loaded.corpora)   → [Section("corpora", …), Section("corpus-sample", depth=1, …)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from realtalk.report.charts import view
+from realtalk.report.grids import table
+from realtalk.report.values import Cell, Section
+
+if TYPE_CHECKING:
+    from realtalk.report.loading import CorpusRun
+    from realtalk.stats.values import CorpusStats
+
+__all__ = ["corpus_sections"]
+
+
+def corpus_sections(corpora: Sequence[CorpusRun]) -> list[Section]:
+    """Nothing where no corpus was given."""
+    if not corpora:
+        return []
+    chats = sum(len(each.stats.per_chat) for each in corpora)
+    messages = sum(each.stats.total("messages") for each in corpora)
+    many = f"{len(corpora)} corpora" if len(corpora) > 1 else "1 corpus"
+    lead = f"{many} with {chats:,} chat{'' if chats == 1 else 's'} and {messages:,} messages."
+    overview = table(
+        "Corpora side by side",
+        (
+            *("corpus", "format", "chats", "speakers", "messages", "turns", "sessions", "words"),
+            *("messages a chat", "words a chat", "answer after (median)", "events", "questions"),
+            *("first day", "last day", "without a time"),
+        ),
+        [_row(each) for each in corpora],
+        note="In brackets 95 % intervals from drawing whole chats; a corpus of one chat has none. "
+        "A turn is what one speaker said before another did.",
+    )
+    made = [Section("corpora", "Corpora", lead, (overview,))]
+    return [*made, *(_one(each) for each in corpora)]
+
+
+def _row(each: CorpusRun) -> tuple[Cell, ...]:
+    from realtalk.stats.figures import duration
+
+    stats = each.stats
+    days = [day.date().isoformat() for chat in stats.per_chat for day in (chat.first,) if day]
+    last = [day.date().isoformat() for chat in stats.per_chat for day in (chat.last,) if day]
+    gap = stats.response_gaps.median
+    speakers = {(chat.id, who.name) for chat in stats.per_chat for who in chat.speakers}
+    return (
+        *(each.found.name, stats.format, len(stats.per_chat), len({who for _, who in speakers})),
+        *(stats.total(name) for name in ("messages", "turns", "sessions", "words")),
+        *(_mean(stats, name) for name in ("messages", "words")),
+        *(None if gap is None else duration(gap), stats.total("events")),
+        sum(number for _, number in stats.questions),
+        *(min(days, default=None), max(last, default=None)),
+        stats.total("messages_without_time"),
+    )
+
+
+def _mean(stats: CorpusStats, name: str) -> str | None:
+    value, interval = stats.mean(name), stats.intervals[f"{name}_per_chat"]
+    if value is None:
+        return None
+    extent = "" if interval is None else f" [{interval[0]:,.1f}, {interval[1]:,.1f}]"
+    return f"{value:,.1f}{extent}"
+
+
+def _one(each: CorpusRun) -> Section:
+    from realtalk.stats import chat_rows, corpus_rows
+    from realtalk.stats.figures import draw
+
+    drawn = draw(each.stats)
+    name = each.found.name
+    ledger = each.about["ledger"]
+    read = (
+        f"Read as {each.stats.format}: {ledger['total']:,} {ledger['unit']}, of which "
+        f"{ledger['in_messages']:,} became messages, {ledger['system']:,} were system lines and "
+        f"{ledger['left_over']:,} were left over."
+    )
+    return Section(
+        f"corpus-{name}",
+        name,
+        read,
+        (
+            table(f"{name}: figures", *corpus_rows(each.stats)),
+            table(f"{name}: every chat", *chat_rows(each.stats)),
+        ),
+        tuple(view(chart, name) for chart in drawn.charts.values()),
+        tuple(
+            f"Not drawn: {what.replace('_', ' ')} ({why})" for what, why in drawn.left_out.items()
+        ),
+        depth=1,
+    )

@@ -1,0 +1,124 @@
+"""Folders → which runs they hold. Nothing is loaded but the small `run.json`.
+
+    find([Path("demo")])
+    → Finds(runs=(Run("corpus", demo/corpora/sample, "sample"),
+                  Run("labels", demo/labels/sample, "sample"),
+                  Run("memory probing", demo/probe, "probe"), …), unknown=())
+
+A folder is a run, or holds runs (as the folder of a sweep or of the demo does), some levels
+down. A run's name is its folder's; where two have one name, the folder above is named too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from realtalk.corpora.store import is_stored
+from realtalk.errors import RealtalkError
+
+__all__ = ["CORPUS", "LABELS", "Finds", "Found", "find"]
+
+CORPUS, LABELS = "corpus", "labels"
+_RUN, _LABELS = "run.json", "labels.parquet"
+_DEEPEST = 4
+_FIX = "give a folder that `realtalk read`, `ei`, `probe`, `persona` or `threads` wrote with --out"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One run: its kind as in run.json, or corpus or labels; its versions where it keeps them."""
+
+    kind: str
+    folder: Path
+    name: str
+    versions: tuple[Mapping[str, str], ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Finds:
+    """Every run, in the order given. `unknown` are run folders of kinds not in `known`."""
+
+    runs: tuple[Found, ...]
+    unknown: tuple[Found, ...]
+
+
+def find(folders: Sequence[Path], known: Sequence[str]) -> Finds:
+    """Every run in and below the folders, each once."""
+    found: dict[Path, Found] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise RealtalkError(
+                "is no folder" if folder.exists() else "does not exist",
+                where=str(folder),
+                fix=_FIX,
+            )
+        here = list(_below(folder, 0))
+        if not here:
+            raise RealtalkError("no stored run here", where=str(folder), fix=_FIX)
+        for each in here:
+            found.setdefault(each.folder.resolve(), each)
+    everything = _named_apart(list(found.values()))
+    runs = tuple(each for each in everything if each.kind in (CORPUS, LABELS, *known))
+    return Finds(runs, tuple(each for each in everything if each not in runs))
+
+
+def _below(folder: Path, depth: int) -> Iterator[Found]:
+    here = _run(folder)
+    if here is not None:
+        yield here
+        return
+    if depth == _DEEPEST:
+        return
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError as error:
+        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(folder)) from error
+    for inner in inside:
+        if inner.is_dir() and not inner.is_symlink() and not inner.name.startswith("."):
+            yield from _below(inner, depth + 1)
+
+
+def _run(folder: Path) -> Found | None:
+    # A folder given as "." or ".." has its name only once it is resolved.
+    name = folder.resolve().name or "run"
+    if (folder / _RUN).is_file():
+        told = _about(folder / _RUN)
+        return Found(told["kind"], folder, name, tuple(told["versions"]))
+    if is_stored(folder):
+        return Found(CORPUS, folder, name)
+    if (folder / _LABELS).is_file():
+        return Found(LABELS, folder, name)
+    return None
+
+
+def _about(path: Path) -> dict[str, Any]:
+    try:
+        told = orjson.loads(path.read_bytes())
+        kind, versions = told["kind"], told["versions"]
+        if isinstance(kind, str) and all(isinstance(each, dict) for each in versions):
+            return {"kind": kind, "versions": versions}
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise RealtalkError("is not the record of a run", where=str(path), fix="make the run again")
+
+
+def _named_apart(runs: list[Found]) -> list[Found]:
+    """Corpora and labels may share a name: they are the same chats. Runs of one kind may not."""
+    counts = Counter((each.kind, each.name) for each in runs)
+    return [
+        each
+        if counts[each.kind, each.name] == 1
+        else Found(
+            each.kind,
+            each.folder,
+            f"{each.folder.resolve().parent.name}/{each.name}",
+            each.versions,
+        )
+        for each in runs
+    ]

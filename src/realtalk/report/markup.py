@@ -1,0 +1,139 @@
+"""Tables and charts as HTML: every word escaped, every number as people write it.
+
+    cell_text(17109.8)        → "17,109.8"
+    cell_text(None)           → "–"
+    json_text({"a": "</b>"})  → '{"a":"\\u003c/b\\u003e"}', which no parser of HTML can leave
+
+A cell such as "0.53 [0.49, 0.57]" is set with its interval smaller. A float also carries its
+exact value, for sorting and for the CSV.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import orjson
+
+from realtalk.report.values import Cell, ChartView, TableView
+
+__all__ = ["cell_text", "chart_html", "json_text", "section_id", "table_html"]
+
+_NUMBER = r"[+\-−]?(?:\d[\d,]*)?\.?\d+"
+_WITH_INTERVAL = re.compile(rf"({_NUMBER}%?(?: ± {_NUMBER})?) ([\[(][^\])]*[\])])")
+_BEGINS_WITH_NUMBER = re.compile(rf"(?:[<>=] ?)?{_NUMBER}(?![\w-])")
+# What could end the script element, or what JavaScript once took for the end of a line.
+_UNSAFE = str.maketrans(
+    {each: f"\\u{ord(each):04x}" for each in ("<", ">", "&", "\u2028", "\u2029")}
+)
+# The page has buttons of its own, and no use for an address.
+_NOT_SHOWN = ("$schema", "usermeta")
+_LONG, _LONG_NAME = 48, 30  # letters from which a cell may be broken into lines
+
+
+def section_id(name: str) -> str:
+    """An anchor that needs no escaping and is no script's name."""
+    return f"s-{re.sub(r'[^a-z0-9]+', '-', name.casefold()).strip('-') or 'part'}"
+
+
+def cell_text(value: Cell) -> str:
+    """A value as people write it: 17,109.8, 21, 0.034, –."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        if value and abs(value) < 0.1:
+            return f"{value:.3g}"
+        return f"{value:,.2f}".rstrip("0").rstrip(".") if abs(value) < 100 else f"{value:,.1f}"
+    return value
+
+
+def json_text(value: Any) -> str:
+    """JSON for a script element that holds data."""
+    return orjson.dumps(value).decode().translate(_UNSAFE)
+
+
+def _spec_text(view: ChartView) -> str:
+    """A specification without what the page does itself.
+
+    Vega reads a name that is sorted by as part of an expression, where these two separators
+    end a line and with it the chart. In a name they say nothing: a space stands for them.
+    """
+    spec = {name: each for name, each in view.spec.items() if name not in _NOT_SHOWN}
+    plain = orjson.dumps(spec).decode().replace("\u2028", " ").replace("\u2029", " ")
+    return plain.translate(_UNSAFE)
+
+
+def table_html(view: TableView, number: int, level: int) -> str:
+    """A table with its title, its CSV button and headings that sort."""
+    numeric = [
+        _is_numeric([row[place] for row in view.rows]) for place in range(len(view.headings))
+    ]
+    heads = "".join(
+        f'<th scope="col"{_class("num" if is_number else "")} aria-sort="none">'
+        f'<button type="button">{escape(name)}</button></th>'
+        for name, is_number in zip(view.headings, numeric, strict=True)
+    )
+    body = "".join(
+        f"<tr>{''.join(_cell(value, at == 0, numeric[at]) for at, value in enumerate(row))}</tr>"
+        for row in view.rows
+    )
+    note = f'<p class="note">{escape(view.note)}</p>' if view.note else ""
+    return (
+        f'<div class="table" id="table-{number}"><div class="title">'
+        f"<h{level}>{escape(view.title)}</h{level}>"
+        '<span class="acts"><button type="button" data-save="csv">CSV</button></span></div>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(view.title)}">'
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>{note}</div>"
+    )
+
+
+def chart_html(view: ChartView, number: int, level: int) -> str:
+    """A place for a chart, and its specification as data beside it."""
+    note = f'<p class="note">{escape(view.note)}</p>' if view.note else ""
+    return (
+        f'<figure class="chart" id="chart-{number}"><figcaption class="title">'
+        f"<h{level}>{escape(view.title)}</h{level}>"
+        '<span class="acts"><button type="button" data-save="png">PNG</button>'
+        '<button type="button" data-save="svg">SVG</button></span></figcaption>'
+        f'<div class="plot" data-title="{escape(view.title)}">'
+        "<noscript>Charts need scripts; the tables hold the same figures.</noscript></div>"
+        f'{note}<script type="application/json">{_spec_text(view)}</script></figure>'
+    )
+
+
+def _is_numeric(values: Sequence[Cell]) -> bool:
+    known = [value for value in values if value is not None and value not in ("", "–")]
+    return bool(known) and all(
+        not isinstance(value, bool)
+        and (isinstance(value, int | float) or bool(_BEGINS_WITH_NUMBER.match(value)))
+        and len(str(value)) < _LONG
+        for value in known
+    )
+
+
+def _cell(value: Cell, is_first: bool, is_number: bool) -> str:
+    text = cell_text(value)
+    names = ["num"] if is_number else []
+    if value is None:
+        names.append("none")
+    elif len(text) >= (_LONG_NAME if is_first else _LONG):
+        names.append("long")
+    exact = f' data-v="{value!r}"' if isinstance(value, float) else ""
+    found = _WITH_INTERVAL.fullmatch(text)
+    inner = (
+        escape(text)
+        if found is None
+        else f'{escape(found[1])} <span class="iv">{escape(found[2])}</span>'
+    )
+    tag, scope = ("th", ' scope="row"') if is_first else ("td", "")
+    return f"<{tag}{scope}{_class(' '.join(names))}{exact}>{inner}</{tag}>"
+
+
+def _class(names: str) -> str:
+    return f' class="{names}"' if names else ""

@@ -1,0 +1,86 @@
+"""Every run → what was measured on what, with which settings and versions.
+
+measured_section(loaded)   → a table of runs, and a table of the versions that made them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from realtalk.report.grids import table
+from realtalk.report.values import Cell, Section, TableView
+
+if TYPE_CHECKING:
+    from realtalk.report.loading import Loaded
+
+__all__ = ["measured_section"]
+
+
+def measured_section(loaded: Loaded) -> Section:
+    """What the rest of the page is made from."""
+    rows: list[tuple[Cell, ...]] = []
+    for corpus in loaded.corpora:
+        files = len(corpus.about["source"])
+        settings = f"format {corpus.stats.format}, {files} source file{'' if files == 1 else 's'}"
+        count = corpus.stats.total("messages")
+        rows.append((corpus.found.name, "corpus", corpus.stats.name, settings, count, "messages"))
+    for labels in loaded.labels:
+        made = labels.frame.select("measure", "version").unique().sort("measure", "version")
+        ways = ", ".join(f"{way} {version}" for way, version in made.rows())
+        settings = f"labelled by {ways}; protocol {labels.protocol}"
+        unit = "turns" if labels.protocol == "paper" else "messages"
+        count = labels.frame.height
+        rows.append((labels.found.name, "EI labels", labels.name, settings, count, unit))
+    for probe in loaded.probes:
+        told = {name: probe.probed.settings[name] for name in ("memory", "reader", "budgets")}
+        count = len(probe.probed.rows)
+        rows.append((probe.found.name, "memory", probe.corpus, _words(told), count, "questions"))
+    for persona in loaded.personas:
+        told = {name: persona.run.settings[name] for name in ("simulator", "context", "limit")}
+        count = len(persona.run.rows)
+        rows.append((persona.found.name, "persona", persona.corpus, _words(told), count, "turns"))
+    for thread in loaded.threads:
+        record = thread.run.settings
+        told = {name: record[name] for name in ("task", "predictor", "settings", "chosen")}
+        words = f"{_words(told)}; protocol {record['protocol']['protocol']}"
+        on, count = str(record["corpus"]["name"]), len(thread.run.rows)
+        rows.append((thread.found.name, "threads", on, words, count, "predictions"))
+    tables = [table("Runs", ("run", "kind", "on", "settings", "rows", "of"), rows)]
+    if versions := _versions(loaded):
+        tables.append(versions)
+    notes = tuple(f"Left out: {name} ({reason})" for name, reason in loaded.left_out)
+    lead = "What was measured, on what, and with what. Everything below comes from these folders."
+    return Section("measured", "What was measured", lead, tuple(tables), notes=notes)
+
+
+def _words(settings: Mapping[str, Any]) -> str:
+    """Settings as a line: names with their versions, then what differs from nothing."""
+    parts: list[str] = []
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and "name" in value:
+            version = f" {value['version']}" if value.get("version") else ""
+            inner = _words(value.get("settings", {}))
+            parts.append(f"{name} {value['name']}{version}{f' ({inner})' if inner else ''}")
+        elif isinstance(value, Mapping):
+            inner = _words(value)
+            parts += [f"{name}: {inner}"] if inner else []
+        elif isinstance(value, list):
+            parts.append(f"{name} {', '.join(map(str, value))}")
+        elif value not in (None, ""):
+            parts.append(f"{name} {value}")
+    return "; ".join(parts)
+
+
+def _versions(loaded: Loaded) -> TableView | None:
+    """A line a run and set of versions: a run that went on later may have two."""
+    told: list[tuple[str, Mapping[str, str]]] = [
+        (each.found.name, {"realtalk": str(each.about.get("realtalk", ""))})
+        for each in loaded.corpora
+    ]
+    told += [(each.name, versions) for each in loaded.runs for versions in each.versions]
+    if not told:
+        return None
+    names = list(dict.fromkeys(name for _, versions in told for name in versions))
+    rows = [(run, *(versions.get(name) for name in names)) for run, versions in told]
+    return table("Versions", ("run", *names), rows)

@@ -1,0 +1,212 @@
+"""Labels → speaker EI with intervals, the same person in two chats, and people beside models.
+
+speaker_sections(loaded.labels)      → a section, and one a set of labels
+consistency_sections(loaded.labels)  → where somebody appears in two chats
+compared(loaded.labels)              → SideBySide values, people first
+comparison_sections(pairs)           → facet by facet, and which of the paper's findings hold
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from realtalk.report.charts import MOST_POINTS, Panel, Point, interval_panels, view
+from realtalk.report.grids import table
+from realtalk.report.values import ChartView, Section
+
+if TYPE_CHECKING:
+    from realtalk.facets import Comparison, SpeakerFacets
+    from realtalk.report.loading import LabelsRun
+
+__all__ = [
+    "SideBySide",
+    "compared",
+    "comparison_sections",
+    "consistency_sections",
+    "speaker_sections",
+]
+
+_MOST_TIMELINES = 3  # chats of a corpus that get pictures of their own
+_INTERVALS = (
+    "In brackets 95 % intervals from drawing turns again; intimacy in thousandths a session."
+)
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Two sets of labels, compared. `told` is False where no name says who is simulated."""
+
+    first: LabelsRun
+    second: LabelsRun
+    comparison: Comparison
+    told: bool
+
+
+def speaker_sections(labels: Sequence[LabelsRun]) -> list[Section]:
+    """Nothing where no labels were given."""
+    if not labels:
+        return []
+    turns = sum(each.frame.height for each in labels)
+    people = sum(len({who.speaker for who in each.speakers}) for each in labels)
+    lead = (
+        f"Eleven facets of {people:,} speakers, from the labels of {turns:,} "
+        f"{'units' if len({each.protocol for each in labels}) > 1 else _unit(labels[0])}. "
+        "A speaker is measured in every chat apart."
+    )
+    made = [Section("ei", "Speaker EI", lead)]
+    return [*made, *(_speakers(each) for each in labels)]
+
+
+def _unit(each: LabelsRun) -> str:
+    return "turns" if each.protocol == "paper" else "messages"
+
+
+def _speakers(each: LabelsRun) -> Section:
+    from realtalk.facets import speaker_rows
+    from realtalk.facets.timelines import draw_timelines
+
+    charts = [_intervals(each)] if each.speakers else []
+    if each.frame["chat"].n_unique() <= _MOST_TIMELINES:
+        drawn = draw_timelines(each.frame, each.speakers).charts
+        charts += [view(chart, name.partition("_")[2]) for name, chart in drawn.items()]
+    ways = ", ".join(
+        f"{way} (version {version})"
+        for way, version in each.frame.select("measure", "version").unique().sort("measure").rows()
+    )
+    lead = f"{each.frame.height:,} {_unit(each)}, labelled by {ways}; protocol “{each.protocol}”."
+    rows = table(f"{each.name}: every speaker", *speaker_rows(each.speakers), note=_INTERVALS)
+    return Section(f"ei-{each.found.name}", each.name, lead, (rows,), tuple(charts), depth=1)
+
+
+def _intervals(each: LabelsRun) -> ChartView:
+    from realtalk.facets import FACETS
+    from realtalk.facets.figures import HEADLINE
+
+    shown = sorted(each.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
+    shown.sort(key=lambda who: (who.speaker.casefold(), who.chat))
+    once = len({who.speaker for who in shown}) == len(shown)
+    panels = []
+    for facet in (FACETS[name] for name in HEADLINE):
+        points = [
+            Point(
+                who.speaker if once else _who_and_where(who, shown),
+                found.value * facet.scale,
+                None if found.low is None else found.low * facet.scale,
+                None if found.high is None else found.high * facet.scale,
+                found.n,
+            )
+            for who in shown
+            if (found := who[facet.name]).value is not None
+        ]
+        unit = {"share": f"share of {facet.of}", "score": "mean score, 0 to 6"}.get(
+            facet.unit, "1e-3 a session" if facet.unit == "a session" else facet.unit
+        )
+        if points:
+            panels.append(Panel(facet.title, unit, tuple(points)))
+    lines = [f"{each.name}: {len(each.speakers):,} speakers in a chat; dots with 95 % intervals"]
+    if len(shown) < len(each.speakers):
+        lines.append(f"Shown: the {len(shown)} who wrote most")
+    return interval_panels("Emotional intelligence, speaker by speaker", lines, panels)
+
+
+def _who_and_where(who: SpeakerFacets, shown: Sequence[SpeakerFacets]) -> str:
+    """Somebody in two chats needs the chat's number; its place among theirs is short."""
+    chats = sorted({each.chat for each in shown if each.speaker == who.speaker})
+    return who.speaker if len(chats) == 1 else f"{who.speaker} · {_short(who.chat)}"
+
+
+def _short(chat: str) -> str:
+    """ "Chat_10_Mara_Theo" → "Chat 10"; anything else by its first letters."""
+    parts = chat.split("_")
+    if len(parts) > 1 and parts[1].isdigit():
+        return " ".join(parts[:2])
+    return chat if len(chat) <= 14 else f"{chat[:13]}…"
+
+
+def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
+    """How far speakers differ from themselves, for each set in which somebody has two chats."""
+    from realtalk.facets import consistency_rows
+    from realtalk.facets.figures import draw_consistency
+
+    made = []
+    for each in (each for each in labels if each.consistency):
+        people = len({who.speaker for who in each.consistency})
+        known = [who.overall.value for who in each.consistency if who.overall.value is not None]
+        mean = f" On average {sum(known) / len(known):.2f} of a facet's range." if known else ""
+        lead = (
+            f"{people} speaker{'' if people == 1 else 's'} of {each.name} in "
+            f"{len(each.consistency)} pair{'' if len(each.consistency) == 1 else 's'} of chats: "
+            f"how far the facets of one person lie apart. 0 is the same person twice.{mean}"
+        )
+        rows = table(
+            f"{each.name}: differences between two chats of one speaker",
+            *consistency_rows(each.consistency),
+            note=f"{_INTERVALS} Overall is the mean difference as part of each facet's range.",
+        )
+        charts = tuple(view(chart) for chart in draw_consistency(each.consistency).charts.values())
+        notes = ("A speaker is known by name alone: two people of one name count as one.",)
+        title = f"Consistency: {each.name}"
+        made.append(Section(f"consistency-{each.found.name}", title, lead, (rows,), charts, notes))
+    return made
+
+
+def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
+    """People against simulated speakers; two sets that no name tells apart, as they come."""
+    import numpy as np
+
+    from realtalk.facets import compare
+
+    people = [each for each in labels if not each.is_simulated]
+    models = [each for each in labels if each.is_simulated]
+    told = bool(people and models)
+    pairs = list(product(people, models)) if told else []
+    if not told and len(labels) == 2:
+        pairs = [(labels[0], labels[1])]
+    made = []
+    for first, second in pairs:
+        # Labels of turns and labels of messages do not measure the same thing.
+        if first.protocol == second.protocol and first.speakers and second.speakers:
+            with np.errstate(all="ignore"):  # a resample of few speakers may have no variance
+                found = compare(first.speakers, second.speakers, (first.name, second.name))
+            made.append(SideBySide(first, second, found, told))
+    return made
+
+
+def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
+    """Facet by facet, with what holds of the paper's findings."""
+    from realtalk.facets import comparison_rows, finding_rows
+    from realtalk.facets.figures import draw_comparison
+
+    made = []
+    for pair in pairs:
+        found = pair.comparison
+        one, other = found.names
+        holds = sum(each.verdict == "holds" for each in found.findings)
+        who = (
+            f"{one} are people, {other} is taken for simulated by its name."
+            if pair.told
+            else f"No name says who is simulated: {one} stands first."
+        )
+        lead = (
+            f"{found.speakers[0]} speakers of {one} beside {found.speakers[1]} of {other}. "
+            f"{holds} of {len(found.findings)} findings of the REALTALK paper hold here. {who}"
+        )
+        drawn = draw_comparison(found, pair.first.speakers, pair.second.speakers)
+        charts = tuple(view(chart) for name, chart in drawn.charts.items() if name == "comparison")
+        note = (
+            "In brackets 95 % intervals from drawing speakers. Cliff's delta is above zero where "
+            f"{one} has more. A speaker counts once a chat."
+        )
+        tables = (
+            table("What holds", *finding_rows(found)),
+            table("Facet by facet", *comparison_rows(found), note=note),
+        )
+        title = (
+            f"Human against simulated: {one} and {other}" if pair.told else f"{one} beside {other}"
+        )
+        anchor = f"compared-{pair.first.found.name}-{pair.second.found.name}"
+        made.append(Section(anchor, title, lead, tables, charts))
+    return made

@@ -1,0 +1,110 @@
+"""Thread runs → what predictors make of replies, task by task.
+
+thread_sections(loaded.threads)   → [Section("threads", …), Section("threads-sentiment-…", depth=1)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from realtalk.report.charts import Panel, Point, interval_panels, view
+from realtalk.report.grids import table
+from realtalk.report.values import ChartView, Section
+
+if TYPE_CHECKING:
+    from realtalk.report.loading import ThreadsRun
+    from realtalk.threads.summaries import Summary
+
+__all__ = ["HEADLINE", "by_task", "thread_sections"]
+
+# The score of a task that chance and a skewed share of answers flatter least.
+HEADLINE = {"sentiment": "mcc", "impact": "mae_log", "next_text": "cosine"}
+_FEWEST_DOMAINS = 3  # a radar with fewer spokes is a line
+_INTERVALS = (
+    "In brackets 95 % intervals, drawing whole users; strict: what is unscored counts as wrong."
+)
+_TASKS = {"sentiment": "sentiment", "impact": "impact", "next_text": "next text"}
+
+
+def by_task(threads: Sequence[ThreadsRun]) -> dict[tuple[str, str, str], dict[str, Summary]]:
+    """Runs of one task on the very same threads, by names that tell them apart."""
+    from dataclasses import replace
+
+    groups: dict[tuple[str, str, str], dict[str, Summary]] = {}
+    for each in threads:
+        about = each.run.settings["corpus"]
+        group = groups.setdefault((each.run.task, str(about["name"]), str(about["sha256"])), {})
+        name = (
+            each.run.name if each.run.name not in group else f"{each.run.name} ({each.found.name})"
+        )
+        group[name] = replace(each.run.summary, name=name)
+    return groups
+
+
+def thread_sections(groups: Mapping[tuple[str, str, str], Mapping[str, Summary]]) -> list[Section]:
+    """Nothing where no thread run was given."""
+    if not groups:
+        return []
+    runs = sum(len(group) for group in groups.values())
+    lead = (
+        f"{runs} run{'' if runs == 1 else 's'} over replies in threads: is a reply liked, how "
+        "much, and what does it say? p is with the writer's own history, np with another's; "
+        "conv is with the conversation before it, nonconv without."
+    )
+    order = sorted(groups, key=lambda key: list(HEADLINE).index(key[0]))
+    return [
+        Section("threads", "Threads", lead),
+        *(_task(*key, groups[key]) for key in order),
+    ]
+
+
+def _task(task: str, corpus: str, sha: str, group: Mapping[str, Summary]) -> Section:
+    from realtalk.threads.pictures import draw_radar
+    from realtalk.threads.tables import domain_table, paper_table
+
+    runs = list(group.values())
+    setting = next(iter(runs[0].settings))
+    replies = max(scores.rows for each in runs for scores in each.settings.values())
+    tables = [
+        table(
+            "Predictors and settings",
+            *paper_table(runs, runs[0].task, published=False),
+            note=_INTERVALS,
+        ),
+        *(
+            table(f"{each.name}: domains, {setting}", *domain_table(each, setting))
+            for each in runs
+            if setting in each.settings
+        ),
+    ]
+    charts = [_intervals(corpus, task, runs)]
+    domains = {
+        name for each in runs for scores in each.settings.values() for name in scores.domains
+    }
+    radar = draw_radar(runs, setting).get(HEADLINE[task])
+    if radar is not None and len(domains) >= _FEWEST_DOMAINS:
+        charts.append(view(radar))
+    notes = tuple(f"{each.name}: {note}" for each in runs for note in each.notes)
+    lead = f"{replies:,} replies of {corpus} to predict, {len(runs)} predictors."
+    title = f"{_TASKS[task].capitalize()}: {corpus}"
+    anchor = f"threads-{task}-{corpus}-{sha[:6]}"
+    return Section(anchor, title, lead, tuple(tables), tuple(charts), notes, depth=1)
+
+
+def _intervals(corpus: str, task: str, runs: Sequence[Summary]) -> ChartView:
+    from realtalk.threads.rows import SCORES, scores_of
+
+    panels = []
+    for kind in (SCORES[name] for name in scores_of(runs[0].task)):
+        points = [
+            Point(f"{each.name}, {setting}", found.value, found.low, found.high, found.n)
+            for each in runs
+            for setting, scores in each.settings.items()
+            if (found := scores.overall[kind.name]).value is not None
+        ]
+        better = "less is better" if kind.better < 0 else "more is better"
+        if points:
+            panels.append(Panel(kind.title[:1].upper() + kind.title[1:], better, tuple(points)))
+    lines = [f"{corpus}, {_TASKS[task]}: dots with 95 % intervals, drawing whole users"]
+    return interval_panels("Predictors beside each other", lines, panels)

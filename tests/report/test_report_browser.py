@@ -1,0 +1,152 @@
+"""The page in a real Chromium: it opens, draws, sorts, saves, and runs nobody else's script."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.report.build import write_report
+from report_runs import FORMULA, HOSTILE, report
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+if CHROMIUM is None:
+    pytest.skip("no chromium on this machine", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(report(), tmp_path_factory.mktemp("browser") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as running:
+        opened = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Any, page_file: Path) -> Iterator[Any]:
+    """The page, opened from its file, with everything that must not happen listed."""
+    context = browser.new_context(
+        viewport={"width": 1200, "height": 800}, color_scheme="light", accept_downloads=True
+    )
+    made = context.new_page()
+    wrong: list[str] = []
+    made.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
+    made.on("pageerror", lambda error: wrong.append(str(error)))
+    made.on(
+        "request",
+        lambda request: (
+            None
+            if request.url.startswith(("file:", "blob:", "data:"))
+            else wrong.append(request.url)
+        ),
+    )
+    made.goto(page_file.as_uri())
+    yield made
+    assert wrong == []
+    assert made.evaluate("window.hit") is None
+    context.close()
+
+
+def draw(page: Any, most: int = 99) -> int:
+    figures = page.locator("figure.chart")
+    for place in range(min(most, figures.count())):
+        figures.nth(place).scroll_into_view_if_needed()
+        figures.nth(place).locator("svg").wait_for(timeout=10_000)
+    return int(figures.count())
+
+
+def test_charts_are_drawn_when_they_come_into_view(page: Any) -> None:
+    assert page.locator("figure.chart svg").count() < page.locator("figure.chart").count()
+    count = draw(page)
+    assert count >= 8 and page.locator(".plot.drawn svg").count() == count
+    assert page.locator("text=could not be drawn").count() == 0
+    # A hostile name is text in a chart too.
+    assert page.locator("svg script, svg img").count() == 0
+
+
+def rows_of(page: Any, box: str) -> list[str]:
+    found: list[str] = page.locator(f"{box} tbody tr").all_inner_texts()
+    return found
+
+
+def test_a_click_sorts_and_a_third_restores(page: Any) -> None:
+    box = "#s-measured .table >> nth=0"
+    head = page.locator(f"{box} >> thead th >> nth=4")
+    before = rows_of(page, box + " >>")
+    values: list[list[int]] = []
+    for state in ("ascending", "descending"):
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == state
+        cells = page.locator(f"{box} >> tbody td:nth-child(5)").all_inner_texts()
+        values.append([int(cell.replace(",", "")) for cell in cells])
+    assert values[0] == sorted(values[0]) and values[1] == sorted(values[0], reverse=True)
+    assert values[0] != values[1]
+    head.locator("button").click()
+    assert rows_of(page, box + " >>") == before
+
+
+def test_what_has_no_value_stands_last_both_ways(page: Any) -> None:
+    box = "#s-measured .table >> nth=1"
+    head = page.locator(f"{box} >> thead th >> nth=2")
+    for _ in range(2):
+        head.locator("button").click()
+        cells = page.locator(f"{box} >> tbody td:nth-child(3)").all_inner_texts()
+        assert cells[-1] == "–" and cells[0] != "–"
+
+
+def test_dark_is_one_click_away(page: Any) -> None:
+    draw(page, 1)
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(colour)
+    page.locator("#theme").click()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.evaluate(colour) != light
+    page.wait_for_function(
+        "document.querySelector('figure.chart svg').outerHTML.includes('#9ba5b0')"
+    )
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def saved(page: Any, button: Any) -> bytes:
+    with page.expect_download() as waiting:
+        button.click()
+    return Path(waiting.value.path()).read_bytes()
+
+
+def test_charts_and_tables_can_be_saved(page: Any) -> None:
+    figure = page.locator("figure.chart").first
+    assert saved(page, figure.locator("[data-save=png]")).startswith(b"\x89PNG")
+    svg = saved(page, figure.locator("[data-save=svg]")).decode()
+    assert svg.startswith("<svg") and "Response gaps" in svg
+    button = page.locator("#s-ei-ferry .table [data-save=csv]")
+    table = list(csv.reader(io.StringIO(saved(page, button).decode())))
+    assert table[0][:3] == ["speaker", "chat", "turns"]
+    names = {row[0] for row in table[1:]}
+    # A spreadsheet must not take a name for a formula.
+    assert HOSTILE.strip() in names and f"'{FORMULA}" in names and FORMULA not in names
+
+
+def test_paper_is_light_and_shows_every_chart(page: Any, tmp_path: Path) -> None:
+    page.locator("#theme").click()
+    page.pdf(path=tmp_path / "report.pdf")
+    assert page.locator("figure.chart svg").count() == page.locator("figure.chart").count()
+
+
+def test_a_phone_scrolls_no_page_sideways(page: Any) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.reload()
+    draw(page, 6)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.locator(".contents details").get_attribute("open") is None

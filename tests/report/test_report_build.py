@@ -1,0 +1,232 @@
+"""From folders of runs to sections: what is found, what is said first, what is left out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import report_runs
+from facet_labels import lively, table
+from realtalk.errors import RealtalkError
+from realtalk.facets import speakers, speakers_frame
+from realtalk.report.build import Report, make_report, write_report
+from realtalk.report.grids import stacked
+from realtalk.report.grids import table as grid
+from realtalk.report.loading import load, says_simulated
+from realtalk.report.values import Section
+from report_runs import CHATS, HOSTILE, write_corpus, write_labels
+
+
+@pytest.fixture
+def runs() -> Path:
+    return report_runs.runs()
+
+
+@pytest.fixture
+def report() -> Report:
+    return report_runs.report()
+
+
+def section(report: Report, start: str) -> Section:
+    return next(each for each in report.sections if each.id.startswith(start))
+
+
+def test_every_kind_of_run_has_its_section(report: Report) -> None:
+    found = [each.id.partition("-")[0] for each in report.sections if not each.depth]
+    assert found == [
+        *("measured", "corpora", "ei", "consistency", "compared", "memory", "persona"),
+        *("threads", "unscored"),
+    ]
+    assert len({each.id for each in report.sections}) == len(report.sections)
+    kinds = {row[1] for row in section(report, "measured").tables[0].rows}
+    assert kinds == {"corpus", "EI labels", "memory", "persona", "threads"}
+
+
+def test_versions_are_told_run_by_run(report: Report) -> None:
+    versions = section(report, "measured").tables[1]
+    assert versions.headings[:3] == ("run", "realtalk", "python")
+    assert {row[0] for row in versions.rows} >= {"ferry", "recent", "whole", "persona", "threads"}
+
+
+def test_figures_are_those_of_the_runs(report: Report, runs: Path) -> None:
+    overview = section(report, "corpora").tables[0]
+    row = dict(zip(overview.headings, overview.rows[0], strict=True))
+    assert (row["chats"], row["messages"], row["questions"]) == (3, 108, 9)
+    frame = pl.read_parquet(runs / "labels" / "ferry" / "labels.parquet")
+    whole = speakers(frame)
+    shown = section(report, "ei-ferry").tables[0]
+    assert [(line[0], line[2]) for line in shown.rows] == [
+        (who.speaker, who.turns) for who in whole
+    ]
+    sweep = section(report, "memory-ferry").tables[0]
+    found = {(line[0], line[1]): line[4] for line in sweep.rows}
+    assert str(found["whole", "all"]).startswith("1.000")
+    assert str(found["recent", "60t"]).startswith("0.000")
+
+
+def test_people_are_compared_with_models_by_name(report: Report) -> None:
+    found = section(report, "compared")
+    assert found.title == "Human against simulated: ferry and simulated"
+    findings = {str(row[0]): row[1] for row in found.tables[0].rows}
+    assert findings["ferry is more diverse in emotion and sentiment than simulated"] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_simulated"),
+    [("sample-simulated", True), ("LoCoMo", True), ("realtalk", False), ("locomotive", False)],
+)
+def test_a_name_says_who_wrote(name: str, is_simulated: bool) -> None:
+    assert says_simulated(name) == is_simulated
+
+
+def test_three_things_come_first_each_with_its_interval(report: Report) -> None:
+    assert [each.topic for each in report.key_figures] == [
+        *("Human against simulated", "Memory", "Persona"),
+    ]
+    anchors = {each.id for each in report.sections}
+    for each in report.key_figures:
+        assert "95 % interval" in each.range and each.section in anchors
+    memory = report.key_figures[1]
+    assert memory.figure == "100\u202f%" and "“whole”" in memory.says
+
+
+def test_nothing_is_said_first_where_nothing_has_an_interval(tmp_path: Path) -> None:
+    write_labels(tmp_path / "one", {"c": ("Ana", "Bo")}, wide=True)
+    assert make_report([tmp_path]).key_figures == ()
+
+
+def test_unscored_is_counted_with_its_reason(report: Report) -> None:
+    rows = {(row[0], row[1]): row[2:] for row in section(report, "unscored").tables[0].rows}
+    assert rows["ferry, labels", "empathy"] == (1, 480, "no text")
+
+
+def test_a_broken_run_among_others_is_left_out_and_named(runs: Path, tmp_path: Path) -> None:
+    place = tmp_path / "runs"
+    shutil.copytree(runs / "memory", place)
+    for path in (place / "recent").glob("rows.*"):
+        path.unlink()
+    found = make_report([place])
+    assert section(found, "measured").notes == ("Left out: recent (the run has no row yet)",)
+    with pytest.raises(RealtalkError, match="the run has no row yet"):
+        make_report([place / "recent"])
+
+
+def test_a_run_with_half_a_record_is_left_out_and_named(runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs / "memory", tmp_path, dirs_exist_ok=True)
+    place = tmp_path / "recent" / "run.json"
+    record = json.loads(place.read_text())
+    del record["settings"]["reader"]
+    place.write_text(json.dumps(record))
+    assert load([tmp_path]).left_out == (("recent", "its settings lack 'reader'"),)
+
+
+def test_a_run_of_another_kind_is_named(runs: Path, tmp_path: Path) -> None:
+    place = tmp_path / "runs"
+    shutil.copytree(runs / "corpora", place)
+    (place / "odd").mkdir()
+    (place / "odd" / "run.json").write_text(json.dumps({"kind": "weather", "versions": []}))
+    assert load([place]).left_out == (("odd", "a run of weather"),)
+    with pytest.raises(RealtalkError, match="nothing can be reported of odd"):
+        load([place / "odd"])
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"kind": 3, "versions": []}', "[1]"])
+def test_a_broken_record_is_one_clear_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(RealtalkError, match="is not the record of a run") as caught:
+        load([tmp_path])
+    assert "\n" not in str(caught.value) and "run.json" in str(caught.value)
+
+
+def test_no_folder_and_no_run_are_said(tmp_path: Path) -> None:
+    with pytest.raises(RealtalkError, match="does not exist"):
+        load([tmp_path / "nowhere"])
+    with pytest.raises(RealtalkError, match="no stored run here"):
+        load([tmp_path])
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(RealtalkError, match="is no folder"):
+        load([tmp_path / "file"])
+
+
+def test_labels_that_are_none_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "labels.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(RealtalkError, match="not a readable Parquet file"):
+        load([tmp_path])
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "labels.parquet")
+    with pytest.raises(RealtalkError, match="other columns than labels"):
+        load([tmp_path])
+
+
+def test_a_folder_given_twice_counts_once(runs: Path) -> None:
+    assert len(load([runs / "corpora", runs / "corpora" / "ferry"]).corpora) == 1
+
+
+def test_runs_of_one_name_are_told_apart(runs: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        shutil.copytree(runs / "memory" / "whole", tmp_path / name / "whole")
+    assert [each.found.name for each in load([tmp_path]).probes] == ["a/whole", "b/whole"]
+    found = section(make_report([tmp_path]), "memory-ferry")
+    assert {row[0] for row in found.tables[0].rows} == {"whole", "whole (b/whole)"}
+
+
+def test_the_protocol_is_known_without_being_told(tmp_path: Path) -> None:
+    write_labels(tmp_path / "joined", {"c": ("Ana", "Bo")}, wide=True)
+    single = [row | {"speaker": "Ana"} for row in lively("c", ("Ana", "Bo"), 1)]
+    (tmp_path / "single").mkdir()
+    table(single).write_parquet(tmp_path / "single" / "labels.parquet")
+    found = load([tmp_path])
+    assert [each.protocol for each in found.labels] == ["paper", "released"]
+    kept = speakers_frame(speakers(table(single), "paper"))
+    kept.write_parquet(tmp_path / "single" / "speakers.parquet")
+    assert load([tmp_path / "single"]).labels[0].protocol == "paper"
+
+
+def test_labels_take_the_name_of_their_corpus(runs: Path, tmp_path: Path) -> None:
+    write_corpus(tmp_path / "c")
+    write_labels(tmp_path / "labels", CHATS, wide=True)
+    assert load([tmp_path]).labels[0].name == "ferry"
+    assert load([tmp_path / "labels"]).labels[0].name == "labels"
+
+
+def test_very_long_tables_are_cut_and_say_so() -> None:
+    made = grid("t", ("a",), [(at,) for at in range(5000)])
+    assert len(made.rows) == 400 and "of 5,000 rows" in made.note
+
+
+def test_tables_of_two_forms_stay_apart() -> None:
+    parts: dict[str, Any] = {
+        "x": (("a",), [(1,)]),
+        "y": (("a",), [(2,)]),
+        "z": (("b",), [(3,)]),
+    }
+    one, two = stacked("T", "run", parts)
+    assert one.rows == (("x", 1), ("y", 2)) and two.headings == ("run", "b")
+
+
+def test_the_page_is_small_and_holds_the_names_as_text(report: Report, tmp_path: Path) -> None:
+    path = write_report(report, tmp_path / "report.html")
+    text = path.read_text("utf-8")
+    assert path.stat().st_size < 2_000_000
+    assert "window.hit" in text and "<script>window.hit" not in text and HOSTILE not in text
+
+
+def test_the_command_writes_a_page_and_its_figures(run: Any, runs: Path, tmp_path: Path) -> None:
+    status, out, err = run(
+        "report", str(runs / "memory"), "--out", "r.html", "--title", "Mine", "--json"
+    )
+    assert status == 0 and (tmp_path / "r.html").stat().st_size > 500_000
+    made = json.loads(out)
+    assert made["title"] == "Mine" and len(made["key_figures"]) == 1
+    assert "wrote r.html" in err and made["key_figures"][0]["figure"] in err
+    assert "<title>Mine</title>" in (tmp_path / "r.html").read_text("utf-8")
+
+
+def test_the_command_says_what_is_wrong(run: Any, tmp_path: Path) -> None:
+    assert run("report", "nowhere")[0] == 2
+    status, _, err = run("report", str(tmp_path), "--out", str(tmp_path))
+    assert status == 2 and err.startswith("error: ") and "is a folder" in err

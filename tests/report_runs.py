@@ -1,0 +1,125 @@
+"""Stored runs of every kind for tests of the report, with names that try to break out of a page."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+from facet_labels import lively, table
+from persona_chats import ines, light_scorer
+from realtalk.chat import Chat, Corpus, Message, Question, Session
+from realtalk.corpora.opening import open_reading
+from realtalk.corpora.reading import Ledger, Reading
+from realtalk.corpora.store import store
+from realtalk.memory.plain import Recent, Whole
+from realtalk.memory.values import Budget
+from realtalk.metrics.statistics import Estimate
+from realtalk.persona.choosing import Choice
+from realtalk.persona.simulators import Constant
+from realtalk.persona.turns import tasks_of
+from realtalk.probing.asking import Plan
+from realtalk.probing.readers import ExtractReader
+from realtalk.report.build import Report, make_report
+from realtalk.runs.persona import run_persona
+from realtalk.runs.probing import run_probe
+from realtalk.runs.threads import run_threads
+from realtalk.threads.registry import make_predictor
+from realtalk.threads.sampling import make_samples
+
+HOSTILE = (
+    "</script><script>window.hit=1</script><img src=x onerror=window.hit=1>\u2028'\"&amp;\\u2028"
+)
+FORMULA = "=HYPERLINK(1)"
+CHATS = {
+    "Chat_1": (HOSTILE, "Pia"),
+    "Chat_2": (HOSTILE, "Omar"),
+    "<b>Chat_3</b>": (FORMULA, "Lene"),
+}
+_START = datetime(2026, 3, 2, 18)
+
+
+def _chat(id_: str, names: tuple[str, str]) -> Chat:
+    sessions = []
+    for number in range(1, 4):
+        begin = _START + timedelta(days=number)
+        messages = tuple(
+            Message(
+                f"D{number}:{at}",
+                names[at // 2 % 2],
+                begin + timedelta(minutes=at * at),
+                f"the ferry number {at} leaves on day {number}",
+            )
+            for at in range(1, 13)
+        )
+        sessions.append(Session(number, begin, messages))
+    questions = tuple(
+        Question(f"Q{at}", f"When does ferry {at} leave?", f"day {at}", kind, (f"D{at}:{at}",))
+        for at, kind in enumerate(("temporal", "multi_hop", "commonsense"), 1)
+    )
+    return Chat(id_, names, tuple(sessions), questions=questions)
+
+
+def corpus() -> Corpus:
+    return Corpus("ferry", "realtalk", tuple(_chat(*each) for each in CHATS.items()))
+
+
+def write_corpus(folder: Path) -> Path:
+    made = corpus()
+    total = sum(len(session.messages) for chat in made.chats for session in chat.sessions)
+    return store(Reading(corpus=made, ledger=Ledger("entries", total, total)), folder)
+
+
+def write_labels(folder: Path, chats: dict[str, tuple[str, str]], *, wide: bool) -> Path:
+    rows = [
+        row
+        for seed, (chat, names) in enumerate(chats.items())
+        for row in lively(chat, names, seed, wide=wide)
+    ]
+    rows[0] |= {"empathy": None, "unscored": [{"measure": "empathy", "reason": "no text"}]}
+    folder.mkdir(parents=True)
+    table(rows).write_parquet(folder / "labels.parquet")
+    return folder
+
+
+@cache
+def runs() -> Path:
+    """A folder like the demo's, made once for all tests of a process."""
+    place = Path(tempfile.mkdtemp(prefix="realtalk-report-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return write_runs(place)
+
+
+@cache
+def report() -> Report:
+    return make_report([runs()])
+
+
+def write_runs(folder: Path) -> Path:
+    """A folder like the demo's: corpora, labels of people and of models, and runs."""
+    write_corpus(folder / "corpora" / "ferry")
+    write_labels(folder / "labels" / "ferry", CHATS, wide=True)
+    models = {f"Sim_{at}": (f"bot {at}", f"bot {at + 9}") for at in range(3)}
+    write_labels(folder / "labels" / "simulated", models, wide=False)
+    budgets = (Budget(tokens=60), Budget(tokens=400))
+    run_probe(Plan(corpus(), Recent(), ExtractReader(), budgets), folder / "memory" / "recent")
+    run_probe(Plan(corpus(), Whole(), ExtractReader(), (Budget(),)), folder / "memory" / "whole")
+    talk = ines(4)
+    choice = Choice(
+        *("Ines", "Oven", "Boat", {"Oven": 0.4, "Boat": -0.1}, {"Oven": 12, "Boat": 12}, 0.9),
+        *(("empathy",), Estimate(0.2)),
+    )
+    task = tasks_of(talk, [choice])
+    run_persona(talk, task, Constant(), folder / "persona", scorer=light_scorer(talk))
+    threads = open_reading("sample-threads").reading.corpus
+    run_threads(
+        threads,
+        make_samples(threads, "sentiment", limit=40),
+        make_predictor("majority"),
+        folder / "threads",
+        ("p-conv", "np-nonconv"),
+    )
+    return folder
