@@ -21,6 +21,7 @@ from realtalk.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from realtalk.chat import Corpus
     from realtalk.corpora.reading import Reading
 
 __all__ = ["register"]
@@ -149,6 +150,14 @@ def check(
     everything: Annotated[
         bool, typer.Option("--all", help="List every finding, not the first of each kind.")
     ] = False,
+    guidelines: Annotated[
+        bool,
+        typer.Option(
+            "--guidelines",
+            help="Instead hold the chats against REALTALK's guidelines for participants "
+            "(Appendix B.1): 50 messages a day, images, references to time.",
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Report everything odd about a corpus: evidence, order, ids, answers, leftovers.
@@ -162,6 +171,8 @@ def check(
         realtalk check data/realtalk --all
 
         realtalk check chat.zip --json --fail-on error
+
+        realtalk check sample --guidelines
     """
     from realtalk.cli.printing import print_json, say, show
     from realtalk.corpora.check import RULES
@@ -172,6 +183,10 @@ def check(
     if fail_on not in (*levels, "never"):
         raise suggest("level", fail_on, [*levels, "never"])
     with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
+        if guidelines:
+            gravest = _guidelines(found.reading.corpus, json, everything)
+            _exit(gravest, fail_on, levels)
+            return
         report = examine(found.reading.corpus, found.reading.ledger)
     if json:
         ledger = found.reading.ledger
@@ -203,9 +218,50 @@ def check(
             show("findings", ("rule", "level", "count", "meaning", "first"), summary)
         else:
             say("nothing odd found")
-    gravest = report.severity()
+    _exit(report.severity(), fail_on, levels)
+
+
+def _exit(gravest: str | None, fail_on: str, levels: list[str]) -> None:
     if gravest and fail_on != "never" and levels.index(gravest) <= levels.index(fail_on):
         raise typer.Exit(1)
+
+
+def _guidelines(corpus: Corpus, json: bool, everything: bool) -> str | None:
+    """Prints how a corpus keeps the participants' guidelines; the gravest breach."""
+    from realtalk.cli.printing import print_json, say, show
+    from realtalk.corpora.guidelines import GUIDELINES, UNTOLD, check_guidelines
+
+    report = check_guidelines(corpus)
+    if json:
+        print_json(report.to_json())
+        return report.severity()
+    first = {each.rule: each for each in reversed(report.findings)}
+    rows = [
+        (rule, GUIDELINES[rule][0], count, GUIDELINES[rule][1], _example(first[rule]))
+        if count
+        else (rule, "kept", 0, GUIDELINES[rule][1], None)
+        for rule, count in report.counts().items()
+    ]
+    show("the guidelines", ("rule", "level", "count", "meaning", "first"), rows)
+    if everything:
+        found = [(f.severity, f.rule, f.chat, f.where, f.detail) for f in report.findings]
+        show("findings", ("level", "rule", "chat", "where", "detail"), found)
+    days = [
+        (
+            *(day.chat, day.day.isoformat()),
+            ", ".join(f"{name} {count}" for name, count in day.messages.items()),
+            *(day.images, day.time_references),
+        )
+        for day in report.days
+    ]
+    show(
+        "day by day",
+        ("chat", "day", "messages", "images", "references to time"),
+        *(days, None if everything else 20, "; --all shows them"),
+    )
+    for rule, reason in UNTOLD.items():
+        say(f"not checked: {rule} ({reason})")
+    return report.severity()
 
 
 def _example(finding: object) -> str:

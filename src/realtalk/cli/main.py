@@ -20,6 +20,7 @@ from realtalk.cli import (
     persona,
     probe,
     report,
+    reproduce,
     stats,
     threads,
 )
@@ -42,6 +43,7 @@ app = typer.Typer(
 corpus.register(app)
 stats.register(app)
 report.register(app)
+reproduce.register(app)
 demo.register(app)
 app.add_typer(ei.app, name="ei")
 app.add_typer(probe.app, name="probe")

@@ -1,0 +1,164 @@
+"""`reproduce`: the REALTALK paper, table by table, beside what this machine measures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from realtalk.cli.options import Json
+from realtalk.cli.probe_options import BaseUrl, Connections, Fresh, JudgeName
+
+if TYPE_CHECKING:
+    from realtalk.reproduce import Exhibit, Reproduction
+
+__all__ = ["register"]
+
+# Wider tables are in the files: a terminal would break them into many parts.
+_SHOWN_COLUMNS, _SHOWN_FIGURES = 6, 9
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(reproduce)
+
+
+def reproduce(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="DIR",
+            help="A folder that holds realtalk/ and locomo/.",
+            show_default="what `realtalk data get` fetched",
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")] = Path(
+        "reproduced"
+    ),
+    only: Annotated[
+        str,
+        typer.Option(
+            "--only", metavar="A,B", help="Only these: table-1, section-5.1, figure-2, table-7 …"
+        ),
+    ] = "",
+    persona: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--persona",
+            metavar="RUN",
+            help="Tables 2 and 8: a folder that `persona simulate` wrote; NAME=RUN gives a name, "
+            "runs of one name are joined, 'tuned' in a name says so. May be repeated.",
+        ),
+    ] = None,
+    sweep: Annotated[
+        Path | None,
+        typer.Option("--sweep", metavar="DIR", help="Figure 7: what `persona sweep` wrote."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Table 3: provider/model, which is sent the chats; without it the reader "
+            "'extract', which runs here.",
+        ),
+    ] = None,
+    base_url: BaseUrl = None,
+    judge: JudgeName = None,
+    connections: Connections = 10,
+    fresh: Fresh = False,
+    json: Json = False,
+) -> None:
+    """Set every published table and figure beside what is measured here.
+
+    Writes tables (CSV), figures, reproduced.json, .md and one page, reproduced.html, into DIR. What
+    takes long (labels, answers) is kept there: a run that was stopped goes on where it was.
+    Nothing leaves this machine unless --model or --judge names a model elsewhere.
+
+    Exits with 1 if something that came out as published before no longer does.
+
+    Examples:
+
+        realtalk data get realtalk && realtalk data get locomo && realtalk reproduce
+
+        realtalk reproduce --data data --only table-1,table-5,table-6
+
+        realtalk reproduce --persona untuned=base --persona tuned=mara --persona tuned=theo
+
+        realtalk reproduce --model openai/gpt-4o-mini --judge openai/gpt-4o
+    """
+    from realtalk.chat import Corpus
+    from realtalk.cli.persona_options import are_published, load_runs
+    from realtalk.cli.printing import print_json, progress, say
+    from realtalk.cli.probe_options import make_judge, make_reader
+    from realtalk.corpora.writing import write_text
+    from realtalk.errors import RealtalkError
+    from realtalk.reproduce import Plan
+    from realtalk.reproduce import reproduce as carry_out
+    from realtalk.reproduce.markdown import markdown
+    from realtalk.reproduce.showing import write, write_pictures
+
+    loaded = load_runs(persona or [])
+    if loaded and not are_published(loaded):
+        raise RealtalkError(
+            "a persona run is not of the paper's speakers and chats",
+            fix="make it with: realtalk persona simulate DATA/realtalk --choice paper",
+        )
+    # REALTALK has no question without an answer, so the reader need not see the corpus first.
+    reader = make_reader(None, model, Corpus("", ""), base_url, None, connections, None, 0)
+    plan = Plan(
+        data=data,
+        simulations=tuple(each.simulation for each in loaded),
+        sweep=sweep,
+        reader=reader,
+        judge=make_judge(judge, None, connections),
+        only=tuple(part.strip() for part in only.split(",") if part.strip()),
+    )
+    with progress("reproducing") as advance:
+        found = carry_out(plan, out, fresh=fresh, progress=advance)
+        advance(0, 0, "drawing")
+        write_pictures(found, out)
+        write(found, out)
+        write_text(out / "reproduced.md", markdown(found))
+    if json:
+        print_json(found.to_json())
+    else:
+        _print(found, out)
+    say(f"{sum(found.seconds.values()):.0f} s; tables, figures and the page are in {out}/")
+    for parity in found.broken:
+        say(f"BROKEN: {parity.name} has to be {parity.wanted}, is {parity.reached}")
+    if found.broken:
+        raise typer.Exit(1)
+
+
+def _print(found: Reproduction, out: Path) -> None:
+    from realtalk.cli.printing import show
+    from realtalk.reproduce.showing import parity_grid, statement_grid, verdict_grid
+
+    for exhibit in found.exhibits:
+        _print_exhibit(exhibit, out)
+    show("the paper beside its own tables and data", *statement_grid(found))
+    if found.parities:
+        show("what has to hold", *parity_grid(found))
+    show("verdicts", *verdict_grid(found))
+
+
+def _print_exhibit(exhibit: Exhibit, out: Path) -> None:
+    from realtalk.cli.printing import say, show
+    from realtalk.reproduce.showing import figure_grid
+
+    say(f"\n── {exhibit.title}: {exhibit.verdict}")
+    if exhibit.figures:
+        grid = figure_grid(exhibit.figures, intervals=False)
+        if len(grid.headings) <= _SHOWN_FIGURES:
+            show(f"{exhibit.title}: printed and measured", *grid)
+        else:
+            say(f"{len(exhibit.figures)} figures, with intervals, in {out}/tables/{exhibit.id}.csv")
+    for number, (title, grid) in enumerate(exhibit.grids, 1):
+        if len(grid.headings) <= _SHOWN_COLUMNS:
+            show(f"{exhibit.title.partition(':')[0]}: {title}", *grid)
+        else:
+            say(f"{title}: in {out}/tables/{exhibit.id}-more-{number}.csv")
+    for note in exhibit.notes:
+        say(f"· {note}")

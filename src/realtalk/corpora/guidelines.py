@@ -1,0 +1,223 @@
+"""Whether a chat was written as its participants were asked to: Appendix B.1 of REALTALK, checked.
+
+    found = check_guidelines(corpus)
+    found.findings   → (Finding("messages-a-day", "warning", "Chat_1", "2026-03-02 Mara", "12"), …)
+    found.days       → (Day("Chat_1", date(2026, 3, 2), {"Mara": 12, "Theo": 55}, 1, 4), …)
+    found.counts()   → {"messages-a-day": 31, "image-source": 2}
+
+Checked is what can be read off a chat: how many messages a person sent on a day (§3.1 asks for
+fifty), silent days, images and where they come from, references to time, and greetings against
+the clock. The rest of the appendix (that the two are strangers, tone, what an image adds) is
+named in UNTOLD: no rule here pretends to know it. Details hold ids and counts, never text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.corpora.check import Finding, Report, Severity
+
+__all__ = [
+    "GUIDELINES",
+    "MESSAGES_A_DAY",
+    "UNTOLD",
+    "Day",
+    "GuidelineReport",
+    "check_guidelines",
+    "refers_to_time",
+]
+
+MESSAGES_A_DAY = 50
+
+GUIDELINES: dict[str, tuple[Severity, str]] = {
+    "messages-a-day": ("warning", f"a speaker sent fewer than {MESSAGES_A_DAY} messages on a day"),
+    "day-silent": ("warning", "nobody wrote on a day between the first and the last"),
+    "images": ("warning", "a speaker shared no image in the whole chat"),
+    "image-source": ("warning", "an image has no web address: it may be from a camera"),
+    "time-references": ("warning", "a speaker never refers to time ('last Friday', 'next month')"),
+    "greeting-clock": ("note", "a greeting does not fit the clock (the chat's own)"),
+    "day-unknown": ("note", "messages without a date: they are in no day's count"),
+}
+
+UNTOLD: dict[str, str] = {
+    "first-time interaction": "whether two people knew each other is not in a chat",
+    "chit-chat, daily events, personal information": "what counts as such is for a reader to say",
+    "places": "names of places are not told from other names here",
+    "dialog style": "whether a tone is casual is for a reader to say",
+    "images containing faces, image context": "the images themselves are not looked at",
+    "image licence": "an address does not say under which terms an image may be used",
+    "pronoun use": "what a pronoun stands for is not resolved here",
+}
+
+_DAYS = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+_MONTHS = (
+    r"(?:january|february|april|june|july|august|september|october|november|december"
+    r"|(?:in|last|next|this|since|until|by|of) (?:march|may))"
+)
+_UNITS = r"(?:second|minute|min|hour|hr|day|night|week|weekend|month|semester|year|decade)s?"
+_COUNTS = (
+    r"(?:\d+|a|an|one|two|three|four|five|six|seven|eight|nine|ten|few|couple(?: of)?|several)"
+)
+_TIME = re.compile(
+    rf"\b(?:today|tonight|tonite|yesterday|tomorrow|tmrw?|tmr|nowadays|recently|lately"
+    rf"|{_DAYS}|{_MONTHS}"
+    rf"|(?:last|next|this|past|coming|every|each|the other|previous) "
+    rf"(?:morning|afternoon|evening|summer|winter|spring|fall|autumn|time|{_UNITS})"
+    rf"|{_COUNTS} {_UNITS} (?:ago|later|before|from now|old|back)"
+    rf"|in (?:the )?(?:{_COUNTS} {_UNITS}|morning|afternoon|evening|summer|winter|spring|fall"
+    rf"|autumn|(?:19|20)\d\d)"
+    rf"|for {_COUNTS} {_UNITS}|since (?:i was|(?:19|20)\d\d)|when (?:i|we) (?:was|were)"
+    rf"|at \d{{1,2}}(?::\d\d)?|\d{{1,2}}(?::\d\d)? ?(?:am|pm|o['’]?clock)|at (?:noon|midnight)"
+    rf"|(?:19|20)\d\ds?|weekend|good (?:morning|afternoon|evening|night)"
+    rf"|for (?:breakfast|lunch|dinner))\b",
+    re.IGNORECASE,
+)
+# Generous borders: people greet late, and an export's clock may be a zone away.
+_GREETINGS = (
+    (re.compile(r"\bgood morning\b", re.IGNORECASE), range(3, 13)),
+    (re.compile(r"\bgood afternoon\b", re.IGNORECASE), range(11, 19)),
+    (re.compile(r"\bgood evening\b", re.IGNORECASE), range(15, 24)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What was written in a chat on one day; a speaker who wrote nothing counts 0."""
+
+    chat: str
+    day: date
+    messages: Mapping[str, int]
+    images: int
+    time_references: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **{"chat": self.chat, "day": self.day.isoformat(), "messages": dict(self.messages)},
+            **{"images": self.images, "time_references": self.time_references},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class GuidelineReport:
+    """Every finding, and the counts of every day."""
+
+    findings: tuple[Finding, ...]
+    days: tuple[Day, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Findings by rule, in the order of GUIDELINES, zeros too: a rule that was kept is one."""
+        by_rule = Counter(finding.rule for finding in self.findings)
+        return {rule: by_rule[rule] for rule in GUIDELINES}
+
+    def severity(self) -> Severity | None:
+        """The gravest there is."""
+        return Report(self.findings).severity()
+
+    def to_json(self) -> dict[str, Any]:
+        told = Report(self.findings).to_json()
+        return told | {
+            "counts": self.counts(),
+            "days": [day.to_json() for day in self.days],
+            "untold": UNTOLD,
+        }
+
+
+def refers_to_time(text: str) -> bool:
+    """Whether a text says when: a day, a part of it, a span, an age, a clock time."""
+    return _TIME.search(text) is not None
+
+
+def check_guidelines(corpus: Corpus, least: int = MESSAGES_A_DAY) -> GuidelineReport:
+    """Holds every chat against the guidelines; `least` messages a day are asked of a speaker."""
+    findings: list[Finding] = []
+    days: list[Day] = []
+    for chat in corpus.chats:
+        own = _days(chat)
+        days += own
+        for entries in (_daily(chat, own, least), _images(chat), _time(chat)):
+            findings += [
+                Finding(rule, GUIDELINES[rule][0], chat.id, where, detail)
+                for rule, where, detail in entries
+            ]
+    return GuidelineReport(tuple(findings), tuple(days))
+
+
+Entry = tuple[str, str, str]
+
+
+def _day_of(session: Session, message: Message) -> date | None:
+    time = message.time or session.time
+    return None if time is None else time.date()
+
+
+def _dated(chat: Chat) -> Iterator[tuple[date | None, Message]]:
+    for session in chat.sessions:
+        for message in session.messages:
+            yield _day_of(session, message), message
+
+
+def _days(chat: Chat) -> list[Day]:
+    sent: dict[date, Counter[str]] = {}
+    images: Counter[date] = Counter()
+    told: Counter[date] = Counter()
+    for day, message in _dated(chat):
+        if day is None:
+            continue
+        sent.setdefault(day, Counter())[message.speaker] += 1
+        images[day] += sum(each.kind == "image" for each in message.attachments)
+        told[day] += refers_to_time(message.text)
+    return [
+        Day(chat.id, day, {name: sent[day][name] for name in chat.speakers}, images[day], told[day])
+        for day in sorted(sent)
+    ]
+
+
+def _daily(chat: Chat, days: list[Day], least: int) -> Iterator[Entry]:
+    known = {each.day: each for each in days}
+    if known:
+        day = min(known)
+        while day < max(known):
+            if day not in known:
+                yield "day-silent", day.isoformat(), ""
+            day += timedelta(days=1)
+    for each in days:
+        for name, count in each.messages.items():
+            if count < least:
+                yield "messages-a-day", f"{each.day.isoformat()} {name}", str(count)
+    lost = sum(day is None for day, _ in _dated(chat))
+    if lost:
+        yield "day-unknown", "messages", f"{lost:,}"
+
+
+def _images(chat: Chat) -> Iterator[Entry]:
+    shared: Counter[str] = Counter()
+    for message in chat.messages:
+        for each in message.attachments:
+            if each.kind != "image":
+                continue
+            shared[message.speaker] += 1
+            if not each.url:
+                yield "image-source", message.id, each.name
+    for name in chat.speakers:
+        if not shared[name]:
+            yield "images", name, ""
+
+
+def _time(chat: Chat) -> Iterator[Entry]:
+    said: Counter[str] = Counter()
+    for message in chat.messages:
+        said[message.speaker] += refers_to_time(message.text)
+        if message.time is None:
+            continue
+        for greeting, hours in _GREETINGS:
+            if message.time.hour not in hours and greeting.search(message.text):
+                yield "greeting-clock", message.id, message.time.strftime("%H:%M")
+    for name in chat.speakers:
+        if not said[name]:
+            yield "time-references", name, ""
