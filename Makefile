@@ -25,6 +25,8 @@ bench: $(VENV)/.bench
 docs: $(VENV)/.dev
 	$(BIN)/python -m realtalk.cli.reference > docs/reference.md
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/screenshots.py
+	$(BIN)/python docs/persona_results.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -36,7 +38,7 @@ $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install -e '.[dev,llm]' -c constraints.txt
+	$(PIP) install -e '.[dev,llm,studio]' -c constraints.txt
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.bench: $(VENV)/.dev

@@ -22,6 +22,7 @@ from realtalk.cli import (
     report,
     reproduce,
     stats,
+    studio,
     threads,
 )
 
@@ -45,6 +46,7 @@ stats.register(app)
 report.register(app)
 reproduce.register(app)
 demo.register(app)
+studio.register(app)
 app.add_typer(ei.app, name="ei")
 app.add_typer(probe.app, name="probe")
 app.add_typer(persona.app, name="persona")

@@ -1,0 +1,123 @@
+"""`studio`: read and annotate chats in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from realtalk.cli.options import FormatName, Gap, Json, Target, opened, read_options
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(studio)
+
+
+def studio(
+    path: Target,
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", help="A port of this machine; 0 takes any.")
+    ] = 0,
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="Show the link, do not open a browser.")
+    ] = False,
+    annotations: Annotated[
+        Path | None,
+        typer.Option(
+            "--annotations",
+            "-a",
+            metavar="FILE",
+            help="Where annotations are kept; by default NAME-annotations.sqlite here.",
+        ),
+    ] = None,
+    annotator: Annotated[
+        str | None,
+        typer.Option("--annotator", metavar="NAME", help="Who annotates; else your user name."),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--labels",
+            metavar="DIR",
+            help="EI labels that `realtalk ei --out` wrote; else they are made as you read.",
+        ),
+    ] = None,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    json: Json = False,
+) -> None:
+    """Read a chat as a messenger shows it, and annotate it, in a browser on this machine.
+
+    Every message has its EI beside it; events and questions are written as the paper's Appendix
+    B.2 asks, with evidence picked by clicking; several annotators are compared and settled.
+    Everything is saved as you type. Only this machine can reach the studio, and only by the link
+    that is shown here. Ctrl-C ends it.
+
+    Examples:
+
+        realtalk studio sample
+
+        realtalk studio "WhatsApp Chat.zip" --annotator Ana
+
+        realtalk studio data/realtalk --labels labels --annotations shared.sqlite --no-open
+    """
+    from realtalk.cli.printing import say
+    from realtalk.corpora.writing import file_stem
+    from realtalk.studio.serving import Server, need_extra
+
+    need_extra()
+    from realtalk.studio.desk import Desk
+    from realtalk.studio.shelf import Shelf
+    from realtalk.studio.store import Store
+    from realtalk.studio.strips import read_labels
+    from realtalk.studio.values import checked_name
+
+    name = checked_name(annotator) if annotator else _user()
+    strips = read_labels(labels) if labels else None
+    with opened(path, format_name, read_options(gap)) as found:
+        shelf = Shelf(found.reading.corpus)
+    place = annotations or Path(f"{file_stem(shelf.name)}-annotations.sqlite")
+    desk = Desk(shelf, Store.open(place), name, strips)
+    try:
+        with Server.start(desk, port) as server:
+            _show(server.url, place, json)
+            if not no_open:
+                import webbrowser
+
+                webbrowser.open(server.url)
+            server.wait()
+    except KeyboardInterrupt:
+        say("closed; everything was saved")
+    finally:
+        desk.store.close()
+
+
+def _show(url: str, annotations: Path, json: bool) -> None:
+    import sys
+
+    import orjson
+
+    from realtalk.cli.printing import say
+
+    if json:
+        line = orjson.dumps({"url": url, "annotations": str(annotations)}).decode()
+    else:
+        line = f"studio: {url}"
+        say(f"annotations are kept in {annotations}; Ctrl-C ends the studio")
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()  # a script waits for the link
+
+
+def _user() -> str:
+    from getpass import getuser
+
+    from realtalk.errors import RealtalkError
+    from realtalk.studio.values import checked_name
+
+    try:
+        return checked_name(getuser())
+    except (OSError, KeyError, RealtalkError):  # a machine without user names
+        return "annotator"

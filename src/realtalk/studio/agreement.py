@@ -1,0 +1,221 @@
+"""Two annotators of one chat: what they both found, and how far they agree.
+
+    found = compare(book, anas_items, bos_items)
+    found.questions[0]   → Match(first=Item(…), second=Item(…), likeness=0.71)
+    found.figures[0]     → Figure("evidence", "kappa", Estimate(0.62, 0.44, 0.78, n=481), …)
+
+Annotators write freely, so their items are first paired: the best one-to-one pairing by shared
+evidence and words (questions) or by words within one session and speaker (events). What has no
+partner is one annotator's alone. Kappas are over the same units for both: messages that are
+evidence or not, cells (session and speaker) with an event or not, categories of paired questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from realtalk.metrics.answers import token_f1
+from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa
+from realtalk.studio.shelf import Book
+from realtalk.studio.values import Item
+
+__all__ = ["Comparison", "Figure", "Match", "compare"]
+
+_NOTHING = "one of the two has noted none"
+_ALIKE = 0.25  # below this two items are not about the same
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Two items about the same, or one that only one annotator has."""
+
+    first: Item | None
+    second: Item | None
+    likeness: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number about the two, with what it counts."""
+
+    title: str
+    measure: str
+    estimate: Estimate
+    unit: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "measure": self.measure,
+            "unit": self.unit,
+        } | self.estimate.to_json()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Figures, and the pairs that they rest on."""
+
+    figures: tuple[Figure, ...]
+    questions: tuple[Match, ...]
+    events: tuple[Match, ...]
+
+
+def compare(book: Book, first: Sequence[Item], second: Sequence[Item]) -> Comparison:
+    """Pairs what two annotators noted, and measures it."""
+    asked = _pair(_of("question", first), _of("question", second), _question_likeness)
+    noted = _pair(_of("event", first), _of("event", second), _event_likeness)
+    paired = [match for match in asked if match.first and match.second]
+    figures = (
+        Figure(
+            "messages that are evidence",
+            "Cohen's kappa",
+            _kappa(_evidence(book, first), _evidence(book, second)),
+            "messages",
+        ),
+        Figure(
+            "evidence of paired questions",
+            "overlap (Jaccard)",
+            _mean([_jaccard(*_both(match)) for match in paired], "no question is paired"),
+            "pairs",
+        ),
+        Figure(
+            "categories of paired questions",
+            "Cohen's kappa",
+            cohen_kappa(*_categories(paired)),
+            "pairs",
+        ),
+        Figure(
+            "answers of paired questions",
+            "word F1",
+            _mean([_answers(*_both(match)) for match in paired], "no question is paired"),
+            "pairs",
+        ),
+        Figure("questions that both have", "F1", _found_by_both(asked), "questions"),
+        Figure(
+            "cells with an event (session and speaker)",
+            "Cohen's kappa",
+            _kappa(_cells(book, first), _cells(book, second)),
+            "cells",
+        ),
+        Figure("events that both have", "F1", _found_by_both(noted), "events"),
+    )
+    return Comparison(figures, asked, noted)
+
+
+def _of(kind: str, items: Sequence[Item]) -> list[Item]:
+    return [item for item in items if item.kind == kind]
+
+
+def _pair(
+    first: list[Item], second: list[Item], likeness: Callable[[Item, Item], float]
+) -> tuple[Match, ...]:
+    """The pairing with the largest sum of likeness, in the order of the first annotator."""
+    from scipy.optimize import linear_sum_assignment
+
+    partner: dict[int, tuple[int, float]] = {}
+    if first and second:
+        table = np.array([[likeness(one, two) for two in second] for one in first])
+        for row, column in zip(*linear_sum_assignment(-table), strict=True):
+            if table[row, column] >= _ALIKE:
+                partner[int(row)] = (int(column), float(table[row, column]))
+    matches = []
+    for at, item in enumerate(first):
+        other, alike = partner.get(at, (None, None))
+        matches.append(Match(item, None if other is None else second[other], alike))
+    taken = {column for column, _ in partner.values()}
+    alone = [Match(None, item) for at, item in enumerate(second) if at not in taken]
+    return (*matches, *alone)
+
+
+def _question_likeness(one: Item, two: Item) -> float:
+    evidence = _jaccard(one, two)
+    return _words(one, two) if evidence is None else (_words(one, two) + evidence) / 2
+
+
+def _event_likeness(one: Item, two: Item) -> float:
+    same = all(one.body.get(name) == two.body.get(name) for name in ("session", "speaker"))
+    return _words(one, two) if same else 0.0
+
+
+def _words(one: Item, two: Item) -> float:
+    a, b = str(one.body.get("text", "")), str(two.body.get("text", ""))
+    return 1.0 if a == b else token_f1(a, b)  # also where there is no word to count
+
+
+def _both(match: Match) -> tuple[Item, Item]:
+    assert match.first is not None and match.second is not None
+    return match.first, match.second
+
+
+def _jaccard(one: Item, two: Item) -> float | None:
+    a, b = set(one.body.get("evidence", ())), set(two.body.get("evidence", ()))
+    return len(a & b) / len(a | b) if a | b else None
+
+
+def _answers(one: Item, two: Item) -> float | None:
+    a, b = one.body.get("answer"), two.body.get("answer")
+    return token_f1(str(a), str(b)) if a and b else None
+
+
+def _categories(
+    paired: Sequence[Match],
+) -> tuple[list[str | None], list[str | None]]:
+    pairs = [_both(match) for match in paired]
+    return (
+        [one.body.get("category") or None for one, _ in pairs],
+        [two.body.get("category") or None for _, two in pairs],
+    )
+
+
+def _evidence(book: Book, items: Sequence[Item]) -> list[bool]:
+    named = {id_ for item in items for id_ in item.body.get("evidence", ())}
+    return [id_ in named for id_ in book.place]
+
+
+def _cells(book: Book, items: Sequence[Item]) -> list[bool]:
+    filled = {
+        (item.body["session"], item.body["speaker"]) for item in items if item.kind == "event"
+    }
+    return [
+        (session.number, speaker) in filled
+        for session in book.chat.sessions
+        for speaker in book.chat.speakers
+    ]
+
+
+def _kappa(one: list[bool], two: list[bool]) -> Estimate:
+    # Who has noted nothing has not disagreed with anybody.
+    if not any(one) or not any(two):
+        return Estimate(None, n=len(one), unscored=_NOTHING)
+    # Beside somebody who marks everything kappa is zero whatever the other does.
+    if all(one) or all(two):
+        return Estimate(None, n=len(one), unscored="one of the two has noted all")
+    return cohen_kappa(one, two)
+
+
+def _mean(values: Sequence[float | None], without: str) -> Estimate:
+    known = [value for value in values if value is not None]
+    left_out = len(values) - len(known)
+    if not known:
+        return Estimate(None, left_out=left_out, unscored=without)
+    low, high = bootstrap_interval((known,), np.mean) or (None, None)
+    return Estimate(float(np.mean(known)), low, high, len(known), left_out)
+
+
+def _found_by_both(matches: Sequence[Match]) -> Estimate:
+    """Twice the pairs over the items of both, resampled over the rows of the pairing."""
+    sides = ([m for m in matches if m.first], [m for m in matches if m.second])
+    if not all(sides):
+        return Estimate(None, n=len(matches), unscored=_NOTHING)
+    pairs = np.array([2.0 if match.first and match.second else 0.0 for match in matches])
+    items = np.array([2.0 if match.first and match.second else 1.0 for match in matches])
+
+    def ratio(both: Any, all_: Any, axis: int = -1) -> Any:
+        return np.sum(both, axis=axis) / np.sum(all_, axis=axis)
+
+    low, high = bootstrap_interval((pairs, items), ratio, paired=True) or (None, None)
+    return Estimate(float(ratio(pairs, items)), low, high, int(items.sum()))

@@ -1,0 +1,111 @@
+"""Who asks and what they send, as the routes take it.
+
+annotator(request) → the name that the browser's cookie holds, else the desk's own
+EditForm           → {"version": 3, "fields": {"answer": "Porto"}, "request": "6f1c…"}
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from urllib.parse import quote, unquote
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from realtalk.errors import RealtalkError
+from realtalk.studio.desk import Desk
+from realtalk.studio.guard import Keys
+from realtalk.studio.values import checked_name
+
+__all__ = [
+    "AnnotatorForm",
+    "CopyForm",
+    "EditForm",
+    "ItemForm",
+    "RemoveForm",
+    "SettleForm",
+    "WhoForm",
+    "annotator",
+    "html",
+    "remember",
+]
+
+_LONG = 30 * 24 * 3600  # seconds that a browser remembers who annotates
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ItemForm(_Form):
+    """A new item."""
+
+    kind: Literal["event", "question"]
+    fields: dict[str, Any]
+    who: str = Field(default="", max_length=80)
+    request: str = Field(min_length=8, max_length=64)
+
+
+class EditForm(_Form):
+    """Changed fields, and the version that they were made to."""
+
+    version: int
+    fields: dict[str, Any]
+    request: str = Field(min_length=8, max_length=64)
+
+
+class RemoveForm(_Form):
+    """An item to take away, as it was at a version."""
+
+    version: int
+    request: str = Field(min_length=8, max_length=64)
+
+
+class SettleForm(_Form):
+    """How a conflict ends."""
+
+    take: Literal["this", "other", "both"]
+
+
+class CopyForm(_Form):
+    """Items to copy: to one's own, or to what was agreed."""
+
+    items: list[str] = Field(max_length=5000)
+    to: str = Field(max_length=80)
+
+
+class WhoForm(_Form):
+    """Whose last step to take back."""
+
+    who: str = Field(default="", max_length=80)
+
+
+class AnnotatorForm(_Form):
+    """Who annotates from now on."""
+
+    name: str = Field(max_length=200)
+
+
+def _cookie(keys: Keys) -> str:
+    return f"realtalk-annotator-{keys.port}"
+
+
+def annotator(request: Request, desk: Desk, keys: Keys) -> str:
+    """The annotator whom this browser stands for."""
+    named = unquote(request.cookies.get(_cookie(keys), ""))
+    try:
+        return checked_name(named) if named else desk.annotator
+    except RealtalkError:
+        return desk.annotator
+
+
+def remember(response: Response, name: str, keys: Keys) -> None:
+    """Sets who annotates in this browser."""
+    response.set_cookie(
+        _cookie(keys), quote(name), max_age=_LONG, httponly=True, samesite="strict", path="/"
+    )
+
+
+def html(text: str, status: int = 200) -> HTMLResponse:
+    return HTMLResponse(text, status)

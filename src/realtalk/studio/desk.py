@@ -1,0 +1,94 @@
+"""What every page works with: the chats, the annotations, the strips, and who is asking.
+
+desk = Desk(Shelf(corpus), Store.open(path), "Ana")
+desk.book(0)                → the first chat; its own events and questions are in the store
+desk.shown(book, "Ana", "") → whose items a page shows: hers where she has any
+desk.strips(book)           → its EI, from labels or in the making
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from realtalk.errors import RealtalkError
+from realtalk.studio.shelf import Book, Shelf
+from realtalk.studio.store import Store
+from realtalk.studio.strips import Strips
+from realtalk.studio.values import (
+    CORPUS,
+    FINAL,
+    Body,
+    Item,
+    Kind,
+    event_body,
+    question_body,
+)
+
+__all__ = ["Desk"]
+
+
+@dataclass
+class Desk:
+    """One corpus, opened for one or more annotators."""
+
+    shelf: Shelf
+    store: Store
+    annotator: str  # who is asking where the browser does not say
+    labels: Mapping[str, Strips] | None = None  # None: made in the background
+    cache: Path | None = None
+    _strips: dict[int, Strips] = field(default_factory=dict)
+    _seeded: set[int] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def book(self, number: int) -> Book:
+        """A chat; what came with it is put into the store when it is first opened."""
+        book = self.shelf[number]
+        with self._lock:
+            if number not in self._seeded:
+                bodies: list[tuple[Kind, Body]] = [
+                    ("event", event_body(event))
+                    for event in book.chat.events
+                    if event.kind == "event"
+                ]
+                bodies += [("question", question_body(each)) for each in book.chat.questions]
+                self.store.seed(book.chat.id, bodies, CORPUS)
+                self._seeded.add(number)
+        return book
+
+    def strips(self, book: Book) -> Strips:
+        """The chat's EI; asking for it starts the making."""
+        with self._lock:
+            if book.number not in self._strips:
+                if self.labels is None:
+                    made = Strips.background(book.chat, self.cache)
+                else:
+                    made = self.labels.get(book.chat.id) or Strips()
+                self._strips[book.number] = made
+            return self._strips[book.number]
+
+    def shown(self, book: Book, me: str, asked: str) -> str:
+        """Whose items to show: as asked, else mine, else what came with the chat."""
+        there = self.store.authors(book.chat.id)
+        if asked and (asked in there or asked in (me, FINAL)):
+            return asked
+        return CORPUS if me not in there and CORPUS in there else me
+
+    def owner(self, item: Item, me: str) -> str:
+        """Who changes an item: its annotator; what was agreed on belongs to everybody."""
+        if item.author == FINAL:
+            return FINAL
+        if item.author != me:
+            raise RealtalkError(
+                "belongs to another annotator", where=f"item {item.id}", fix="copy it first"
+            )
+        return me
+
+    def annotators(self, book: Book, me: str) -> dict[str, int]:
+        """Everybody with items of this chat, me first, then what came with it and the agreed."""
+        there = self.store.authors(book.chat.id)
+        people = [name for name in there if name not in (me, CORPUS, FINAL)]
+        named = (me, *people, CORPUS, FINAL)
+        return {name: there.get(name, 0) for name in named if name in there or name in (me, FINAL)}

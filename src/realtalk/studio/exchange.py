@@ -1,0 +1,129 @@
+"""Annotations out to REALTALK JSON and the XLSX sheet, and in from them.
+
+    exported(book, items, "sheet")            → ("Chat_1.xlsx", b"PK…")
+    imported(book, "other.json", b"{…}")      → Found(bodies=(("event", {…}, None), …), notes)
+
+The corpora's own writers and readers do the work: what is exported is the chat with the chosen
+annotator's events and questions in place of its own.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from realtalk.chat import Chat, Corpus
+from realtalk.corpora.formats import FORMATS, detect
+from realtalk.corpora.opening import open_reading
+from realtalk.corpora.source import Source
+from realtalk.errors import RealtalkError
+from realtalk.studio.shelf import Book
+from realtalk.studio.values import (
+    Body,
+    Item,
+    Kind,
+    event_body,
+    event_of,
+    question_body,
+    question_of,
+)
+
+__all__ = ["LARGEST_UPLOAD", "LAYOUTS", "Found", "annotated", "exported", "imported"]
+
+LAYOUTS = {"realtalk": "REALTALK JSON", "sheet": "annotation sheet (XLSX)", "jsonl": "JSON Lines"}
+LARGEST_UPLOAD = 32 << 20
+_LARGEST_UNPACKED = 512 << 20
+_SUFFIXES = (".json", ".xlsx")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an uploaded file holds for this chat."""
+
+    bodies: tuple[tuple[Kind, Body, None], ...]
+    notes: tuple[str, ...]
+
+
+def annotated(book: Book, items: Sequence[Item]) -> Chat:
+    """The chat with these events and questions instead of its own."""
+    events = [event_of(item.body) for item in items if item.kind == "event"]
+    # Observations and summaries are not annotated here: they stay as they are.
+    events += [event for event in book.chat.events if event.kind != "event"]
+    asked = [item for item in items if item.kind == "question"]
+    questions = [question_of(item.body, f"Q{at}") for at, item in enumerate(asked, 1)]
+    return replace(book.chat, events=tuple(events), questions=tuple(questions))
+
+
+def exported(book: Book, items: Sequence[Item], layout: str) -> tuple[str, bytes]:
+    """A file's name and bytes."""
+    if layout not in LAYOUTS:
+        raise RealtalkError("no such layout", fix=f"known: {', '.join(LAYOUTS)}")
+    write = FORMATS[layout].write
+    assert write is not None
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = Corpus(book.chat.id, "realtalk", (annotated(book, items),))
+        (path, *_) = write(corpus, Path(folder))
+        return path.name, path.read_bytes()
+
+
+def imported(book: Book, name: str, data: bytes) -> Found:
+    """Events and questions of an uploaded file about the same chat."""
+    suffix = Path(name).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise RealtalkError("not a file to import", fix="a REALTALK .json or an .xlsx sheet")
+    if suffix == ".xlsx":
+        _refuse_bomb(data)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"upload{suffix}"
+        path.write_bytes(data)
+        try:
+            found = detect(Source.open(path))
+            chats = open_reading(path, found).reading.corpus.chats
+        except RealtalkError as error:
+            # The message may name the temporary place, which says nothing to the reader.
+            raise RealtalkError(f"the file cannot be read: {error.what}", fix=error.fix) from error
+    return _fitting(book, chats[0])
+
+
+def _refuse_bomb(data: bytes) -> None:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(info.file_size for info in archive.infolist())
+    except zipfile.BadZipFile as error:
+        raise RealtalkError("the file is no spreadsheet") from error
+    if size > _LARGEST_UNPACKED:
+        raise RealtalkError("the spreadsheet unpacks to more than this reader takes")
+
+
+def _fitting(book: Book, chat: Chat) -> Found:
+    """The file's annotations where it is about this chat; what does not fit is said."""
+    theirs = {message.id for message in chat.messages}
+    shared = len(theirs & set(book.place))
+    if shared < len(theirs) / 2:
+        raise RealtalkError(
+            f"the file is about another chat: {shared:,} of its {len(theirs):,} messages are here"
+        )
+    numbers = {session.number for session in book.chat.sessions}
+    bodies: list[tuple[Kind, Body, None]] = []
+    dropped = lost = 0
+    for event in chat.events:
+        if event.kind != "event":
+            continue
+        if event.session in numbers and event.speaker in book.chat.speakers:
+            bodies.append(("event", event_body(event), None))
+        else:
+            dropped += 1
+    for question in chat.questions:
+        known = tuple(id_ for id_ in question.evidence if id_ in book.place)
+        lost += len(question.evidence) - len(known)
+        bodies.append(("question", question_body(replace(question, evidence=known)), None))
+    notes = []
+    if dropped:
+        notes.append(f"{dropped} events belong to no session or speaker of this chat")
+    if lost:
+        notes.append(f"{lost} pieces of evidence name no message of this chat")
+    return Found(tuple(bodies), tuple(notes))

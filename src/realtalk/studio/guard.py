@@ -1,0 +1,237 @@
+"""Who may ask: the door in front of every page.
+
+    keys = Keys.new(port=8123)
+    app = Guard(inner, keys)
+
+A request must name this machine as its host (another site's name that points here is turned
+away), come with the cookie that the opening link sets, and, where it changes something, with
+the page's own token and from this origin. Bodies are bounded before anybody reads them, every
+answer forbids foreign scripts, frames and caches, and a failure is logged without any text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import secrets
+import traceback
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+from urllib.parse import parse_qs
+
+from realtalk.studio.exchange import LARGEST_UPLOAD
+
+__all__ = ["Guard", "Keys"]
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_LARGEST_EDIT = 128 << 10
+_USUAL_PORT = 80  # browsers leave it out of the host
+_READING = frozenset({"GET", "HEAD"})
+_OPEN = ("/static/",)  # style, script and icon: no chat is in them
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = (
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+)
+_ENTERED = (
+    b'<!doctype html><meta charset="utf-8"><title>realtalk studio</title>'
+    b'<link rel="icon" href="/static/icon.svg"><meta http-equiv="refresh" content="0;url=/">'
+    b'<a href="/">Open the studio</a>'
+)
+_LOG = logging.getLogger("realtalk.studio")
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The secrets of one server, made anew at every start."""
+
+    port: int
+    token: str  # in the link that opens the studio
+    session: str  # in the cookie
+
+    @classmethod
+    def new(cls, port: int) -> Keys:
+        return cls(port, secrets.token_urlsafe(24), secrets.token_urlsafe(32))
+
+    @property
+    def cookie(self) -> str:
+        """Browsers share cookies between ports: the name tells two studios apart."""
+        return f"realtalk-studio-{self.port}"
+
+    @property
+    def csrf(self) -> str:
+        return hmac.new(self.session.encode(), b"change", hashlib.sha256).hexdigest()
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        return tuple(f"http://{host}" for host in self.hosts)
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        names = ("127.0.0.1", "localhost")
+        with_port = tuple(f"{name}:{self.port}" for name in names)
+        return with_port + names if self.port == _USUAL_PORT else with_port
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/?token={self.token}"
+
+
+class Guard:
+    """An ASGI application in front of another."""
+
+    def __init__(self, app: App, keys: Keys) -> None:
+        self._app = app
+        self._keys = keys
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = {name.lower(): value for name, value in scope["headers"]}
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await _answer(send, *refusal)
+            return
+        if scope["method"] in _READING:
+            if self._entering(scope):
+                await self._enter(send)
+                return
+            body = b""
+        else:
+            largest = LARGEST_UPLOAD if scope["path"].endswith("/import") else _LARGEST_EDIT
+            read = await _read(receive, headers, largest)
+            if read is None:
+                await _answer(send, 413, f"larger than {largest:,} bytes")
+                return
+            body = read
+        await self._serve(scope, body, receive, send)
+
+    def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
+        keys = self._keys
+        if headers.get(b"host", b"").decode("latin-1") not in keys.hosts:
+            return 421, "this server answers to its own address only"
+        # Following a link from elsewhere is harmless; anything else that another site asks is not.
+        foreign = headers.get(b"sec-fetch-site", b"none") not in (b"same-origin", b"none")
+        following = scope["method"] == "GET" and headers.get(b"sec-fetch-mode") == b"navigate"
+        if foreign and not following:
+            return 403, "another site asked"
+        if scope["path"].startswith(_OPEN) or self._entering(scope):
+            return None
+        if not _same(_cookie(headers, keys.cookie), keys.session):
+            return 403, "open the studio by the link that its terminal shows"
+        if scope["method"] in _READING:
+            return None
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if origin and origin not in keys.origins:
+            return 403, "another site asked"
+        if not _same(headers.get(b"x-csrf-token", b"").decode("latin-1"), keys.csrf):
+            return 403, "the page is out of date: load it again"
+        return None
+
+    def _entering(self, scope: Scope) -> bool:
+        if scope["path"] != "/" or scope["method"] not in _READING:
+            return False
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        return bool(given) and _same(given, self._keys.token)
+
+    async def _enter(self, send: Send) -> None:
+        # A page that goes on by itself, not a redirect: a strict cookie is not sent along a
+        # redirect that began on another site.
+        cookie = f"{self._keys.cookie}={self._keys.session}; HttpOnly; SameSite=Strict; Path=/"
+        await _send(send, 200, b"text/html; charset=utf-8", _ENTERED, cookie.encode())
+
+    async def _serve(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        given = False
+
+        async def replay() -> Message:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        started = False
+
+        async def guarded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                kept = [*message.get("headers", ()), *_HEADERS]
+                fixed = scope["path"].startswith(_OPEN)
+                kept.append((b"cache-control", b"no-cache" if fixed else b"no-store"))
+                message = {**message, "headers": kept}
+            await send(message)
+
+        try:
+            await self._app(scope, replay, guarded)
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            name = last.filename.rpartition("/")[2]
+            _LOG.error("%s in %s, line %s", type(error).__name__, name, last.lineno)
+            if not started:
+                await _answer(send, 500, "something went wrong; the terminal says where")
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())
+
+
+def _cookie(headers: dict[bytes, bytes], name: str) -> str:
+    # By hand: a cookie of another program on this machine must not spoil the parsing of ours.
+    for part in headers.get(b"cookie", b"").decode("latin-1").split(";"):
+        key, _, value = part.strip().partition("=")
+        if key == name:
+            return value
+    return ""
+
+
+async def _read(receive: Receive, headers: dict[bytes, bytes], largest: int) -> bytes | None:
+    """The whole body, or None where it is too large; what it claims is not believed."""
+    claimed = headers.get(b"content-length", b"0")
+    if claimed.isdigit() and int(claimed) > largest:
+        return None
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return b""
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > largest:
+            return None
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+async def _answer(send: Send, status: int, line: str) -> None:
+    await _send(send, status, b"text/plain; charset=utf-8", line.encode())
+
+
+async def _send(
+    send: Send, status: int, kind: bytes, body: bytes, cookie: bytes | None = None
+) -> None:
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode()), *_HEADERS]
+    headers.append((b"cache-control", b"no-store"))
+    if cookie is not None:
+        headers.append((b"set-cookie", cookie))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

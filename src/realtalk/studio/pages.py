@@ -1,0 +1,144 @@
+"""Values as HTML: the templates, and the few words that they need in a reader's form.
+
+    pages.render("messages.html", book=book, rows=rows, strips=strips) → "<article …>"
+
+Everything that a template prints is escaped; the one exception is `marked`, which escapes
+first and then puts marks around a hit.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from realtalk.corpora.categories import number_of
+from realtalk.studio.searching import MARKS
+from realtalk.studio.shelf import PIECE, Book
+from realtalk.studio.strips import Strip
+from realtalk.studio.values import CORPUS, FINAL, Item
+
+__all__ = ["category_title", "context", "day", "render", "session_counts"]
+
+_CATEGORIES = {
+    "multi_hop": "Aggregation",
+    "temporal": "Time",
+    "commonsense": "Commonsense",
+    "open_domain": "Open domain",
+    "single_hop": "Single fact",
+    "adversarial": "Not answerable",
+}
+_HUES = 8  # colours of speakers
+
+
+def render(template: str, **values: Any) -> str:
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("realtalk.studio"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "clock": _clock,
+        "day": day,
+        "marked": _marked,
+        "level": _level,
+        "percent": _percent,
+        "link": _link,
+        "figure": _figure,
+        "who": _who,
+    }
+    made.globals |= {
+        "category_title": category_title,
+        "strip_line": _strip_line,
+        "CORPUS": CORPUS,
+        "FINAL": FINAL,
+        "PIECE": PIECE,
+    }
+    return made
+
+
+def context(book: Book) -> dict[str, Any]:
+    """What the templates of one chat have in common."""
+    two = len(book.chat.speakers) == 2
+    hues = {name: at % _HUES for at, name in enumerate(book.chat.speakers)}
+    right = book.chat.speakers[1] if two else None
+    return {"book": book, "chat": book.chat, "hues": hues, "right": right}
+
+
+def category_title(name: str) -> str:
+    """How a category is shown: its number in the sheets, and a word."""
+    number = number_of("realtalk", name) or number_of("locomo", name)
+    title = _CATEGORIES.get(name, name.replace("_", " "))
+    return f"{number} {title}" if number else title
+
+
+def session_counts(book: Book, items: list[Item]) -> dict[int, tuple[int, int]]:
+    """Events and questions by session; a question belongs to the last session it rests on."""
+    counts = {session.number: [0, 0] for session in book.chat.sessions}
+    for item in items:
+        if item.kind == "event":
+            number = item.body.get("session")
+            if number in counts:
+                counts[number][0] += 1
+            continue
+        places = [book.place[id_] for id_ in item.body.get("evidence", ()) if id_ in book.place]
+        if places:
+            counts[book.session_at(max(places)).number][1] += 1
+    return {number: (events, questions) for number, (events, questions) in counts.items()}
+
+
+def _clock(time: datetime | None) -> str:
+    return "" if time is None else f"{time:%H:%M}"
+
+
+def day(time: datetime | None) -> str:
+    """A date as people write it: Mon 2 Mar 2026."""
+    return "" if time is None else f"{time:%a} {time.day} {time:%b %Y}"
+
+
+def _who(author: str) -> str:
+    return {CORPUS: "from the file", FINAL: "agreed"}.get(author, author)
+
+
+def _marked(text: str) -> Markup:
+    shown = str(escape(text))
+    return Markup(shown.replace(MARKS[0], "<mark>").replace(MARKS[1], "</mark>"))  # noqa: S704
+
+
+def _level(value: float | None, most: float = 1.0) -> int:
+    """A bar's length in tenths."""
+    return 0 if value is None else max(0, min(10, round(10 * value / most)))
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.0f} %"
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _link(url: str) -> str:
+    """A web address that is safe to point at, else nothing."""
+    try:
+        return url if urlsplit(url).scheme in ("http", "https") else ""
+    except ValueError:
+        return ""
+
+
+def _strip_line(strip: Strip) -> str:
+    """A strip in words, for those who hear the page."""
+    said = [word for word in (strip.emotion, strip.sentiment) if word]
+    said += [name for name in ("reflective", "grounding") if getattr(strip, name)]
+    return "EI: " + (", ".join(said) or "unscored")

@@ -1,0 +1,113 @@
+"""Full-text search over one chat, in memory.
+
+    Index(messages).search("sist mar") → Hits(total=3, rows=(Hit(17, "my \\x02sister\\x03 Mara"),))
+
+Words match by their beginning, without accents and case (SQLite's FTS5). Scripts that are
+written without spaces are one long word to it, so a query that finds nothing is looked for
+letter by letter. The marks around a hit are control characters that no message holds.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from realtalk.chat import Message
+
+__all__ = ["MARKS", "Hit", "Hits", "Index", "searchable"]
+
+MARKS = ("\x02", "\x03")
+_WORD = re.compile(r"\w+")
+_CONTROL = str.maketrans("", "", "".join(MARKS) + "\x00")
+_AROUND = 60  # characters shown on each side of a hit
+_LONGEST_QUERY = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A message that was found: its place, and its text around the first hit."""
+
+    place: int
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """How many there are, and the first of them."""
+
+    total: int
+    rows: tuple[Hit, ...] = ()
+
+
+def searchable(message: Message) -> str:
+    """What a message says and shows."""
+    captions = (a.caption for a in message.attachments if a.caption)
+    return " ".join((message.text, *captions)).translate(_CONTROL)
+
+
+class Index:
+    """Made once for a chat; one thread at a time."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        # Whoever holds the index sees to it that one thread at a time asks.
+        self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        weakref.finalize(self, self._database.close)
+        self._database.execute(
+            "CREATE VIRTUAL TABLE message USING"
+            " fts5(text, tokenize = \"unicode61 remove_diacritics 2\", prefix = '1 2 3')"
+        )
+        self._texts = [searchable(message) for message in messages]
+        self._folded = [text.casefold() for text in self._texts]
+        self._database.executemany(
+            "INSERT INTO message (rowid, text) VALUES (?, ?)", enumerate(self._texts)
+        )
+
+    def search(self, query: str, most: int) -> Hits:
+        """The first `most` hits in the chat's order, and the number of all."""
+        query = query[:_LONGEST_QUERY].translate(_CONTROL).strip()
+        words = _WORD.findall(query)
+        if words:
+            match = " ".join(f'"{word}"*' for word in words)
+            if found := self._matching(match, most):
+                return found
+        return self._containing(query, most) if query else Hits(0)
+
+    def _matching(self, match: str, most: int) -> Hits | None:
+        total = self._database.execute(
+            "SELECT count(*) FROM message WHERE message MATCH ?", (match,)
+        ).fetchone()[0]
+        if not total:
+            return None
+        rows = self._database.execute(
+            "SELECT rowid, highlight(message, 0, ?, ?) FROM message WHERE message MATCH ?"
+            " ORDER BY rowid LIMIT ?",
+            (*MARKS, match, most),
+        ).fetchall()
+        return Hits(total, tuple(Hit(place, _excerpt(text)) for place, text in rows))
+
+    def _containing(self, query: str, most: int) -> Hits:
+        wanted = query.casefold()
+        places = [place for place, text in enumerate(self._folded) if wanted in text]
+        shown = (_marked(self._texts[place], wanted) for place in places[:most])
+        rows = tuple(Hit(place, _excerpt(text)) for place, text in zip(places, shown, strict=False))
+        return Hits(len(places), rows)
+
+
+def _marked(text: str, wanted: str) -> str:
+    # Folding may change the length of a text; then the hit is shown without marks.
+    at = text.casefold().find(wanted) if len(text.casefold()) == len(text) else -1
+    end = at + len(wanted)
+    return text if at < 0 else f"{text[:at]}{MARKS[0]}{text[at:end]}{MARKS[1]}{text[end:]}"
+
+
+def _excerpt(marked: str) -> str:
+    """The neighbourhood of the first hit, on one line; a mark that is cut open is closed."""
+    at = max(marked.find(MARKS[0]), 0)
+    first, last = max(0, at - _AROUND), at + 2 * _AROUND
+    part = marked[first:last]
+    if part.count(MARKS[0]) > part.count(MARKS[1]):
+        part += MARKS[1]
+    return f"{'…' if first else ''}{' '.join(part.split())}{'…' if last < len(marked) else ''}"

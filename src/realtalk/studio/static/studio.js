@@ -1,0 +1,87 @@
+// The page: search, keys, and the views of a narrow screen.
+import "./person.js";
+import { text } from "./talk.js";
+import * as reader from "./reader.js";
+import * as annotate from "./annotate.js";
+
+const search = document.getElementById("search");
+const hits = document.getElementById("hits");
+const sessions = document.getElementById("sessions");
+let asked = 0;
+let timer = 0;
+
+async function find() {
+  const mine = ++asked;
+  const query = search.value.trim();
+  if (!query) { hits.hidden = true; sessions.hidden = false; return; }
+  const html = await text(`/chat/${reader.facts.chat}/search?q=${encodeURIComponent(query)}`);
+  if (mine !== asked) return; // a later question was faster
+  hits.innerHTML = html;
+  hits.hidden = false;
+  sessions.hidden = true;
+}
+search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(find, 90); });
+search.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") hits.querySelector("[data-go]")?.click();
+});
+document.getElementById("side").addEventListener("click", (event) => {
+  const link = event.target.closest("[data-go]");
+  if (!link || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  reader.go(Number(link.dataset.go));
+});
+document.getElementById("reader").addEventListener("click", (event) => {
+  const row = event.target.closest(".row");
+  if (row) reader.select(row, { quiet: Boolean(event.target.closest("a, button")) });
+});
+document.querySelector(".tabs").addEventListener("click", (event) => {
+  const tab = event.target.closest("[data-show]");
+  if (tab) document.body.dataset.view = tab.dataset.show;
+});
+
+const keys = {
+  j: () => reader.move(1),
+  k: () => reader.move(-1),
+  ArrowDown: () => reader.move(1),
+  ArrowUp: () => reader.move(-1),
+  n: () => reader.moveSession(1),
+  p: () => reader.moveSession(-1),
+  "/": () => { document.body.dataset.view = "sessions"; search.focus(); search.select(); },
+  i: () => reader.currentRow()?.querySelector(".ei")?.focus(),
+  q: () => annotate.newQuestion(),
+  v: () => annotate.newEvent(),
+  e: () => (annotate.isPicking() ? annotate.endPicking() : annotate.startPicking()),
+  u: () => annotate.step("undo"),
+  U: () => annotate.step("redo"),
+  t: () => window.switchTheme(),
+  "?": () => document.getElementById("keys").showModal(),
+};
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.matches("input:not([type=radio]), textarea, select");
+  if (event.key === "Escape") {
+    if (typing) event.target.blur();
+    else if (document.querySelector("dialog[open]")) return;
+    else annotate.endPicking();
+    return;
+  }
+  if (typing || document.querySelector("dialog[open]")) return;
+  if (!event.ctrlKey && !event.metaKey && annotate.holding(event.key)) { event.preventDefault(); return; }
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
+    event.preventDefault();
+    annotate.step(event.shiftKey ? "redo" : "undo");
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === " " && annotate.isPicking()) {
+    event.preventDefault();
+    annotate.toggleEvidence(reader.currentRow());
+    return;
+  }
+  if (event.key.startsWith("Arrow") && event.target.closest("#panel, #side")) return;
+  const act = keys[event.key];
+  if (act) { event.preventDefault(); act(); }
+});
+
+annotate.start();
+reader.start();

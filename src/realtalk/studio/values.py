@@ -1,0 +1,194 @@
+"""What annotators make: items with versions, and the rules for what an item may hold.
+
+    Item("q3f9", "Chat_1", "question", "Ana", 2,
+         {"text": "Where did Mara move?", "answer": "Porto", "category": "multi_hop",
+          "evidence": ["D1:2"]})
+    cleaned("event", {"session": 3, "speaker": "Mara", "text": "Mara moves."}, chat, categories)
+    → the same, checked: sessions, speakers, categories and evidence exist, lengths are bounded
+
+An item's body is plain JSON. It keeps what the chat's own file said beyond the form
+(`stated`, `unresolved`, `extra`), so that an export gives it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from realtalk.chat import Chat, Event, Question
+from realtalk.errors import RealtalkError
+
+__all__ = [
+    "CORPUS",
+    "FINAL",
+    "RESERVED",
+    "Body",
+    "Conflict",
+    "Item",
+    "Kind",
+    "checked_name",
+    "cleaned",
+    "event_body",
+    "event_of",
+    "merged",
+    "question_body",
+    "question_of",
+]
+
+Kind = Literal["event", "question"]
+Body: TypeAlias = dict[str, Any]
+
+CORPUS = "corpus"  # what came with the chat
+FINAL = "final"  # what was agreed on
+RESERVED = (CORPUS, FINAL)
+
+_LONGEST_TEXT = 4_000
+_LONGEST_DATE = 100
+_LONGEST_NAME = 60
+_MOST_EVIDENCE = 500
+_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "event": ("session", "speaker", "text", "date"),
+    "question": ("text", "answer", "category", "evidence"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One event or question of one annotator. The version grows with every change."""
+
+    id: str
+    chat: str
+    kind: Kind
+    author: str
+    version: int
+    body: Body
+    conflict_of: str | None = None  # the item that this is the other version of
+    taken_from: str | None = None  # the item that this was copied from
+    deleted: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        names = ("id", "kind", "author", "version", "body", "conflict_of", "deleted")
+        return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two changes of one item that do not go together: what is there, and what came; both kept."""
+
+    current: Item
+    kept: Item | None  # None where the change was a removal: there is nothing to keep
+
+
+def checked_name(name: str) -> str:
+    """An annotator's name, or an error that says what is wrong with it."""
+    name = " ".join(name.split())
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise RealtalkError(
+            "an annotator needs a name", fix=f"one line, at most {_LONGEST_NAME} characters"
+        )
+    if name.casefold() in RESERVED:
+        raise RealtalkError(f"'{name}' is not a person's name here", fix="choose another")
+    return name
+
+
+def cleaned(kind: Kind, given: Mapping[str, Any], chat: Chat, categories: Collection[str]) -> Body:
+    """The fields of a form that are given, checked against the chat."""
+    body: Body = {}
+    for name, value in given.items():
+        if name not in _FIELDS[kind]:
+            raise RealtalkError(f"a {kind} has no field '{name[:40]}'")
+        body[name] = _field(kind, name, value, chat, categories)
+    return body
+
+
+def _field(kind: Kind, name: str, value: Any, chat: Chat, categories: Collection[str]) -> Any:
+    if name == "session":
+        numbers = {session.number for session in chat.sessions}
+        if isinstance(value, bool) or not isinstance(value, int) or value not in numbers:
+            raise RealtalkError("no such session", where=f"chat {chat.id}")
+        return value
+    if name == "evidence":
+        return _evidence(value, chat)
+    if name == "answer" and value is None:
+        return None
+    if not isinstance(value, str):
+        raise RealtalkError(f"the {kind}'s {name} is no text")
+    longest = _LONGEST_DATE if name == "date" else _LONGEST_TEXT
+    if len(value) > longest:
+        raise RealtalkError(f"the {kind}'s {name} is longer than {longest:,} characters")
+    if name == "speaker" and value not in chat.speakers:
+        raise RealtalkError("no such speaker", where=f"chat {chat.id}")
+    if name == "category" and value and value not in categories:
+        raise RealtalkError("no such category", fix=f"known: {', '.join(categories)}")
+    return value
+
+
+def _evidence(value: Any, chat: Chat) -> list[str]:
+    if not isinstance(value, list) or len(value) > _MOST_EVIDENCE:
+        raise RealtalkError(f"evidence is a list of at most {_MOST_EVIDENCE} message ids")
+    for id_ in value:
+        if not isinstance(id_, str) or id_ not in chat.by_id:
+            raise RealtalkError("evidence names no message", where=f"chat {chat.id}")
+    return list(dict.fromkeys(value))
+
+
+def merged(body: Body, fields: Mapping[str, Any]) -> Body:
+    """A body with changed fields. New evidence makes what the file stated void."""
+    new = {**body, **fields}
+    if new.get("evidence") != body.get("evidence"):
+        new.pop("stated", None)
+        new.pop("unresolved", None)
+    return new
+
+
+def event_body(event: Event) -> Body:
+    """An event of the chat as an item's body."""
+    body: Body = {
+        "session": event.session,
+        "speaker": event.speaker or "",
+        "text": event.text,
+        "date": event.date,
+    }
+    return body | ({"extra": event.extra} if event.extra else {})
+
+
+def question_body(question: Question) -> Body:
+    """A question of the chat as an item's body."""
+    body: Body = {
+        "text": question.text,
+        "answer": question.answer,
+        "category": question.category,
+        "evidence": list(question.evidence),
+    }
+    beyond = {
+        "stated": list(question.stated),
+        "unresolved": list(question.unresolved),
+        "extra": question.extra,
+    }
+    return body | {name: value for name, value in beyond.items() if value}
+
+
+def event_of(body: Body) -> Event:
+    """The way back from `event_body`."""
+    return Event(
+        body["session"],
+        body["speaker"] or None,
+        body.get("text", ""),
+        date=body.get("date", ""),
+        extra=body.get("extra", ""),
+    )
+
+
+def question_of(body: Body, id_: str) -> Question:
+    """The way back from `question_body`; questions are numbered when they are written."""
+    return Question(
+        id_,
+        body.get("text", ""),
+        body.get("answer"),
+        body.get("category", ""),
+        tuple(body.get("evidence", ())),
+        tuple(body.get("unresolved", ())),
+        tuple(body.get("stated", ())),
+        extra=body.get("extra", ""),
+    )

@@ -1,0 +1,175 @@
+"""Chats by place, search, strips, and what an item may hold."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.errors import RealtalkError
+from realtalk.measures.labels import Label, label_frame, turn_inputs
+from realtalk.studio.searching import Index
+from realtalk.studio.shelf import PIECE, Shelf
+from realtalk.studio.strips import Strips, read_labels
+from realtalk.studio.values import (
+    checked_name,
+    cleaned,
+    event_body,
+    event_of,
+    merged,
+    question_body,
+    question_of,
+)
+from studio_server import SCRIPT, small_chat, small_corpus
+
+CATEGORIES = ("multi_hop", "temporal", "commonsense")
+
+
+def texts(*said: str) -> list[Message]:
+    return [Message(f"D1:{at}", "Ilse", None, text) for at, text in enumerate(said, 1)]
+
+
+def long_chat(messages: int) -> Chat:
+    made = [
+        Session(
+            number + 1,
+            datetime(2026, 1, 1),
+            tuple(Message(f"D{number + 1}:{at}", "Ilse", None, f"word{at}") for at in range(1, 41)),
+        )
+        for number in range(messages // 40)
+    ]
+    empty = Session(len(made) + 1, None, ())
+    return Chat("long", ("Ilse", "Omar"), (*made, empty))
+
+
+def test_pieces_are_the_whole_chat_in_order() -> None:
+    book = Shelf(Corpus("c", "realtalk", (long_chat(400),)))[0]
+    rows = [row for number in range(book.pieces) for row in book.piece(number)]
+    assert [row.message for row in rows] == list(book.chat.messages)
+    assert [row.place for row in rows] == list(range(400))
+    assert [row.place for row in rows if row.opens] == list(range(0, 400, 40))
+    assert not rows[40].follows and rows[41].follows
+    assert book.piece(book.pieces) == []
+    assert len(book.piece(0)) == PIECE
+    assert all(row.message in row.session.messages for row in rows)
+    assert book.place["D3:1"] == 80
+
+
+def test_a_shelf_needs_messages() -> None:
+    with pytest.raises(RealtalkError, match="no message"):
+        Shelf(Corpus("empty", "realtalk", (Chat("c", ("Ilse",), (Session(1, None, ()),)),)))
+    with pytest.raises(RealtalkError, match="no such chat"):
+        Shelf(small_corpus())[7]
+
+
+def test_search_finds_beginnings_accents_and_captions() -> None:
+    book = Shelf(small_corpus())[0]
+    assert [hit.place for hit in book.search("CAFE").rows] == [3]
+    assert [hit.place for hit in book.search("sist noo").rows] == [5]
+    assert [hit.place for hit in book.search("dented").rows] == [6]
+    assert book.search("kettle").total == 2
+    assert book.search("").total == book.search("   ").total == 0
+    assert book.search("zeppelin").total == 0
+
+
+def test_search_takes_what_is_typed_as_words() -> None:
+    index = Index(texts('she said "no" AND left', "NEAR the sea", "100 % sure", "a* b-c"))
+    assert index.search('"no" AND', 9).total == 1
+    assert index.search("NEAR(", 9).total == 1
+    assert index.search("%", 9).total == 1
+    assert index.search("b-c", 9).total == 1
+    assert index.search("'; DROP TABLE message; --", 9).total == 0
+    assert index.search("sea", 9).total == 1
+
+
+def test_search_finds_parts_of_scripts_without_spaces() -> None:
+    index = Index(texts("昨日港の近くに引っ越した", "วันนี้อากาศดี"))
+    assert index.search("港の", 9).rows[0].place == 0
+    assert index.search("อากาศ", 9).rows[0].place == 1
+
+
+def test_hits_are_marked_and_bounded() -> None:
+    index = Index(texts("x " * 500 + "needle" + " y" * 500, "\x02not a mark\x03 needle"))
+    found = index.search("needle", 1)
+    assert (found.total, len(found.rows)) == (2, 1)
+    assert "\x02needle\x03" in found.rows[0].excerpt
+    assert len(found.rows[0].excerpt) < 250
+    second = index.search("needle", 2).rows[1].excerpt
+    assert second == "not a mark \x02needle\x03"
+
+
+def test_strips_are_made_once_and_kept(tmp_path: Path) -> None:
+    chat = small_chat()
+    strips = Strips.background(chat, tmp_path)
+    late = time.monotonic() + 60
+    while strips.done < strips.total and not strips.note and time.monotonic() < late:
+        time.sleep(0.05)
+    assert strips.progress == (len(chat.turns), len(chat.turns), "")
+    first = strips.of("D1:2")
+    assert first is not None and first.sentiment in ("negative", "neutral", "positive")
+    assert strips.of("D1:3") is first  # one turn, one label
+    (kept,) = (tmp_path / "studio").iterdir()
+    rows = (kept / "labels.jsonl").read_text()
+    assert "harbour" not in rows and SCRIPT not in rows
+    again = Strips.background(chat, tmp_path)
+    while again.done < again.total and time.monotonic() < late:
+        time.sleep(0.05)
+    assert again.of("D1:2") == first
+    assert (kept / "labels.jsonl").read_text() == rows  # nothing was labelled twice
+
+
+def test_labels_from_a_folder(tmp_path: Path) -> None:
+    inputs = turn_inputs(small_corpus())
+    labels = [Label(sentiment="positive", unscored={"emotion": "judge said nothing"})] * len(inputs)
+    label_frame(inputs, labels, "test", "1").write_parquet(tmp_path / "labels.parquet")
+    found = read_labels(tmp_path)["Chat_1_Ilse_Omar"].of("D1:3")
+    assert found is not None
+    assert (found.sentiment, found.emotion, found.why) == ("positive", None, "judge said nothing")
+    with pytest.raises(RealtalkError, match="no labels"):
+        read_labels(tmp_path / "elsewhere")
+    pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "labels.parquet")
+    with pytest.raises(RealtalkError, match="other columns"):
+        read_labels(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "why"),
+    [
+        ("event", {"session": 9}, "no such session"),
+        ("event", {"session": True}, "no such session"),
+        ("event", {"speaker": "Nobody"}, "no such speaker"),
+        ("event", {"text": 3}, "no text"),
+        ("event", {"evidence": []}, "no field"),
+        ("question", {"evidence": ["D9:9"]}, "names no message"),
+        ("question", {"evidence": "D1:1"}, "a list"),
+        ("question", {"category": "riddle"}, "no such category"),
+        ("question", {"text": "x" * 4001}, "longer than"),
+    ],
+)
+def test_what_does_not_fit_is_refused(kind: Any, fields: dict[str, Any], why: str) -> None:
+    with pytest.raises(RealtalkError, match=why) as refused:
+        cleaned(kind, fields, small_chat(), CATEGORIES)
+    assert "xxxx" not in str(refused.value)
+
+
+def test_bodies_go_there_and_back() -> None:
+    chat = small_chat()
+    assert event_of(event_body(chat.events[0])) == chat.events[0]
+    assert question_of(question_body(chat.questions[0]), "Q1") == chat.questions[0]
+
+
+def test_new_evidence_voids_what_the_file_stated() -> None:
+    body = {"evidence": ["D1:1"], "stated": ["D1;1"], "unresolved": ["D9"], "text": "q"}
+    assert merged(body, {"text": "r"})["stated"] == ["D1;1"]
+    assert set(merged(body, {"evidence": ["D1:2"]})) == {"evidence", "text"}
+
+
+@pytest.mark.parametrize("name", ["", "  ", "final", "Corpus", "x" * 61, "a\x07b"])
+def test_names_that_are_no_annotators(name: str) -> None:
+    with pytest.raises(RealtalkError):
+        checked_name(name)

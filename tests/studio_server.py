@@ -1,0 +1,110 @@
+"""A studio for tests: a fictional chat, a real server, and clients that are let in."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
+
+SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+_COMMAND = "from realtalk.cli.main import main; main()"
+
+
+def small_chat() -> Chat:
+    """Two sessions, a photo, a message that is a script, an event and a question."""
+    start = datetime(2026, 5, 4, 9, 0)
+    said = [
+        [
+            ("Ilse", "I moved to the harbour flat on Sunday"),
+            ("Omar", "already?? how is the light"),
+            ("Omar", SCRIPT),
+            ("Ilse", "soft, and the café downstairs smells of cardamom"),
+        ],
+        [
+            ("Omar", "did the kettle survive the move"),
+            ("Ilse", "it did, my sister Noor carried it on her lap"),
+            ("Ilse", ""),
+        ],
+    ]
+    sessions = []
+    for number, lines in enumerate(said, 1):
+        day = start + timedelta(days=2 * (number - 1))
+        messages = tuple(
+            Message(
+                f"D{number}:{at}",
+                who,
+                day + timedelta(minutes=at),
+                text,
+                () if text else (Attachment("image", caption="a dented kettle"),),
+            )
+            for at, (who, text) in enumerate(lines, 1)
+        )
+        sessions.append(Session(number, day, messages))
+    question = Question("Q1", "When did Ilse move?", "3 May 2026", "temporal", ("D1:1",))
+    event = Event(1, "Ilse", "Ilse moves to a flat at the harbour.")
+    return Chat("Chat_1_Ilse_Omar", ("Ilse", "Omar"), tuple(sessions), (event,), (question,))
+
+
+def small_corpus() -> Corpus:
+    return Corpus("harbour", "realtalk", (small_chat(),))
+
+
+@contextmanager
+def entered(url: str) -> Iterator[httpx.Client]:
+    """A client that followed the link and knows the page's token."""
+    parts = urlsplit(url)
+    with httpx.Client(base_url=f"{parts.scheme}://{parts.netloc}", timeout=30) as client:
+        client.get(f"/?{parts.query}").raise_for_status()
+        client.headers["x-csrf-token"] = client.get("/csrf").json()["csrf"]
+        yield client
+
+
+class Studio:
+    """The command as a process of its own."""
+
+    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
+        self.process = process
+        self.url = url
+
+    def kill(self) -> None:
+        """No warning, no clean end."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+@contextmanager
+def studio(path: str, annotations: Path, *words: str) -> Iterator[Studio]:
+    """Starts `realtalk studio` and waits for its link."""
+    environment = {**os.environ, "REALTALK_CACHE": str(annotations.parent / "cache")}
+    command = [sys.executable, "-c", _COMMAND, "studio", path, "--no-open", "--json"]
+    process = subprocess.Popen(
+        [*command, "--annotations", str(annotations), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+    )
+    try:
+        assert process.stdout is not None
+        yield Studio(process, json.loads(process.stdout.readline())["url"])
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def new_item(kind: str, fields: dict[str, Any], request: str, who: str = "") -> dict[str, Any]:
+    return {"kind": kind, "fields": fields, "who": who, "request": request}
