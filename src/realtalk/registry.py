@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
 
 from realtalk.errors import RealtalkError
 
-__all__ = ["Registry", "read_value", "suggest"]
+__all__ = ["Registry", "make", "read_value", "suggest"]
 
 T = TypeVar("T")
 
@@ -53,6 +54,38 @@ class Registry(Generic[T]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._references)
+
+
+def make(
+    what: str,
+    factory: Callable[..., T],
+    settings: Mapping[str, Any] | None,
+    *,
+    known: Mapping[str, inspect.Parameter] | None = None,
+    fix: str = "give it as --{key} or --set {key}=VALUE",
+) -> T:
+    """What a factory makes of settings given as text, as on the command line, or typed.
+
+    `what` is what it makes, for errors: the memory 'notes'. Each setting has its type and mostly a
+    default; text is read by that type, and what is no such value is refused by name. `known` are
+    the settings that may be given, where that is not all of them.
+    """
+    if known is None:
+        known = inspect.signature(factory, eval_str=True).parameters
+    name = what.rpartition("'")[0].rpartition("'")[2] or what
+    given: dict[str, Any] = {}
+    for key, value in (settings or {}).items():
+        if key not in known:
+            if not known:
+                raise RealtalkError(f"{what} has no setting '{key}'", fix="it has none")
+            raise suggest(f"setting of {what}", key, list(known))
+        text = isinstance(value, str)
+        where = f"{name}, setting {key}"
+        given[key] = read_value(value, known[key].annotation, where) if text else value
+    for key, each in known.items():
+        if each.default is each.empty and key not in given:
+            raise RealtalkError(f"{what} needs the setting '{key}'", fix=fix.format(key=key))
+    return factory(**given)
 
 
 def read_value(text: str, kind: Any, where: str) -> Any:

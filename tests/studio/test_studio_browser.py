@@ -12,11 +12,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.measures.labels import Label
 from realtalk.studio.desk import Desk
 from realtalk.studio.serving import Server
 from realtalk.studio.shelf import Shelf
 from realtalk.studio.store import Store
-from realtalk.studio.strips import Strip, Strips
+from realtalk.studio.strips import Strips
 from studio_server import SCRIPT, small_corpus, studio
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
@@ -68,7 +69,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     store = Store.open(tmp_path / "notes.sqlite")
     corpus = small_corpus()
     chats = (*corpus.chats, long_chat(100, 60))
-    strip = Strip(sentiment="positive", sentiment_p=0.9, emotion="joy", reflective=True)
+    strip = Label(sentiment="positive", sentiment_p=0.9, emotion="joy", reflective=True)
     labels = {"Chat_1_Ilse_Omar": Strips({"D1:1": strip})}
     yield Desk(Shelf(Corpus("harbour", "realtalk", chats)), store, "Ana", labels)
     store.close()

@@ -15,7 +15,7 @@ from realtalk.errors import RealtalkError
 from realtalk.measures.labels import Label, label_frame, turn_inputs
 from realtalk.studio.searching import Index
 from realtalk.studio.shelf import PIECE, Shelf
-from realtalk.studio.strips import Strips, read_labels
+from realtalk.studio.strips import Strips, read_strips
 from realtalk.studio.values import (
     checked_name,
     cleaned,
@@ -127,14 +127,15 @@ def test_labels_from_a_folder(tmp_path: Path) -> None:
     inputs = turn_inputs(small_corpus())
     labels = [Label(sentiment="positive", unscored={"emotion": "judge said nothing"})] * len(inputs)
     label_frame(inputs, labels, "test", "1").write_parquet(tmp_path / "labels.parquet")
-    found = read_labels(tmp_path)["Chat_1_Ilse_Omar"].of("D1:3")
+    found = read_strips(tmp_path)["Chat_1_Ilse_Omar"].of("D1:3")
     assert found is not None
-    assert (found.sentiment, found.emotion, found.why) == ("positive", None, "judge said nothing")
+    assert (found.sentiment, found.emotion) == ("positive", None)
+    assert found.unscored == {"emotion": "judge said nothing"}
     with pytest.raises(RealtalkError, match="no labels"):
-        read_labels(tmp_path / "elsewhere")
+        read_strips(tmp_path / "elsewhere")
     pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "labels.parquet")
     with pytest.raises(RealtalkError, match="other columns"):
-        read_labels(tmp_path)
+        read_strips(tmp_path)
 
 
 @pytest.mark.parametrize(

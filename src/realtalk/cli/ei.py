@@ -188,19 +188,10 @@ def _labeller(
 
 
 def _say_unscored(frame: pl.DataFrame) -> None:
-    import polars as pl
-
     from realtalk.cli.printing import say
+    from realtalk.measures.label_files import unscored_reasons
 
-    reasons = (
-        frame.explode("unscored")
-        .unnest("unscored", separator="_")
-        .drop_nulls("unscored_measure")
-        .group_by("unscored_measure", "unscored_reason")
-        .agg(pl.len().alias("n"))
-        .sort("unscored_measure", "unscored_reason")
-    )
-    for measure, reason, count in reasons.iter_rows():
+    for measure, reason, count in unscored_reasons(frame):
         say(f"unscored: {measure} for {count:,} of {frame.height:,} turns ({reason})")
 
 
@@ -211,36 +202,17 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
         frame.write_parquet(temporary, compression="zstd", compression_level=1)
 
 
-def _labels(folder: Path) -> pl.DataFrame:
-    """The labels of a folder, or of the file itself."""
-    import polars as pl
-
-    from realtalk.errors import RealtalkError
-    from realtalk.measures.labels import LABELS
-
-    path = folder / "labels.parquet" if folder.is_dir() else folder
-    fix = "make them with: realtalk ei PATH --out DIR"
-    if not path.is_file():
-        raise RealtalkError("no labels here", where=str(path), fix=fix)
-    try:
-        frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise RealtalkError("not a readable Parquet file", where=str(path), fix=fix) from error
-    if frame.schema != LABELS:
-        raise RealtalkError("has other columns than labels", where=str(path), fix=fix)
-    return frame
-
-
 def _labels_of(target: str, protocol: str) -> pl.DataFrame:
     """Labels that are there, or those of a corpus, made now by the embedded encoder."""
     from realtalk.errors import RealtalkError
     from realtalk.facets.values import rules_of
+    from realtalk.measures.label_files import read_labels
 
     path = Path(target)
     if not (path / "labels.parquet").is_file() and path.suffix != ".parquet":
         with opened(target, None, read_options("6h")) as found:
             return _label(found.reading.corpus, _labeller("embedded", [], None, "", 1), protocol)
-    frame = _labels(path)
+    frame = read_labels(path)
     if not rules_of(protocol).joined and (frame["message_ids"].list.len() > 1).any():
         raise RealtalkError(
             f"these labels are of joined turns, '{protocol}' wants them of messages",
@@ -260,8 +232,9 @@ def agree(first: Labelled, second: Labelled, json: Json = False) -> None:
     """
     from realtalk.cli.printing import print_json, show
     from realtalk.facets.agreement import agreement, agreement_rows
+    from realtalk.measures.label_files import read_labels
 
-    found = agreement(_labels(first), _labels(second))
+    found = agreement(read_labels(first), read_labels(second))
     if json:
         print_json(found.to_json())
     else:

@@ -10,8 +10,6 @@ import typer
 from realtalk.cli.options import opened, read_options
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from realtalk.chat import Corpus
     from realtalk.persona.choosing import Choice
     from realtalk.persona.summaries import Simulation
@@ -153,28 +151,15 @@ def chosen_chats(
     speaker: str | None,
 ) -> tuple[Corpus, list[Choice]]:
     from realtalk.cli.printing import progress
+    from realtalk.measures.label_files import read_labels
     from realtalk.persona.turns import choices_of
 
     with opened(path, format_name, read_options(gap)) as found:
         corpus = found.reading.corpus
-    frame = None if labels is None else _read_labels(labels)
+    frame = None if labels is None else read_labels(labels)
     with progress("labelling") as advance:
         choices = choices_of(corpus, labels=frame, choice=choice, speaker=speaker, progress=advance)
     return corpus, choices
-
-
-def _read_labels(folder: Path) -> pl.DataFrame:
-    import polars as pl
-
-    from realtalk.errors import RealtalkError
-
-    place = folder / "labels.parquet" if folder.is_dir() else folder
-    try:
-        return pl.read_parquet(place)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise RealtalkError(
-            "no labels here", where=str(folder), fix="make them: realtalk ei PATH --out DIR"
-        ) from error
 
 
 class Loaded(NamedTuple):

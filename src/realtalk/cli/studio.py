@@ -72,11 +72,11 @@ def studio(
     from realtalk.studio.desk import Desk
     from realtalk.studio.shelf import Shelf
     from realtalk.studio.store import Store
-    from realtalk.studio.strips import read_labels
+    from realtalk.studio.strips import read_strips
     from realtalk.studio.values import checked_name
 
     name = checked_name(annotator) if annotator else _user()
-    strips = read_labels(labels) if labels else None
+    strips = read_strips(labels) if labels else None
     with opened(path, format_name, read_options(gap)) as found:
         shelf = Shelf(found.reading.corpus)
     place = annotations or Path(f"{file_stem(shelf.name)}-annotations.sqlite")

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from realtalk.errors import RealtalkError
 from realtalk.memory.values import Memory
-from realtalk.registry import Registry, read_value, suggest
+from realtalk.registry import Registry, make
 
 __all__ = ["BUDGETLESS", "MEMORIES", "make_memory", "parse_settings", "settings_of"]
 
@@ -62,28 +62,13 @@ def settings_of(name: str) -> dict[str, str]:
 
 def make_memory(name: str, settings: Mapping[str, Any] | None = None) -> Memory:
     """The memory of that name. Values may be text, as from the command line, or typed."""
-    known = _parameters(name)
-    given: dict[str, Any] = {}
-    for key, value in (settings or {}).items():
-        if key not in known:
-            raise _unknown(name, key, list(known))
-        typed = value
-        if isinstance(value, str):
-            typed = read_value(value, known[key].annotation, f"{name}, setting {key}")
-        given[key] = typed
-    missing = [key for key, each in known.items() if each.default is each.empty]
-    if lacking := [key for key in missing if key not in given]:
-        raise RealtalkError(
-            f"the memory '{name}' needs the setting '{lacking[0]}'",
-            fix=f"give it as {lacking[0]}=VALUE",
-        )
-    return MEMORIES[name](**given)
-
-
-def _unknown(name: str, key: str, known: list[str]) -> RealtalkError:
-    if not known:
-        return RealtalkError(f"the memory '{name}' has no setting '{key}'", fix="it has none")
-    return suggest(f"setting of the memory '{name}'", key, known)
+    return make(
+        f"the memory '{name}'",
+        MEMORIES[name],
+        settings,
+        known=_parameters(name),
+        fix="give it as {key}=VALUE",
+    )
 
 
 def _parameters(name: str) -> dict[str, inspect.Parameter]:

@@ -9,13 +9,11 @@ by that type; what is no such value is refused by name.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from realtalk.errors import RealtalkError
 from realtalk.persona.values import Simulator
-from realtalk.registry import Registry, read_value, suggest
+from realtalk.registry import Registry, make
 
 __all__ = ["BASELINES", "SIMULATORS", "make_simulator"]
 
@@ -39,21 +37,4 @@ BASELINES = ("copy", "constant", "common", "retrieve")  # need no model
 
 def make_simulator(name: str, settings: Mapping[str, Any] | None = None) -> Simulator:
     """The simulator of that name. Values may be text, as from the command line, or typed."""
-    factory = SIMULATORS[name]
-    known = inspect.signature(factory, eval_str=True).parameters
-    given: dict[str, Any] = {}
-    for key, value in (settings or {}).items():
-        if key not in known:
-            if not known:
-                raise RealtalkError(f"the simulator '{name}' has no setting '{key}'")
-            raise suggest(f"setting of the simulator '{name}'", key, list(known))
-        kind = known[key].annotation
-        where = f"{name}, setting {key}"
-        given[key] = read_value(value, kind, where) if isinstance(value, str) else value
-    for key, each in known.items():
-        if each.default is each.empty and key not in given:
-            raise RealtalkError(
-                f"the simulator '{name}' needs the setting '{key}'",
-                fix=f"give it as --{key} or --set {key}=VALUE",
-            )
-    return factory(**given)
+    return make(f"the simulator '{name}'", SIMULATORS[name], settings)

@@ -222,8 +222,9 @@ def _labels(found: Found, corpora: Sequence[CorpusRun]) -> LabelsRun:
     from realtalk.facets import from_frame
     from realtalk.facets.consistency import consistency_of
     from realtalk.facets.speakers import measure_speakers
+    from realtalk.measures.label_files import read_labels
 
-    frame = read_labels(found.folder / "labels.parquet")
+    frame = read_labels(found.folder)
     if frame.is_empty():
         raise RealtalkError("holds no label", where=str(found.folder))
     kept = _speakers(found.folder / "speakers.parquet")
@@ -242,22 +243,6 @@ def _labels(found: Found, corpora: Sequence[CorpusRun]) -> LabelsRun:
         None,
     )
     return LabelsRun(found, owner or found.name, frame, protocol, speakers, consistency)
-
-
-def read_labels(path: Path) -> pl.DataFrame:
-    """A table that `realtalk ei` wrote, checked."""
-    import polars as pl
-
-    from realtalk.measures.labels import LABELS as SCHEMA
-
-    fix = "make them with: realtalk ei PATH --out DIR"
-    try:
-        frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise RealtalkError("not a readable Parquet file", where=str(path), fix=fix) from error
-    if frame.schema != SCHEMA:
-        raise RealtalkError("has other columns than labels", where=str(path), fix=fix)
-    return frame
 
 
 def _speakers(path: Path) -> pl.DataFrame | None:

@@ -47,17 +47,9 @@ def unscored_section(
 
 
 def _labels(each: LabelsRun) -> Iterator[tuple[Cell, ...]]:
-    import polars as pl
+    from realtalk.measures.label_files import unscored_reasons
 
-    reasons = (
-        each.frame.explode("unscored")
-        .unnest("unscored", separator="_")
-        .drop_nulls("unscored_measure")
-        .group_by("unscored_measure", "unscored_reason")
-        .agg(pl.len().alias("n"))
-        .sort("unscored_measure", "unscored_reason")
-    )
-    for measure, reason, count in reasons.iter_rows():
+    for measure, reason, count in unscored_reasons(each.frame):
         yield (f"{each.name}, labels", str(measure), count, each.frame.height, reason)
     facets = Counter(
         (facet.title, found.unscored)

@@ -17,9 +17,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from realtalk.corpora.categories import number_of
+from realtalk.measures.labels import Label
 from realtalk.studio.searching import MARKS
 from realtalk.studio.shelf import PIECE, Book
-from realtalk.studio.strips import Strip
 from realtalk.studio.values import CORPUS, FINAL, Item
 
 __all__ = ["category_title", "context", "day", "render", "session_counts"]
@@ -137,7 +137,7 @@ def _link(url: str) -> str:
         return ""
 
 
-def _strip_line(strip: Strip) -> str:
+def _strip_line(strip: Label) -> str:
     """A strip in words, for those who hear the page."""
     said = [word for word in (strip.emotion, strip.sentiment) if word]
     said += [name for name in ("reflective", "grounding") if getattr(strip, name)]

@@ -1,7 +1,7 @@
 """The EI of every message for the strip beside it: read from labels, or made in the background.
 
     strips = Strips.background(chat)     starts when first asked for; kept in the cache
-    strips.of("D1:2")                    → Strip(sentiment="positive", emotion="joy", …) or None
+    strips.of("D1:2")                    → Label(sentiment="positive", emotion="joy", …) or None
     strips.progress                      → (done, total, "")
 
 A turn's label stands beside each of its messages. Labels that are made here are kept as a run
@@ -17,55 +17,34 @@ import sys
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.download import cache_folder
 from realtalk.errors import RealtalkError
+from realtalk.measures.label_files import read_labels
+from realtalk.measures.labels import Label, TurnInput, turn_inputs
 
-if TYPE_CHECKING:
-    from realtalk.measures.labels import TurnInput
-
-__all__ = ["Strip", "Strips", "read_labels"]
+__all__ = ["Strips", "read_strips"]
 
 _AT_ONCE = 64  # turns between two looks at what is done
 _KEY = ("turn",)
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """What was measured of one turn; None is unscored."""
-
-    reflective: bool | None = None
-    reflective_p: float | None = None
-    grounding: bool | None = None
-    grounding_p: float | None = None
-    sentiment: str | None = None
-    sentiment_p: float | None = None
-    emotion: str | None = None
-    emotion_p: float | None = None
-    intimacy: float | None = None
-    emotional_reaction: int | None = None
-    interpretation: int | None = None
-    exploration: int | None = None
-    empathy: float | None = None
-    why: str = ""  # why something is unscored
-
-
-_NAMES = tuple(field.name for field in fields(Strip) if field.name != "why")
+_NAMES = tuple(field.name for field in fields(Label) if field.name != "unscored")
 
 
 class Strips:
     """Strips of one chat by message id, growing while they are made."""
 
-    def __init__(self, found: Mapping[str, Strip] | None = None) -> None:
-        self._found: dict[str, Strip] = dict(found or {})
+    def __init__(self, found: Mapping[str, Label] | None = None) -> None:
+        self._found: dict[str, Label] = dict(found or {})
         self.done, self.total, self.note = len(self._found), len(self._found), ""
         self._near = ""  # a message that is being read
 
-    def of(self, message: str) -> Strip | None:
+    def of(self, message: str) -> Label | None:
         return self._found.get(message)
 
     def reading(self, message: str) -> None:
@@ -97,7 +76,6 @@ class Strips:
 
     def _label(self, chat: Chat, folder: Path) -> None:
         from realtalk.measures.embedded import EmbeddedLabeller
-        from realtalk.measures.labels import turn_inputs
         from realtalk.runs.folder import Run
 
         _yield_to_readers()
@@ -116,7 +94,7 @@ class Strips:
                 for given, label in zip(part, labeller.label(part), strict=True):
                     row = {name: getattr(label, name) for name in _NAMES}
                     row |= {"turn": given.turn, "ids": list(given.ids)}
-                    row["why"] = "; ".join(sorted(set(label.unscored.values())))
+                    row["unscored"] = dict(label.unscored)
                     rows.add(row)
                     self._take(given.ids, row)
                 self.done += len(part)
@@ -128,7 +106,7 @@ class Strips:
         return left[at : at + _AT_ONCE], left[:at] + left[at + _AT_ONCE :]
 
     def _take(self, ids: Iterable[str], row: Mapping[str, Any]) -> None:
-        strip = Strip(**{name: row.get(name) for name in _NAMES}, why=row.get("why") or "")
+        strip = Label(**{name: row[name] for name in _NAMES}, unscored=row["unscored"])
         for id_ in ids:
             self._found[id_] = strip
 
@@ -150,26 +128,12 @@ def _fingerprint(chat: Chat) -> str:
     return digest.hexdigest()[:24]
 
 
-def read_labels(path: Path) -> dict[str, Strips]:
+def read_strips(path: Path) -> dict[str, Strips]:
     """The strips of every chat in a folder that `realtalk ei --out` wrote, or in its file."""
-    import polars as pl
-
-    from realtalk.measures.labels import LABELS
-
-    file = path / "labels.parquet" if path.is_dir() else path
-    fix = "make them with: realtalk ei PATH --out DIR"
-    if not file.is_file():
-        raise RealtalkError("no labels here", where=str(file), fix=fix)
-    try:
-        frame = pl.read_parquet(file)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise RealtalkError("not a readable Parquet file", where=str(file), fix=fix) from error
-    if frame.schema != LABELS:
-        raise RealtalkError("has other columns than labels", where=str(file), fix=fix)
-    found: dict[str, dict[str, Strip]] = {}
-    for row in frame.iter_rows(named=True):
-        reasons = {each["reason"] for each in row["unscored"] or ()}
-        strip = Strip(**{name: row[name] for name in _NAMES}, why="; ".join(sorted(reasons)))
+    found: dict[str, dict[str, Label]] = {}
+    for row in read_labels(path).iter_rows(named=True):
+        reasons = {each["measure"]: each["reason"] for each in row["unscored"] or ()}
+        strip = Label(**{name: row[name] for name in _NAMES}, unscored=reasons)
         for id_ in row["message_ids"]:
             found.setdefault(row["chat"], {})[id_] = strip
     return {chat: Strips(strips) for chat, strips in found.items()}

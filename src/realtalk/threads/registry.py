@@ -9,12 +9,11 @@ by that type; what is no such value is refused by name.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from realtalk.errors import RealtalkError
-from realtalk.registry import Registry, read_value, suggest
+from realtalk.registry import Registry, make
 from realtalk.threads.predictors import Predictor
 from realtalk.threads.values import Protocol, Task
 
@@ -38,24 +37,7 @@ BASELINES = ("majority", "parent", "mean", "nearest", "regression")  # need no l
 
 def make_predictor(name: str, settings: Mapping[str, Any] | None = None) -> Predictor:
     """The predictor of that name. Values may be text, as from the command line, or typed."""
-    factory = PREDICTORS[name]
-    known = inspect.signature(factory, eval_str=True).parameters
-    given: dict[str, Any] = {}
-    for key, value in (settings or {}).items():
-        if key not in known:
-            if not known:
-                raise RealtalkError(f"the predictor '{name}' has no setting '{key}'")
-            raise suggest(f"setting of the predictor '{name}'", key, list(known))
-        where = f"{name}, setting {key}"
-        text = isinstance(value, str)
-        given[key] = read_value(value, known[key].annotation, where) if text else value
-    for key, each in known.items():
-        if each.default is each.empty and key not in given:
-            raise RealtalkError(
-                f"the predictor '{name}' needs the setting '{key}'",
-                fix=f"give it as --{key} or --set {key}=VALUE",
-            )
-    return factory(**given)
+    return make(f"the predictor '{name}'", PREDICTORS[name], settings)
 
 
 def refuse_unfit(predictor: Predictor, task: Task, protocol: Protocol) -> None:
