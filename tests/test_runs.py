@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from killed_runs import kill_at, started
 from realtalk.errors import RealtalkError
 from realtalk.runs import Run, versions
 
@@ -146,27 +144,16 @@ run_probe(plan, Path(sys.argv[1]))
 """
 
 
-def started(folder: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)])
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_a_killed_run_ends_with_the_same_rows(tmp_path: Path) -> None:
     steady, killed = tmp_path / "steady", tmp_path / "killed"
-    assert started(steady).wait() == 0
+    assert started(SCRIPT, steady).wait() == 0
     target = random.randrange(5, 60)  # a different row every time
-    run = started(killed)
     path = killed / "rows.jsonl"
-    while not path.exists() or path.read_bytes().count(b"\n") < target:
-        assert run.poll() is None, "the run ended too early"
-        time.sleep(0.002)
-    run.send_signal(signal.SIGKILL)
-    run.wait()
-    before = path.read_bytes()
-    there = before[: before.rfind(b"\n") + 1]
+    there = kill_at(target, started(SCRIPT, killed), path)
     assert target <= there.count(b"\n") < 102
     assert not (killed / "rows.parquet").exists()
-    assert started(killed).wait() == 0
+    assert started(SCRIPT, killed).wait() == 0
     after = path.read_bytes()
     assert after.startswith(there)  # what was there is not asked again
     assert after.count(b"\n") == 102

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from judge_server import Call, JudgeServer
+from inspect_tasks import evaluated
+from judge_server import Call
 from realtalk.errors import RealtalkError
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
@@ -31,33 +31,9 @@ def answer(call: Call) -> str:
     return "" if "Theo's boss" in call.prompt else "3 March 2026"
 
 
-def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **arguments: Any) -> Any:
-    from inspect_ai import eval
-    from inspect_ai.log import read_eval_log
-    from inspect_ai.model import get_model
-
-    from realtalk.tasks import memory_probing
-
-    monkeypatch.setenv("LOCAL_API_KEY", "none")
-    with JudgeServer(answer) as server:
-        monkeypatch.setenv("LOCAL_BASE_URL", server.url)
-        (log,) = eval(
-            memory_probing(**arguments),
-            # Not the model of another test: its address is another one.
-            model=get_model("openai-api/local/tiny", memoize=False),
-            max_retries=0,
-            log_dir=str(tmp_path),
-            display="none",
-            log_realtime=False,
-            ctl_server=False,
-        )
-        return read_eval_log(log.location), server.calls
-
-
 def test_a_task_is_scored_like_a_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log, calls = evaluated(
-        tmp_path,
-        monkeypatch,
+        *("memory_probing", tmp_path, monkeypatch, answer),
         memory="recent",
         budget="120",
         questions=10,
@@ -98,8 +74,7 @@ def test_a_task_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(RealtalkError, match="is no setting"):
         memory_probing(memory="recent", settings="reach")
     log, _ = evaluated(
-        tmp_path,
-        monkeypatch,
+        *("memory_probing", tmp_path, monkeypatch, answer),
         memory="recent",
         budget=60,
         questions=1,

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
-import signal
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +14,7 @@ import pytest
 
 from judge_server import Call, JudgeServer
 from judge_server import Reply as ServerReply
+from killed_runs import kill_at, started
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
@@ -132,10 +130,6 @@ threads.run_threads(corpus, samples, made, Path(sys.argv[1]), ("p-conv", "p-nonc
 """
 
 
-def _started(folder: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)])
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_a_killed_run_goes_on_to_equal_rows(corpus: Corpus, tmp_path: Path) -> None:
     class Small(Regression):
@@ -145,19 +139,12 @@ def test_a_killed_run_goes_on_to_equal_rows(corpus: Corpus, tmp_path: Path) -> N
     whole = make_samples(corpus, "impact")
     run_threads(corpus, whole, Small(texts=False), steady, ("p-conv", "p-nonconv"))
     aim = random.randrange(5, 250)  # a different row every time
-    run = _started(killed)
     path = killed / "rows.jsonl"
-    while not path.exists() or path.read_bytes().count(b"\n") < aim:
-        assert run.poll() is None, "the run ended too early"
-        time.sleep(0.002)
-    run.send_signal(signal.SIGKILL)
-    run.wait()
-    before = path.read_bytes()
-    there = before[: before.rfind(b"\n") + 1]
+    there = kill_at(aim, started(SCRIPT, killed), path)
     assert aim <= there.count(b"\n") < 320
     partly = load_threads(killed)
     assert any("of 320 predictions" in note for note in partly.notes)
-    assert _started(killed).wait() == 0
+    assert started(SCRIPT, killed).wait() == 0
     assert path.read_bytes().startswith(there)  # what was there is kept as it was
     rows = pl.read_parquet(killed / "rows.parquet")
     assert rows.height == 320

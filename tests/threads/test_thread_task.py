@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from judge_server import Call, JudgeServer
+from inspect_tasks import evaluated
 from realtalk.errors import RealtalkError
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
@@ -25,30 +25,6 @@ def _collected() -> Iterator[None]:
     gc.collect()  # here, where the warnings about the engine's streams are silenced
 
 
-def _evaluated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: Any, **arguments: Any
-) -> tuple[Any, list[Call]]:
-    from inspect_ai import eval
-    from inspect_ai.log import read_eval_log
-    from inspect_ai.model import get_model
-
-    from realtalk.tasks import threads
-
-    monkeypatch.setenv("LOCAL_API_KEY", "none")
-    with JudgeServer(rule) as server:
-        monkeypatch.setenv("LOCAL_BASE_URL", server.url)
-        (log,) = eval(
-            threads(**arguments),
-            model=get_model("openai-api/local/tiny", memoize=False),
-            max_retries=0,
-            log_dir=str(tmp_path),
-            display="none",
-            log_realtime=False,
-            ctl_server=False,
-        )
-        return read_eval_log(log.location), server.calls
-
-
 def _figures(log: Any) -> dict[str, dict[str, float]]:
     return {
         each.name: {name: found.value for name, found in each.metrics.items()}
@@ -57,8 +33,13 @@ def _figures(log: Any) -> dict[str, dict[str, float]]:
 
 
 def test_sentiment_plain_and_strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log, calls = _evaluated(
-        *(tmp_path, monkeypatch, lambda call: "hm" if "in Art" in call.prompt else "positive"),
+    log, calls = evaluated(
+        *(
+            "threads",
+            tmp_path,
+            monkeypatch,
+            lambda call: "hm" if "in Art" in call.prompt else "positive",
+        ),
         task="sentiment",
         setting="p-conv",
         replies=20,
@@ -84,8 +65,8 @@ def test_sentiment_plain_and_strict(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_impact_and_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log, _ = _evaluated(
-        *(tmp_path, monkeypatch, lambda call: "3"),
+    log, _ = evaluated(
+        *("threads", tmp_path, monkeypatch, lambda call: "3"),
         task="impact",
         setting="np-nonconv",
         replies=6,
@@ -95,8 +76,8 @@ def test_impact_and_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     truths = [float(sample.target) for sample in log.samples]
     assert found["mae"] == pytest.approx(sum(abs(3 - truth) for truth in truths) / 6)
     assert "spearman" not in found  # one answer for all has no ranks: left out, not 0
-    log, calls = _evaluated(
-        *(tmp_path, monkeypatch, lambda call: "that is a fair point"),
+    log, calls = evaluated(
+        *("threads", tmp_path, monkeypatch, lambda call: "that is a fair point"),
         task="next_text",
         replies=6,
         budget=300,
