@@ -131,6 +131,8 @@ def test_a_shared_run_has_its_scores_and_no_text(tmp_path: Path) -> None:
     assert names == {"run.json", "rows.parquet", "speakers.parquet"}
     with pytest.raises(RealtalkError, match="is not empty"):
         share(tmp_path / "run", tmp_path / "shared")
+    with pytest.raises(RealtalkError, match="is not empty"):
+        share(tmp_path / "run", tmp_path / "run" / "run.json")
 
 
 def test_a_limit_takes_the_first_turns(tmp_path: Path) -> None:

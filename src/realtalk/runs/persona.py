@@ -214,7 +214,7 @@ def share(folder: Path, out: Path) -> SimulatedRun:
     from realtalk.corpora.writing import atomic_path, write_json
 
     found = load_persona(folder)
-    if out.exists() and any(out.iterdir()):
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise RealtalkError("is not empty", where=str(out), fix="name another folder")
     out.mkdir(parents=True, exist_ok=True)
     tables = {
