@@ -75,6 +75,15 @@ def test_charts_are_drawn_when_they_come_into_view(page: Any) -> None:
     assert page.locator("svg script, svg img").count() == 0
 
 
+def test_a_drawn_chart_takes_the_room_kept_for_it(page: Any) -> None:
+    """A page that jumps moves a button away from under the reader's hand."""
+    heights = "[...document.querySelectorAll('.plot')].map((plot) => plot.offsetHeight)"
+    kept = page.evaluate(heights)
+    draw(page)
+    moved = [abs(now - then) for then, now in zip(kept, page.evaluate(heights), strict=True)]
+    assert max(moved) < 50 and sum(move < 12 for move in moved) > 0.8 * len(moved)
+
+
 def rows_of(page: Any, box: str) -> list[str]:
     found: list[str] = page.locator(f"{box} tbody tr").all_inner_texts()
     return found
@@ -126,6 +135,7 @@ def saved(page: Any, button: Any) -> bytes:
 
 
 def test_charts_and_tables_can_be_saved(page: Any) -> None:
+    draw(page)  # what is still being drawn could move a button between press and release
     figure = page.locator("figure.chart").first
     assert saved(page, figure.locator("[data-save=png]")).startswith(b"\x89PNG")
     svg = saved(page, figure.locator("[data-save=svg]")).decode()

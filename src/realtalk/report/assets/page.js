@@ -202,6 +202,19 @@
   };
   const OPTIONS = { mode: "vega-lite", ast: true, actions: false, defaultStyle: false, hover: false };
   const specOf = (figure) => JSON.parse(figure.querySelector("script").textContent);
+  // The height that a chart will take, within a line or so: without it the page would jump under
+  // the reader's hand when a chart is drawn, and a click would land beside its button.
+  const tall = (spec) => {
+    const lines = spec.concat ? Math.ceil(spec.concat.length / spec.columns) : (spec.facet?.row?.sort?.length ?? 1);
+    const each = (spec.concat?.[0] ?? spec.spec ?? spec).height;
+    if (typeof each !== "number") return null;
+    return spec.concat ? lines * (each + 78) : lines * each + (spec.facet ? 34 * lines : 0) + 66;
+  };
+  const reserve = (figure) => {
+    const plot = figure.querySelector(".plot");
+    const height = tall(fitted(specOf(figure), plot.clientWidth - 34));
+    if (height !== null) plot.style.minHeight = `${height}px`;
+  };
   const results = new Map();
   const draw = async (figure, printing = false) => {
     const plot = figure.querySelector(".plot");
@@ -220,9 +233,11 @@
       plot.textContent = "This chart could not be drawn.";
       console.error(error);
     }
+    plot.style.minHeight = "";
     plot.classList.add("drawn");
   };
   const figures = all("figure.chart");
+  figures.forEach(reserve);
   const lazily = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
