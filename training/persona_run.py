@@ -8,7 +8,9 @@
 Needs torch, transformers and peft (and gguf for a GGUF), and of this package only `src` on the
 path: none of its other libraries. Every speaker is trained on their one chat and writes in the
 other, greedily and sampled; what is there already is not made again, so that a run that was
-stopped goes on. Each file of rows is scored on any machine with:
+stopped goes on. With several `--penalties` each way of writing is made with each of them, and
+`--held` also writes the turns of the first chat that no adapter learned from: by those the ways
+are chosen (persona_choose.py). Each file of rows is scored on any machine with:
 
     realtalk persona simulate CORPUS --simulator written --set rows=FILE --out DIR
 """
@@ -32,11 +34,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 from realtalk.persona.generation import Asked, Sampling, generate
 from realtalk.persona.pretrained import Pretrained, convert_gguf, load, with_adapter
 from realtalk.persona.tuning import Tuned, TuneSettings, tune
-from realtalk.persona.tuning_data import Writer
+from realtalk.persona.tuning_data import Example, Writer, held_out
 
 Row = dict[str, Any]
 WAYS = ("tuned", "local", "styled")
 SETS_FIRST = "k"  # the sets of all speakers; a sweep comes after them
+HELD = "held"  # after a set's name: its held-out turns of the chat that is learned from
 
 
 def main() -> None:
@@ -52,6 +55,8 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, default=160)
     parser.add_argument("--temperature", type=float, default=0.8)
     parser.add_argument("--top-p", type=float, default=0.95)
+    parser.add_argument("--penalties", default="1", help="on repetition; of several, each")
+    parser.add_argument("--held", action="store_true", help="also write the held-out turns")
     parser.add_argument("--train-tokens", type=int, default=0, help="at once; 0 suits the device")
     parser.add_argument("--write-tokens", type=int, default=0)
     parser.add_argument("--device", default="auto")
@@ -86,15 +91,18 @@ class Run:
             seed=given.seed,
             batch_tokens=given.train_tokens,
         )
-        self.samplings = {
-            "greedy": Sampling(given.max_tokens),
-            "sampled": Sampling(given.max_tokens, given.temperature, given.top_p, given.seed),
-        }
-        self.samplings = {
-            way: sampling
-            for way, sampling in self.samplings.items()
-            if self.wanted(given.samplings, way)
-        }
+        self.samplings: dict[str, Sampling] = {}
+        for penalty in map(float, given.penalties.split(",")):
+            ending = "" if penalty == 1 else f"{penalty:g}"
+            made = {
+                "greedy": Sampling(given.max_tokens),
+                "sampled": Sampling(given.max_tokens, given.temperature, given.top_p, given.seed),
+            }
+            self.samplings |= {
+                f"{way}{ending}": replace(sampling, repetition_penalty=penalty)
+                for way, sampling in made.items()
+                if self.wanted(given.samplings, way)
+            }
         self.report: dict[str, Any] = {"trained": {}, "written": {}}
         if (self.out / "report.json").is_file():
             self.report = json.loads((self.out / "report.json").read_text("utf-8"))
@@ -139,11 +147,10 @@ class Run:
         return found[: self.given.limit]
 
     def tuned(self, name: str, speaker: str) -> None:
-        waiting = {
-            way: sampling
-            for way, sampling in self.samplings.items()
-            if not self.part(f"{name}-tuned-{way}", speaker).is_file()
-        }
+        titles = [f"{name}-tuned-{way}" for way in self.samplings]
+        if self.given.held:
+            titles += [f"{name}{HELD}-tuned-{way}" for way in self.samplings]
+        waiting = [title for title in titles if not self.part(title, speaker).is_file()]
         if not waiting:
             return
         made = self.trained(name, speaker)
@@ -154,9 +161,23 @@ class Run:
             f"{len(made.epochs)}, {made.tokens_per_second:,.0f} tokens/s"
         )
         merged = with_adapter(self.loaded(), folder)
-        for way, sampling in waiting.items():
-            rows = self.of(name, "test", speaker)
-            self.write(merged, f"{name}-tuned-{way}", rows, "text", sampling)
+        tested, held = self.of(name, "test", speaker), self.held(name, speaker, merged)
+        for title in waiting:
+            which, _, way = title.split("-")
+            rows = held if which.endswith(HELD) else tested
+            self.write(merged, title, rows, "text", self.samplings[way])
+
+    def held(self, name: str, speaker: str, base: Pretrained) -> list[Row]:
+        """The turns of the chat that is learned from which training has held out."""
+        learned = self.of(name, "learn", speaker)
+        kept = {each.id for each in held_out(self.fitting(learned, base), self.tuning.held_out)[1]}
+        return [row for row in learned if row["id"] in kept]
+
+    @staticmethod
+    def fitting(learned: Sequence[Row], base: Pretrained) -> list[Example]:
+        writer = Writer(base.tokenizer)
+        made = (writer.example(row["id"], [user(row["text"])], row["reply"]) for row in learned)
+        return [example for example in made if len(example) <= base.window]
 
     def choose_rate(self, name: str) -> None:
         """Of several learning rates the one whose adapters predict the held-out turns best.
@@ -180,12 +201,8 @@ class Run:
     def trained(self, name: str, speaker: str, *, trial: bool = False) -> Tuned:
         """A speaker's adapter; a trial's is kept apart, and copied if its rate is chosen."""
         base = self.loaded()
-        writer = Writer(base.tokenizer)
-        examples = [
-            writer.example(row["id"], [user(row["text"])], row["reply"])
-            for row in self.of(name, "learn", speaker)
-        ]
-        fitting = [example for example in examples if len(example) <= base.window]
+        turns = self.of(name, "learn", speaker)
+        fitting = self.fitting(turns, base)
         learned, tested = self.head["sets"][name]["chats"][speaker]
         about = {
             **{"speaker": speaker, "chat": learned, "base": str(self.given.base)},
@@ -202,23 +219,27 @@ class Run:
         if not trial:
             self.report["trained"][f"{name} {speaker}"] = {
                 **{key: value for key, value in asdict(made).items() if key != "folder"},
-                **{"turns": len(fitting), "left_out": len(examples) - len(fitting)},
+                **{"turns": len(fitting), "left_out": len(turns) - len(fitting)},
                 **{"tokens_per_second": round(made.tokens_per_second)},
                 **{"tested": tested, "base_sha256": base.sha256, "precision": base.precision},
             }
         return made
 
     def untuned(self, name: str, base: Pretrained, how: str, field: str) -> None:
-        for way, sampling in self.samplings.items():
-            speakers = [
-                speaker
-                for speaker in self.head["sets"][name]["chats"]
-                if not self.part(f"{name}-{how}-{way}", speaker).is_file()
-            ]
-            rows = [row for speaker in speakers for row in self.of(name, "test", speaker)]
-            rows = [row for row in rows if field in row]
-            if rows:
-                self.write(base, f"{name}-{how}-{way}", rows, field, sampling)
+        speakers = list(self.head["sets"][name]["chats"])
+        rows = {name: [row for each in speakers for row in self.of(name, "test", each)]}
+        if self.given.held:
+            rows[name + HELD] = [row for each in speakers for row in self.held(name, each, base)]
+        for which, turns in rows.items():
+            for way, sampling in self.samplings.items():
+                title = f"{which}-{how}-{way}"
+                waiting = [
+                    row
+                    for row in turns
+                    if field in row and not self.part(title, row["speaker"]).is_file()
+                ]
+                if waiting:
+                    self.write(base, title, waiting, field, sampling)
 
     def write(
         self, base: Pretrained, title: str, rows: Sequence[Row], field: str, sampling: Sampling
@@ -267,11 +288,13 @@ class Run:
         """The speakers' parts of a way of writing as one file, under a line that says how."""
         for folder in sorted((self.out / "parts").iterdir()):
             name, how, way = folder.name.split("-")
+            if way not in self.samplings:
+                continue  # of another call
             simulator = {"tuned": "tuned", "local": "local", "styled": "local styled"}[how]
             head = {
-                "simulator": simulator if way == "greedy" else f"{simulator} sampled",
+                "simulator": simulator if way.startswith("greedy") else f"{simulator} sampled",
                 "prompt_version": self.head["prompt_version"],
-                **self.head["sets"][name],
+                **self.head["sets"][name.removesuffix(HELD)],
                 "settings": {
                     **{"base": self.given.base.stem, "device": self.given.device},
                     **asdict(self.samplings[way]),

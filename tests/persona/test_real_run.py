@@ -15,7 +15,7 @@ import pytest
 
 from realtalk.corpora.opening import open_reading
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
-from realtalk.persona.turns import speaker_turns
+from realtalk.persona.turns import choices_of, speaker_turns, tasks_of
 from realtalk.persona.values import Learning
 from realtalk.persona.written import WrittenSimulator
 from tiny_models import save_tiny_model
@@ -102,6 +102,70 @@ def test_what_was_written_elsewhere_can_be_scored_here(
     assert [line.partition("] ")[2] for line in capsys.readouterr().out.splitlines()] == [
         f"done: {tmp_path / 'run'}"
     ]
+
+
+@needs_torch
+def test_the_way_of_writing_is_chosen_on_turns_that_nobody_learned_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    corpus = open_reading("sample").reading.corpus
+    tasks = tasks_of(corpus, choices_of(corpus), **CONTEXT)
+    chats = {task.speaker: [task.learning.chat.id, task.test.id] for task in tasks}
+    head = {
+        "head": True,
+        "prompt_version": PROMPT_VERSION,
+        "sets": {"k1": {"context": CONTEXT, "chats": chats}},
+    }
+    rows: list[dict[str, Any]] = [
+        {
+            **{"set": "k1", "part": part, "speaker": task.speaker, "id": turn.id},
+            **{"text": text_of(turn.prompt), "reply": turn.text if part == "learn" else ""},
+        }
+        for task in tasks
+        for part, turns in (("learn", task.learning.turns), ("test", task.turns[:2]))
+        for turn in turns
+    ]
+    with lzma.open(tmp_path / "prompts.jsonl.xz", "wt", encoding="utf-8") as stream:
+        stream.write("".join(json.dumps(row) + "\n" for row in (head, *rows)))
+    save_tiny_model(tmp_path / "tiny", [str(row["text"]) for row in rows])
+    script(
+        monkeypatch,
+        "training/persona_run.py",
+        *("--prompts", str(tmp_path / "prompts.jsonl.xz"), "--base", str(tmp_path / "tiny")),
+        *("--out", str(tmp_path / "run"), "--epochs", "1", "--max-tokens", "6"),
+        *("--device", "cpu", "--only", "tuned,local", "--penalties", "1,1.5", "--held"),
+        *("--samplings", "greedy"),
+    )
+    made = sorted(path.stem for path in (tmp_path / "run" / "rows").iterdir())
+    ways = ("greedy", "greedy1.5")
+    assert made == sorted(
+        f"{part}-{how}-{way}"
+        for part in ("k1", "k1held")
+        for how in ("tuned", "local")
+        for way in ways
+    )
+    lines = (tmp_path / "run" / "rows" / "k1held-tuned-greedy.jsonl").read_text("utf-8")
+    held = {(row["speaker"], row["id"]) for row in map(json.loads, lines.splitlines()[1:])}
+    last = {(t.speaker, t.learning.turns[-1].id) for t in tasks}
+    assert last <= held and len(held) == sum(
+        max(1, round(len(task.learning.turns) * 0.1)) for task in tasks
+    )
+
+    script(
+        monkeypatch,
+        "training/persona_choose.py",
+        *("sample", "--rows", str(tmp_path / "run" / "rows")),
+    )
+    found = json.loads((tmp_path / "run" / "rows" / "chosen.json").read_text("utf-8"))
+    assert set(found["chosen"]) == {"tuned", "local"}
+    assert set(found["chosen"].values()) <= set(ways)
+    assert {len(way) for way in found["scores"].values()} == {2}
+    assert all(
+        way["turns"] == len(held) for how in found["scores"].values() for way in how.values()
+    )
 
 
 @pytest.mark.slow

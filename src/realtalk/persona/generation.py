@@ -3,10 +3,11 @@
     generate(load("smollm2"), [Asked("Chat_2#14", (1, 4093, …))], Sampling(max_new_tokens=128))
     → [Written("Chat_2#14", (2045, 11, …), ended=True)]
 
-Prompts of similar length share a batch, padded on the left, with a key-value cache; rows that
-have ended leave the batch. A sampled reply depends on the seed and the prompt's id, not on what
-else is in the batch (but for rounding: in bf16 a batch of another size may choose another token
-where two are nearly as likely).
+Prompts of similar length share a batch, padded on the left, with a key-value cache. On a CPU rows
+that have ended leave the batch; on a GPU, where starting a step costs more than its work, steps
+are recorded and replayed (persona/decoding.py). A sampled reply depends on the seed and the
+prompt's id, not on what else is in the batch (but for rounding: in bf16 a batch of another size
+may choose another token where two are nearly as likely).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.persona.decoding import Steps, one_token_attention, suits
 from realtalk.persona.pretrained import Pretrained, library
 from realtalk.persona.tuning_data import micro_batches
 
@@ -29,12 +31,17 @@ _LOOK_EVERY = 8  # steps: looking whether rows have ended makes a GPU wait
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the next token is chosen; temperature 0 takes the likeliest."""
+    """How the next token is chosen; temperature 0 takes the likeliest.
+
+    `repetition_penalty` above 1 makes the tokens that a reply has used already less likely, which
+    small models need lest they go round in circles; tokens of the prompt are not touched.
+    """
 
     max_new_tokens: int = 128
     temperature: float = 0.0
     top_p: float = 1.0
     seed: int = 0
+    repetition_penalty: float = 1.0
 
     def __post_init__(self) -> None:
         if self.max_new_tokens < 1:
@@ -43,6 +50,10 @@ class Sampling:
             raise RealtalkError(f"temperature must be 0 or more, not {self.temperature}")
         if not 0 < self.top_p <= 1:
             raise RealtalkError(f"top_p must be above 0 and at most 1, not {self.top_p}")
+        if not 1 <= self.repetition_penalty <= 10:
+            raise RealtalkError(
+                f"repetition_penalty must be from 1 to 10, not {self.repetition_penalty}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +80,13 @@ def generate(
     sampling: Sampling | None = None,
     *,
     batch_tokens: int = 0,
+    recorded: bool | None = None,
     progress: Progress = silent,
 ) -> list[Written]:
-    """A reply a prompt, in order. `batch_tokens` 0 is what suits the device."""
+    """A reply a prompt, in order. `batch_tokens` 0 is what suits the device.
+
+    `recorded` says whether steps run on fixed buffers; by default where that pays, on a GPU.
+    """
     torch = library("torch")
     sampling = sampling or Sampling()
     room = base.window - sampling.max_new_tokens
@@ -84,11 +99,14 @@ def generate(
     longest = [len(each.ids) + sampling.max_new_tokens for each in prompts]
     most = batch_tokens or _BATCH_TOKENS[base.device]
     base.model.eval()
+    if recorded is None:
+        recorded = base.device == "cuda"
+    batch_of = _batch_recorded if recorded and suits(base.model) else _batch
     for places in micro_batches(longest, most):
         batch = [prompts[place] for place in places]
         try:
             with torch.inference_mode():
-                found = _batch(base, batch, frozenset(stops), sampling)
+                found = batch_of(base, batch, frozenset(stops), sampling)
         except torch.OutOfMemoryError as error:
             raise RealtalkError(
                 f"{most:,} tokens at once do not fit into the device's memory",
@@ -110,21 +128,17 @@ def _batch(
     chances = _chances(batch, sampling, torch).to(device)
     ends = torch.tensor(sorted(stops), device=device)
     cache: Any = None
+    used = _Used(len(batch), sampling)
     rows = list(range(len(batch)))  # which of the batch are still being written
     chosen: list[list[int]] = [[] for _ in batch]
     pending: list[Any] = []  # tokens of the steps since the last look
     done = torch.zeros(len(batch), dtype=torch.bool, device=device)
     for step in range(sampling.max_new_tokens):
-        found = base.model(
-            input_ids=ids,
-            attention_mask=mask,
-            position_ids=positions,
-            past_key_values=cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
+        found = _read(base, ids, mask, positions, cache)
         cache = found.past_key_values
-        token = _choose(found.logits[:, -1].float(), chances[:, step], sampling, torch)
+        logits = used.less_likely(found.logits[:, -1].float())
+        token = _choose(logits, chances[:, step], sampling, torch)
+        used.add(token)
         pending.append(token)
         done = done | torch.isin(token, ends)
         if len(pending) == _LOOK_EVERY or step + 1 == sampling.max_new_tokens:
@@ -139,10 +153,85 @@ def _batch(
                 rows = [rows[at] for at in left.tolist()]
                 token, mask, positions = token[left], mask[left], positions[left]
                 chances, done = chances[left], done[left]
+                used.keep(left)
         ids = token[:, None]
         mask = torch.cat([mask, mask.new_ones(len(mask), 1)], dim=1)
         positions = positions[:, -1:] + 1
     return [_written(each.id, new, stops) for each, new in zip(batch, chosen, strict=True)]
+
+
+def _batch_recorded(
+    base: Pretrained, batch: Sequence[Asked], stops: frozenset[int], sampling: Sampling
+) -> list[Written]:
+    """As `_batch`, with the steps after the prompts on fixed buffers."""
+    torch = library("torch")
+    device = base.model.device
+    ids, mask = _left_padded(batch, torch)
+    ids, mask = ids.to(device), mask.to(device)
+    positions = (mask.cumsum(-1) - 1).clamp(min=0)
+    chances = _chances(batch, sampling, torch).to(device)
+    found = _read(base, ids, mask, positions, None)
+    logits = found.logits[:, -1].float()
+    first = _choose(logits, chances[:, 0], sampling, torch)
+    used = _Used(len(batch), sampling)
+    used.less_likely(logits)
+    used.add(first)
+
+    def choose(logits: Any, step: Any) -> Any:
+        chance = chances.index_select(1, step)[:, 0]
+        token = _choose(used.less_likely(logits), chance, sampling, torch)
+        used.add(token)
+        return token
+
+    with one_token_attention(base.model):
+        steps = Steps(
+            *(base.model, found.past_key_values, mask, positions[:, -1:] + 1, first),
+            *(choose, sampling.max_new_tokens, used.begin),
+        )
+        tokens = steps.run(torch.tensor(sorted(stops), device=device)).tolist()
+    return [_written(each.id, new, stops) for each, new in zip(batch, tokens, strict=True)]
+
+
+def _read(base: Pretrained, ids: Any, mask: Any, positions: Any, cache: Any) -> Any:
+    return base.model(
+        input_ids=ids,
+        attention_mask=mask,
+        position_ids=positions,
+        past_key_values=cache,
+        use_cache=True,
+        logits_to_keep=1,
+    )
+
+
+class _Used:
+    """The tokens that every reply has used, where they are to become less likely."""
+
+    def __init__(self, rows: int, sampling: Sampling) -> None:
+        self._rows, self._penalty = rows, sampling.repetition_penalty
+        self._seen: Any = None
+
+    def less_likely(self, logits: Any) -> Any:
+        if self._penalty == 1:
+            return logits
+        torch = library("torch")
+        if self._seen is None:
+            self._seen = torch.zeros_like(logits, dtype=torch.bool)
+        rarer = torch.where(logits > 0, logits / self._penalty, logits * self._penalty)
+        return torch.where(self._seen, rarer, logits)
+
+    def add(self, token: Any) -> None:
+        if self._seen is not None:
+            self._seen.scatter_(1, token[:, None], True)
+
+    def begin(self, first: Any) -> None:
+        """Only the first tokens have been used: the steps start again."""
+        if self._seen is not None:
+            self._seen.zero_()
+            self.add(first)
+
+    def keep(self, rows: Any) -> None:
+        if self._seen is not None:
+            self._seen = self._seen[rows]
 
 
 def _left_padded(batch: Sequence[Asked], torch: Any) -> tuple[Any, Any]:

@@ -64,6 +64,7 @@ class LocalSimulator:
         temperature: float = 0.0,
         top_p: float = 1.0,
         seed: int = 0,
+        repetition_penalty: float = 1.0,
         device: str = "auto",
         batch_tokens: int = 0,
         cache: Path | None = None,
@@ -71,7 +72,7 @@ class LocalSimulator:
         self._device, self._precision = settle(device)
         self._base, self._cache = base, cache
         self._style = style
-        self._sampling = Sampling(max_tokens, temperature, top_p, seed)
+        self._sampling = Sampling(max_tokens, temperature, top_p, seed, repetition_penalty)
         self._batch_tokens = batch_tokens
         self._loaded: Pretrained | None = None
         self._guide: Any = None
@@ -126,6 +127,7 @@ class TunedSimulator:
         temperature: float = 0.0,
         top_p: float = 1.0,
         seed: int = 0,
+        repetition_penalty: float = 1.0,
         device: str = "auto",
         batch_tokens: int = 0,
         cache: Path | None = None,
@@ -133,7 +135,7 @@ class TunedSimulator:
         self._device, self._precision = settle(device)
         self._adapters = adapters_in(Path(adapter))
         self._base, self._cache = base, cache
-        self._sampling = Sampling(max_tokens, temperature, top_p, seed)
+        self._sampling = Sampling(max_tokens, temperature, top_p, seed, repetition_penalty)
         self._batch_tokens = batch_tokens
         self._loaded: Pretrained | None = None
         self.at_once = _AT_ONCE[self._device]
@@ -289,4 +291,5 @@ def _sampling_settings(sampling: Sampling) -> Settings:
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
         "seed": sampling.seed,
+        "repetition_penalty": sampling.repetition_penalty,
     }
