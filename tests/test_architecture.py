@@ -31,6 +31,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"report"}),
     frozenset({"reproduce", "studio"}),
     frozenset({"cli"}),
+    frozenset({"__main__"}),
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))

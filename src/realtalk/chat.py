@@ -31,12 +31,20 @@ __all__ = [
     "Question",
     "Session",
     "Turn",
+    "is_nobody",
     "pack_extra",
     "turns",
     "unpack_extra",
 ]
 
 EventKind = Literal["event", "observation", "summary"]
+
+_NOBODIES = frozenset({"", "[deleted]", "[removed]", "[deleted by user]"})
+
+
+def is_nobody(name: str) -> bool:
+    """Whether no one person goes by a name: accounts that are gone share it."""
+    return name.strip().casefold() in _NOBODIES
 
 
 def pack_extra(values: Mapping[str, Any]) -> str:

@@ -144,6 +144,44 @@ def test_redact(run: Any, tmp_path: Path) -> None:
     assert "Mara" in (tmp_path / "key.json").read_text("utf-8")
 
 
+def test_export_says_what_the_format_cannot_keep(run: Any) -> None:
+    status, out, err = run("export", "sample", "--to", "csv", "--out", "csv")
+    assert (status, out) == (0, "")
+    assert "csv could not keep: " in err and "events 68, questions 51" in err
+    assert "could not keep" not in run("export", "sample", "--to", "jsonl", "--out", "all")[2]
+    told = json.loads(run("export", "sample", "--to", "csv", "--out", "csv", "--json")[1])
+    assert (told["folder"], told["format"]) == ("csv", "csv")
+    assert told["lost"]["events"] == 68 and len(told["files"]) == 1
+
+
+def test_only_formats_that_can_be_written_are_named(run: Any) -> None:
+    status, _, err = run("export", "sample", "--to", "telegrm", "--out", "x")
+    assert status == 2 and "telegram" not in err and "jsonl" in err
+
+
+def test_redact_as_json_tells_counts_and_no_names(run: Any, tmp_path: Path) -> None:
+    status, out, err = run("redact", "sample", "--out", "shared", "--key", "key.json", "--json")
+    told = json.loads(out)
+    assert status == 0 and told["messages"] == 649
+    assert told["found"]["person"] >= 3 and "Mara" not in out + err
+    assert (tmp_path / "key.json").stat().st_mode & 0o077 == 0
+
+
+def test_the_wrong_path_is_said_at_once(run: Any) -> None:
+    status, _, err = run("stats", "")
+    assert (status, err.count("\n")) == (2, 1) and "the path is empty" in err
+
+
+def test_a_chat_through_a_pipe() -> None:
+    words = [sys.executable, "-c", "from realtalk.cli.main import main; main()", "stats", "-"]
+    chat = "12/01/2024, 22:07 - Mara: hi\n13/01/2024, 22:07 - Theo: x\n"
+    done = subprocess.run([*words, "--json"], input=chat.encode(), capture_output=True, check=True)
+    assert json.loads(done.stdout)["format"] == "whatsapp"
+    nothing = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert nothing.returncode == 2
+    assert nothing.stderr == b"error: standard input: nothing came through the pipe\n"
+
+
 def test_data_list(run: Any, tmp_path: Path) -> None:
     status, out, _ = run("data", "list", "--cache", str(tmp_path / "cache"), "--json")
     assert status == 0

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
+import os
+import threading
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from realtalk.corpora import source
+from realtalk.corpora.endings import ending
+from realtalk.corpora.opening import open_reading
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
 
@@ -92,3 +97,95 @@ def test_nothing_to_read(tmp_path: Path, kind: str) -> None:
         path = archive(tmp_path / "x.zip", {})
     with pytest.raises(RealtalkError):
         Source.open(path)
+
+
+CHAT = b"12/01/2024, 22:07 - Mara: hi\n13/01/2024, 22:07 - Theo: x\n"
+
+
+def read_back(path: Path | str) -> tuple[str, int]:
+    found = open_reading(path)
+    return found.format, found.reading.tables.messages.height
+
+
+@pytest.mark.parametrize(
+    "name", ["chat", "chat.log", "chat.txt.bak", "WhatsApp Chat with Dr. Mara"]
+)
+def test_a_name_that_tells_nothing(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(CHAT)
+    assert read_back(tmp_path / name) == ("whatsapp", 2)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'{"name": "Ann", "messages": []}', ".json"),
+        (b'\xef\xbb\xbf [ {"a": 1},\n{"b": 2} ]', ".json"),
+        (b'{"speaker": "a", "text": "b"}\n{"speaker": "b"', ".jsonl"),
+        (b"[20.06.19, 15:58:47] Mara: hi", ".txt"),
+        (b"12/07/2017, 22:35 - Mara: one, two", ".txt"),
+        ("12/07/2017, 22:35 - Mara: hi".encode("utf-16-le"), ".txt"),
+        (b"AuthorID,Author,Date,Content\n7,ann,x,y", ".csv"),
+        (b"speaker\ttext\nann\thi", ".tsv"),
+        (b"<!DOCTYPE html><html>", ".html"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\r", ""),
+        (b" \n", ""),
+    ],
+)
+def test_what_the_content_says(data: bytes, expected: str) -> None:
+    assert ending(data) == expected
+
+
+def test_json_under_a_wrong_name(tmp_path: Path) -> None:
+    path = tmp_path / "talk.txt"
+    path.write_text('{"speaker": "Ann", "text": "hi"}\n{"speaker": "Ben", "text": "ho"}\n')
+    assert read_back(path) == ("jsonl", 2)
+
+
+@pytest.mark.parametrize("packed", ["", "gz", "zip"])
+def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: str) -> None:
+    data = CHAT
+    if packed == "gz":
+        data = gzip.compress(CHAT)
+    elif packed == "zip":
+        data = archive(tmp_path / "x.zip", {"_chat.txt": CHAT}).read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert read_back("-") == ("whatsapp", 2)
+
+
+def test_nothing_through_a_pipe_and_no_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+    with pytest.raises(RealtalkError, match="nothing came through the pipe"):
+        open_reading("-")
+    with pytest.raises(RealtalkError, match="the path is empty"):
+        open_reading("")
+
+
+def test_a_named_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(CHAT,))
+    writer.start()
+    assert read_back(pipe) == ("whatsapp", 2)
+    writer.join()
+
+
+def test_archives_in_a_folder_or_an_archive(tmp_path: Path) -> None:
+    folder = tmp_path / "all"
+    folder.mkdir()
+    for name in ("Mara", "Theo"):
+        archive(folder / f"WhatsApp Chat - {name}.zip", {"_chat.txt": CHAT, "a.jpg": b"x"})
+    (folder / "cat.jpg").write_bytes(b"x")
+    assert [member.name for member in Source.open(folder).members] == [
+        *("WhatsApp Chat - Mara/_chat.txt", "WhatsApp Chat - Mara/a.jpg"),
+        *("WhatsApp Chat - Theo/_chat.txt", "WhatsApp Chat - Theo/a.jpg"),
+        "cat.jpg",
+    ]
+    assert read_back(folder) == ("whatsapp", 4)
+    inner = {path.name: path.read_bytes() for path in folder.glob("*.zip")}
+    assert read_back(archive(tmp_path / "outer.zip", inner)) == ("whatsapp", 4)
+
+
+def test_an_archive_that_was_sent_in_a_chat_is_not_opened(tmp_path: Path) -> None:
+    sent = archive(tmp_path / "sent.zip", {"secret/_chat.txt": CHAT}).read_bytes()
+    outer = archive(tmp_path / "outer.zip", {"_chat.txt": CHAT, "sent.zip": sent})
+    assert [member.name for member in Source.open(outer).members] == ["_chat.txt", "sent.zip"]

@@ -56,6 +56,8 @@ def read(
         realtalk read export/ --format telegram --gap day
 
         realtalk read talk.csv --column speaker=author --column time=sent
+
+        unzip -p backup.zip chat.txt | realtalk read - --out mara
     """
     from realtalk.cli.printing import print_json, say, show
     from realtalk.corpora.store import provenance, store
@@ -113,8 +115,12 @@ def export(
     dates: Dates = None,
     timezone: Timezone = None,
     column: Columns = None,
+    json: Json = False,
 ) -> None:
-    """Write chats in another format.
+    """Write chats in another format, and say what that format cannot keep.
+
+    jsonl, locomo and convokit keep everything; realtalk, sheet and csv are read back and
+    compared.
 
     Examples:
 
@@ -122,16 +128,25 @@ def export(
 
         realtalk export locomo10.json --to convokit --out locomo-convokit
     """
-    from realtalk.cli.printing import say
+    from realtalk.cli.printing import print_json, say, warn
     from realtalk.corpora.formats import FORMATS, writable
+    from realtalk.corpora.losses import not_kept
     from realtalk.registry import suggest
 
-    write = FORMATS[to].write
+    write = FORMATS[to].write if to in writable() else None
     if write is None:
         raise suggest("format to write", to, list(writable()))
     with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
         paths = write(found.reading.corpus, out)
+        lost = not_kept(found.reading.corpus, to, paths)
+    if json:
+        files = [str(path) for path in paths]
+        print_json({"folder": str(out), "format": to, "files": files, "lost": lost})
+        return
     say(f"wrote {len(paths):,} file{'s' if len(paths) != 1 else ''} to {out}")
+    if lost:
+        told = ", ".join(f"{name} {count:,}" for name, count in lost.items())
+        warn(f"{to} could not keep: {told} (jsonl keeps everything)")
 
 
 def check(
@@ -284,7 +299,7 @@ def redact(
             "--keep",
             metavar="KINDS",
             help="What to leave as it is, comma-separated: people, handles, phones, emails, "
-            "links, numbers, files, extra.",
+            "links, addresses, numbers, files, extra.",
         ),
     ] = "",
     key: Annotated[
@@ -298,8 +313,9 @@ def redact(
     dates: Dates = None,
     timezone: Timezone = None,
     column: Columns = None,
+    json: Json = False,
 ) -> None:
-    """Replace names, handles, phones, e-mails, links and numbers by stable stand-ins.
+    """Replace names, handles, phones, e-mails, links, streets and numbers by stable stand-ins.
 
     Works offline. Names of people who are only spoken of are found by a cautious rule:
     read the result before you share it, and add what it missed with --names.
@@ -308,7 +324,7 @@ def redact(
 
         realtalk redact mara --out mara-shared --names "Aunt Fay,Willow Street"
     """
-    from realtalk.cli.printing import say
+    from realtalk.cli.printing import print_json, say
     from realtalk.corpora.reading import Ledger, Reading
     from realtalk.corpora.redaction.redact import redact as rewrite
     from realtalk.corpora.store import store
@@ -324,7 +340,16 @@ def redact(
     store(clean, out)
     if key is not None:
         write_json(key, mapping.to_json())
+        key.chmod(0o600)
+    if json:
+        # How many of each kind, and nothing that they stood for.
+        told = str(key) if key is not None else None
+        print_json({"folder": str(out), "messages": total, "key": told, "found": mapping.counts()})
+        return
+    if key is not None:
         say(f"who is who: {key} (keep it private)")
+    for kind, count in mapping.counts().items():
+        say(f"{kind}: {count:,}")
     say(f"stored in {out}; read it once before you share it")
 
 

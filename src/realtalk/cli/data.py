@@ -21,6 +21,7 @@ def get(
         Path | None,
         typer.Option("--cache", metavar="DIR", help="Instead of the user's cache folder."),
     ] = None,
+    json: Json = False,
 ) -> None:
     """Download a published corpus into the user cache.
 
@@ -32,11 +33,17 @@ def get(
 
         realtalk stats "$(realtalk data get locomo)"
     """
-    from realtalk.cli.printing import progress
+    from realtalk.cli.printing import print_json, progress
     from realtalk.corpora.download import get as fetch
+    from realtalk.corpora.download import inventory
 
     with progress(f"downloading {name}") as advance:
         folder = fetch(name, cache=cache, progress=advance)
+    if json:
+        files = [entry for entry in inventory(cache) if entry.dataset == name]
+        states = {entry.path.name: entry.state for entry in files}
+        print_json({"dataset": name, "folder": str(folder), "states": states})
+        return
     typer.echo(str(folder))
 
 

@@ -28,6 +28,7 @@ from realtalk.cli import (
 
 __all__ = ["app", "main"]
 
+_CUT_OFF = 141  # what a shell says of a program whose reader went away
 _INTERRUPTED = 130  # what typer exits with at Ctrl-C
 
 app = typer.Typer(
@@ -82,8 +83,17 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:
             sys.stderr.write("interrupted; nothing was left half written\n")
+        elif isinstance(stop.__context__, BrokenPipeError):
+            # The library calls a closed pipe (`| head`) 1, which is what `check` calls a finding.
+            sys.exit(_CUT_OFF)
         raise
     except BrokenPipeError:
         # The reader of our output went away (`| head`): not an error of ours.
         sys.stderr.close()
-        sys.exit(0)
+        sys.exit(_CUT_OFF)
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        # A full disk behind standard output.
+        sys.stderr.write(f"error: the output cannot be written ({error.strerror})\n")
+        sys.exit(2)

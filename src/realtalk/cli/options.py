@@ -30,8 +30,8 @@ Target = Annotated[
     str,
     typer.Argument(
         metavar="PATH",
-        help="A file, folder or zip to read, a stored corpus, or the name of a sample: "
-        "sample, sample-simulated, sample-threads.",
+        help="A file, folder or zip to read, a stored corpus, - for standard input, or the name "
+        "of a sample: sample, sample-simulated, sample-threads.",
         show_default=False,
     ),
 ]

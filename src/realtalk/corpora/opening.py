@@ -3,6 +3,7 @@
 open_reading("sample")             a corpus that ships with the package
 open_reading("my-corpus/")         a stored corpus
 open_reading("WhatsApp Chat.zip")  a raw export or published file, format found by itself
+open_reading("-")                  the same from standard input
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ def open_reading(
     if str(path) in SAMPLES and not place.exists():
         with as_file(files("realtalk.corpora") / "samples" / str(path)) as folder:
             return _read(Source.open(folder), format_name, options)
-    if place.is_dir() and is_stored(place):
+    if str(path) and place.is_dir() and is_stored(place):
         reading = load(place)
         return Opened(reading, None, reading.tables.format)
-    return _read(Source.open(place), format_name, options)
+    return _read(Source.open(path), format_name, options)
 
 
 def _read(source: Source, format_name: str | None, options: ReadOptions) -> Opened:

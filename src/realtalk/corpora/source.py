@@ -1,12 +1,14 @@
-"""A path on disk as a list of readable members, safely.
+"""A path on disk, or what comes through a pipe, as a list of readable members, safely.
 
 Turns a file, a folder, a .zip or a .gz into members that a reader can look at
 without caring which it was:
 
     Source.open("export.zip").members → (Member("_chat.txt", 3537), Member("photo.jpg", 146284))
+    Source.open("-").members          → (Member("standard input", 3537),)
 
-Nothing is ever extracted to disk, so a hostile archive cannot write anywhere; sizes
-are bounded by what is really read, not by what the archive claims.
+A folder or archive that holds archives and no text beside them is read as what is in
+those. Nothing is ever extracted to disk, so a hostile archive cannot write anywhere;
+sizes are bounded by what is really read, not by what the archive claims.
 """
 
 from __future__ import annotations
@@ -14,21 +16,26 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, cast
 
+from realtalk.corpora.endings import ending
 from realtalk.errors import RealtalkError
 
-__all__ = ["MAX_FILES", "MAX_MEMBER_BYTES", "Member", "Source"]
+__all__ = ["MAX_FILES", "MAX_MEMBER_BYTES", "STANDARD_INPUT", "Member", "Source"]
+
+STANDARD_INPUT = "-"
 
 MAX_MEMBER_BYTES = 4 << 30  # one text: a million messages is about 0.1 GB
 MAX_FILES = 200_000
 _HEAD = 1 << 16
-_TEXT_SUFFIXES = (".txt", ".json", ".jsonl", ".csv", ".tsv", ".xlsx", ".html")
+_TEXT_SUFFIXES = (".txt", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".html", ".md")
+_GZIP = b"\x1f\x8b"
 
 
 class _Bounded(io.RawIOBase):
@@ -75,6 +82,7 @@ class Member:
     opener: Callable[[], IO[bytes]] = field(repr=False, compare=False)
     where: str = ""
     path: Path | None = None  # where it lies plainly on disk, for readers that can map it
+    ending: str = ""  # what its content says where its name tells nothing, or a wrong thing
 
     @property
     def stem(self) -> str:
@@ -84,6 +92,8 @@ class Member:
 
     @property
     def suffix(self) -> str:
+        if self.ending:
+            return self.ending
         name = self.name.lower().removesuffix(".gz")
         dot = name.rfind(".")
         return name[dot:] if dot > name.rfind("/") + 1 else ""
@@ -121,17 +131,24 @@ class Source:
 
     @staticmethod
     def open(path: Path | str) -> Source:
+        if str(path) == STANDARD_INPUT:
+            return _piped(sys.stdin.buffer, "standard input")
+        if not str(path):
+            raise RealtalkError("the path is empty", fix="name a file, a folder or a zip")
         path = Path(path)
         try:
             if path.is_dir():
                 return Source(path, _folder(path))
             if not path.exists():
                 raise RealtalkError("no such file or folder", where=str(path), fix="check the path")
+            if not path.is_file():
+                with path.open("rb") as stream:
+                    return _piped(stream, path.name)
             if path.stat().st_size == 0:
                 raise RealtalkError("the file is empty", where=str(path))
             if zipfile.is_zipfile(path) and path.suffix.lower() != ".xlsx":
-                return Source(path, _zip(path))
-            return Source(path, (_file(path, path.name),))
+                return Source(path, _zip(path, str(path)))
+            return Source(path, (_told(_file(path, path.name)),))
         except PermissionError as error:
             raise RealtalkError("permission denied", where=str(path)) from error
 
@@ -170,6 +187,29 @@ def _bounded_count(names: Iterable[str], where: str) -> list[str]:
     return sorted(kept)
 
 
+def _told(member: Member) -> Member:
+    """A file that stands alone, with the ending that its content tells."""
+    # Text is what programs call anything; JSON in it is sure, and read as such.
+    if member.suffix in _TEXT_SUFFIXES and member.suffix != ".txt":
+        return member
+    found = ending(member.head())
+    return replace(member, ending=found) if found not in ("", member.suffix) else member
+
+
+def _piped(stream: IO[bytes], name: str) -> Source:
+    """What comes through a pipe: it can be read once only, so it is kept."""
+    data = stream.read(MAX_MEMBER_BYTES + 1)
+    if not data:
+        raise RealtalkError("nothing came through the pipe", where=name)
+    if len(data) > MAX_MEMBER_BYTES:
+        raise RealtalkError("is larger than the reading limit", where=name)
+    if zipfile.is_zipfile(io.BytesIO(data)):
+        return Source(Path(name), _zip(lambda: io.BytesIO(data), name))
+    packed = ".gz" if data.startswith(_GZIP) else ""
+    member = Member(f"{name}{packed}", len(data), lambda: io.BytesIO(data), name)
+    return Source(Path(name), (_told(member),))
+
+
 def _folder(path: Path) -> tuple[Member, ...]:
     names = (
         str(file.relative_to(path).as_posix())
@@ -179,14 +219,36 @@ def _folder(path: Path) -> tuple[Member, ...]:
     members = tuple(_file(path / name, name) for name in _bounded_count(names, str(path)))
     if not members:
         raise RealtalkError("the folder holds no files", where=str(path))
-    return members
+    return _unpacked(members)
 
 
-def _zip(path: Path) -> tuple[Member, ...]:
+def _unpacked(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    """Archives among the members opened, where there is no text beside them.
+
+    Beside a chat an archive is something that was sent in it, and none of our business.
+    """
+    archives = [member for member in members if member.suffix == ".zip"]
+    if not archives or any(member.suffix in _TEXT_SUFFIXES for member in members):
+        return members
+    found = [member for member in members if member.suffix != ".zip"]
+    for member in archives:
+        inside = member.name[: -len(".zip")]
+        for each in _zip(member.path or member.opener, member.where, nested=True):
+            found.append(replace(each, name=f"{inside}/{each.name}"))
+    _bounded_count((member.name for member in found), members[0].where)
+    return tuple(sorted(found, key=lambda member: member.name))
+
+
+def _zip(
+    holder: Path | Callable[[], IO[bytes]], where: str, *, nested: bool = False
+) -> tuple[Member, ...]:
+    def unzip() -> zipfile.ZipFile:
+        return zipfile.ZipFile(holder if isinstance(holder, Path) else holder())
+
     try:
-        archive = zipfile.ZipFile(path)
+        archive = unzip()
     except (zipfile.BadZipFile, OSError) as error:
-        raise RealtalkError("not a readable zip archive", where=str(path)) from error
+        raise RealtalkError("not a readable zip archive", where=where) from error
     with archive:
         infos = {
             info.filename: info
@@ -195,26 +257,27 @@ def _zip(path: Path) -> tuple[Member, ...]:
         }
         if any(info.flag_bits & 0x1 for info in infos.values()):
             raise RealtalkError(
-                "the archive is encrypted", where=str(path), fix="unpack it first, then read that"
+                "the archive is encrypted", where=where, fix="unpack it first, then read that"
             )
     if not infos:
-        raise RealtalkError("the archive holds no files", where=str(path))
+        raise RealtalkError("the archive holds no files", where=where)
 
     def opener(name: str) -> Callable[[], IO[bytes]]:
         def open_member() -> IO[bytes]:
             # Each stream owns its archive handle: members may be read side by side.
-            holder = zipfile.ZipFile(path)
+            owner = unzip()
             try:
-                stream = holder.open(name)
+                stream = owner.open(name)
             except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError) as error:
-                holder.close()
-                raise RealtalkError("cannot be unpacked", where=f"{path}/{name}") from error
-            holder.close()  # zipfile keeps the file open while a member stream lives
+                owner.close()
+                raise RealtalkError("cannot be unpacked", where=f"{where}/{name}") from error
+            owner.close()  # zipfile keeps the file open while a member stream lives
             return stream
 
         return open_member
 
-    return tuple(
-        Member(name, infos[name].file_size, opener(name), f"{path}/{name}")
-        for name in _bounded_count(infos, str(path))
+    members = tuple(
+        Member(name, infos[name].file_size, opener(name), f"{where}/{name}")
+        for name in _bounded_count(infos, where)
     )
+    return members if nested else _unpacked(members)

@@ -83,6 +83,11 @@ def test_messages_replies_and_what_nobody_wrote(tmp_path: Path) -> None:
     assert str(reading.ledger) == "7 entries = 3 in messages + 3 system + 1 left over"
 
 
+def test_mentions_by_id_are_shown_by_name(tmp_path: Path) -> None:
+    reading = read_json(tmp_path, entry(1, content="<@2> <@!2> <@9> <@&2>", mentions=[BO]))
+    assert messages(reading)[0].text == "@Bo @Bo <@9> <@&2>"
+
+
 def test_a_nickname_of_two_people_gives_way_to_their_names(tmp_path: Path) -> None:
     shared = [{"id": str(i), "name": name, "nickname": "Mod"} for i, name in enumerate("xyz")]
     items = [entry(i, author=author) for i, author in enumerate(shared)]

@@ -161,6 +161,36 @@ def test_what_people_say_about_each_other_is(tmp_path: Path, text: str) -> None:
     assert message.text == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann Berg started a video chat",
+        "You missed a video call from Ann Berg",
+        "Ann missed your call",
+    ],
+)
+def test_calls_are_no_message(tmp_path: Path, text: str) -> None:
+    reading = read(tmp_path, thread(entry(1, content=text), entry(2)))
+    assert [message.text for message in messages(reading)] == ["text 2"]
+    assert reading.ledger.system == 1
+
+
+def test_two_downloads_of_one_conversation_overlap(tmp_path: Path) -> None:
+    for year, items in (
+        ("2023", [entry(1), entry(2), entry(2)]),
+        ("2024", [entry(2), entry(3, photos=[{"uri": "a.jpg"}])]),
+    ):
+        folder = tmp_path / f"facebook-{year}" / "messages" / "inbox" / "annberg_1"
+        folder.mkdir(parents=True)
+        (folder / "message_1.json").write_text(json.dumps(thread(*items)))
+    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+    # Twice in one file is twice said; in another file it is the same once more.
+    assert [m.text for m in messages(reading)] == ["text 1", "text 2", "text 2", "text 3"]
+    assert [left.reason for left in reading.ledger.leftovers] == [
+        "repeats a message of another file"
+    ]
+
+
 def test_unsent_messages_are_deleted_ones(tmp_path: Path) -> None:
     [message] = messages(read(tmp_path, thread(entry(1, is_unsent=True))))
     assert (message.deleted, message.text) == (True, "")

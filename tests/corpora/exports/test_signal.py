@@ -222,6 +222,31 @@ def test_the_plaintext_export(tmp_path: Path) -> None:
     assert str(reading.ledger) == "11 entries = 4 in messages + 7 system + 0 left over"
 
 
+def test_mentions_are_shown_by_name(tmp_path: Path) -> None:
+    told = frames()
+    told[3]["recipient"]["contact"]["aci"] = "QUNJ"
+
+    def said(sent: int, body: str, *accounts: str) -> dict[str, Any]:
+        ranges = [{"start": n, "length": 1, "mentionAci": a} for n, a in enumerate(accounts)]
+        text = {"body": body, "bodyRanges": [{"start": 0, "style": "BOLD"}, *ranges]}
+        item = {"chatId": "9", "authorId": "1", "dateSent": str(sent)}
+        return {"chatItem": item | {"standardMessage": {"text": text}}}
+
+    told += [
+        said(1714548700000, "\ufffc, look", "QUNJ"),
+        said(1714548701000, "\ufffc and \ufffc", "QUNJ", "unknown"),
+        {
+            "chatItem": {
+                **{"chatId": "9", "authorId": "2", "dateSent": "1714548702000"},
+                "adminDeletedMessage": {},
+            }
+        },
+    ]
+    first, second, third = messages(read(tmp_path / "main.jsonl", lines(*told)))[-3:]
+    assert (first.text, second.text) == ("@Ann, look", "@Ann and \ufffc")
+    assert third.deleted
+
+
 def test_a_zone_moves_stamps_but_not_written_times(tmp_path: Path) -> None:
     tokyo = ReadOptions(timezone="Asia/Tokyo")
     [first, *_] = messages(read(tmp_path / "main.jsonl", lines(*frames()), tokyo))

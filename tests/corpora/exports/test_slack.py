@@ -85,6 +85,28 @@ def test_markup(tmp_path: Path, written: str, shown: str) -> None:
     assert (message.text, message.attachments) == (shown, ())
 
 
+def test_text_that_stands_in_blocks_only(tmp_path: Path) -> None:
+    rich = {
+        "type": "rich_text",
+        "elements": [
+            {
+                "type": "rich_text_section",
+                "elements": [
+                    {"type": "text", "text": "hello "},
+                    {"type": "user", "user_id": "U2"},
+                    {"type": "emoji", "name": "wave"},
+                    {"type": "link", "url": "https://x.example"},
+                ],
+            },
+            {"type": "rich_text_section", "elements": [{"type": "text", "text": "bye"}]},
+        ],
+    }
+    plain = {"type": "section", "text": {"type": "mrkdwn", "text": "see <@U1>"}}
+    message = only(tmp_path, text="", blocks=[rich, plain])
+    assert message.text == "hello @Bo Lund:wave:https://x.example\nbye\nsee @ann"
+    assert only(tmp_path, text="said", blocks=[rich]).text == "said"
+
+
 def test_a_link_behind_words_is_kept(tmp_path: Path) -> None:
     message = only(tmp_path, text="see <https://a.org|the page>")
     assert message.text == "see the page"

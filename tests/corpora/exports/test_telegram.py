@@ -14,7 +14,6 @@ from realtalk.chat import Attachment, Message, unpack_extra
 from realtalk.corpora.exports.telegram import FORMAT
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
-from realtalk.errors import RealtalkError
 
 
 def entry(number: int, **values: Any) -> dict[str, Any]:
@@ -240,13 +239,35 @@ def test_a_zip_and_a_folder_with_other_json_files(tmp_path: Path) -> None:
     assert len(messages(FORMAT.read(source, ReadOptions()))) == 1
 
 
-def test_the_html_export_is_refused_with_its_cure(tmp_path: Path) -> None:
-    page = '<html><title>Exported Data</title><div class="page_wrap"></div></html>'
-    (tmp_path / "messages.html").write_text(page, encoding="utf-8")
-    source = Source.open(tmp_path)
-    assert FORMAT.sniff(source)
-    with pytest.raises(RealtalkError, match="JSON"):
-        FORMAT.read(source, ReadOptions())
+def test_two_exports_of_one_chat_are_one_chat(tmp_path: Path) -> None:
+    for day, items in (("01", [entry(1), entry(2)]), ("02", [entry(2), entry(3)])):
+        folder = tmp_path / f"ChatExport_2024-05-{day}"
+        folder.mkdir()
+        (folder / "result.json").write_text(json.dumps(chat(*items)))
+    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+    assert [message.text for message in messages(reading)] == ["text 1", "text 2", "text 3"]
+    assert len(reading.corpus.chats) == 1
+    assert reading.ledger.leftovers[0].reason == "repeats message 2"
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (
+            {"poll": {"question": {"text": "where to?"}, "answers": [{"text": ["Os", "lo"]}]}},
+            "where to?",
+        ),
+        ({"todo_list": {"title": "shopping", "answers": [{"id": 1, "text": "milk"}]}}, "shopping"),
+        ({"invoice_information": {"title": "Tea", "amount": 3}}, "Tea"),
+    ],
+)
+def test_what_a_poll_a_list_or_an_invoice_is_headed_with(
+    tmp_path: Path, values: dict[str, Any], text: str
+) -> None:
+    message = only(tmp_path, text="", text_entities=[], **values)
+    assert message.text == text
+    told = unpack_extra(message.extra)
+    assert told.get("poll", ["Oslo"]) == ["Oslo"] and told.get("tasks", ["milk"]) == ["milk"]
 
 
 def test_samples(data: Path) -> None:

@@ -54,8 +54,10 @@ def test_only_line_feeds_end_a_line(tmp_path: Path) -> None:
 
 
 def test_invalid_bytes_are_replaced_and_noted(tmp_path: Path) -> None:
-    reading = read(tmp_path, b"20/06/2019, 15:58 - Mara: a\xff\xfeb\n20/06/2019, 15:58 - Theo: c\n")
-    assert texts(reading) == ["a\ufffd\ufffdb", "c"]
+    reading = read(
+        tmp_path, b"20/06/2019, 15:58 - Mara: a\xff\xfeb\n20/06/2019, 15:58 - Theo: \xc3\xa7\n"
+    )
+    assert texts(reading) == ["a\ufffd\ufffdb", "ç"]
     assert len(reading.notes) == 1
     assert "2 invalid bytes" in reading.notes[0]
 
@@ -242,7 +244,8 @@ def test_zip_with_media_and_documents(tmp_path: Path) -> None:
 def test_folder_of_exports(tmp_path: Path) -> None:
     for folder in ("WhatsApp Chat - Theo", "WhatsApp Chat - Juno", "sub/WhatsApp Chat - Juno"):
         (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "_chat.txt").write_text(SMALL)
+        text = SMALL.replace("15:", "16:") if folder.startswith("sub/") else SMALL
+        (tmp_path / folder / "_chat.txt").write_text(text)
     (tmp_path / "readme.txt").write_text("about these chats\n")
     source = Source.open(tmp_path)
     assert FORMAT.sniff(source)
@@ -286,3 +289,70 @@ def test_no_message_is_an_error_without_chat_text(tmp_path: Path, text: str) -> 
         read(tmp_path, text)
     assert "chat.txt" in str(error.value)
     assert "Mara" not in str(error.value)
+
+
+FIRST = (
+    "12/01/2024, 22:07 - Mara: one\n13/01/2024, 22:07 - Theo: ok\n13/01/2024, 22:07 - Theo: ok\n"
+)
+SECOND = (
+    "13/01/2024, 22:07 - Theo: ok\n13/01/2024, 22:07 - Theo: ok\n14/01/2024, 9:00 - Mara: two\n"
+)
+
+
+@pytest.mark.parametrize(
+    "names", [("Mara", "Mara (1)"), ("Mara (1)", "Mara"), ("a/Mara", "b/Mara")]
+)
+def test_two_exports_of_one_chat_are_one_chat(tmp_path: Path, names: tuple[str, str]) -> None:
+    for name, text in zip(names, (FIRST, SECOND), strict=True):
+        folder, _, stem = name.rpartition("/")
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / f"WhatsApp Chat with {stem}.txt").write_text(text)
+    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+    (chat,) = reading.corpus.chats
+    assert chat.id == "Mara"
+    # Theo really said it twice in that minute: twice it stays.
+    assert [m.text for m in chat.messages] == ["one", "ok", "ok", "two"]
+    assert "taken once: 2" in reading.notes[-1]
+    assert reading.ledger.total == reading.ledger.in_messages == 6
+
+
+def test_a_greeting_sent_to_two_people_makes_no_one_chat(tmp_path: Path) -> None:
+    """iPhones call every chat `_chat.txt`."""
+    for name, partner in (("_chat.txt", "Mara"), ("_chat (1).txt", "Juno")):
+        lines = [f"[01.01.24, 10:0{at}:00] {partner}: {partner} says {at}\n" for at in range(8)]
+        lines.insert(4, "[01.01.24, 10:04:00] Theo: happy new year\n")
+        (tmp_path / name).write_text("".join(lines))
+    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+    assert [len(list(chat.messages)) for chat in reading.corpus.chats] == [9, 9]
+
+
+def test_chats_of_one_name_without_a_common_message_stay_two(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Mara.txt").write_text(FIRST)
+    (tmp_path / "WhatsApp Chat with Mara (1).txt").write_text(SECOND.replace(": ok", ": fine"))
+    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+    assert len(reading.corpus.chats) == 2
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_mark(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "chat.txt"
+    path.write_bytes(SMALL.encode(encoding))
+    assert FORMAT.sniff(Source.open(path))
+    assert texts(FORMAT.read(Source.open(path), ReadOptions())) == ["hi 😂\nmore", "ho"]
+
+
+def test_a_file_saved_by_an_old_editor(tmp_path: Path) -> None:
+    text = "20/06/2019, 15:58 - René: “ça va” – 5 €\n21/06/2019, 15:58 - Zoë: où\n"
+    reading = read(tmp_path, text.encode("cp1252"))
+    assert texts(reading) == ["“ça va” – 5 €", "où"]
+    assert reading.corpus.chats[0].speakers == ("René", "Zoë")
+    assert "Windows-1252" in reading.notes[0]
+
+
+def test_the_title_of_an_archive_inside_an_archive_names_the_chat(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "WhatsApp Chat - Theo.zip", "w") as inner:
+        inner.writestr("_chat.txt", SMALL)
+    with zipfile.ZipFile(tmp_path / "mail.zip", "w") as outer:
+        outer.write(tmp_path / "WhatsApp Chat - Theo.zip", "WhatsApp Chat - Theo.zip")
+    reading = FORMAT.read(Source.open(tmp_path / "mail.zip"), ReadOptions())
+    assert [chat.id for chat in reading.corpus.chats] == ["Theo"]

@@ -228,3 +228,25 @@ def test_android_notices_are_system_whatever_the_language(tmp_path: Path) -> Non
     assert reading.corpus.chats[0].speakers == ("Mara",)
     assert (reading.ledger.in_messages, reading.ledger.system) == (1, 4)
     assert [left.where for left in reading.ledger.leftovers] == ["chat.txt:5", "chat.txt:6"]
+
+
+def test_a_right_to_left_mark_before_the_apps_words(tmp_path: Path) -> None:
+    image = iphone(tmp_path, "\u200fהתמונה הושמטה")
+    assert (image.text, image.attachments) == ("", (Attachment("image"),))
+    assert iphone(tmp_path, "\u200fהודעה זו נמחקה").deleted
+    assert iphone(tmp_path, "\u200fכן").text == "\u200fכן"
+
+
+@pytest.mark.parametrize("words", ["Missed voice call", "Verpasster Videoanruf"])
+def test_missed_calls_are_nobodys_words_on_android_too(tmp_path: Path, words: str) -> None:
+    text = (
+        f"20/06/2019, 15:58 - Mara: {words}\n"
+        f"20/06/2019, 15:59 - Theo: {words} again?\n"
+        f"20/06/2019, 16:00 - Mara: yes\n"
+    )
+    reading = read(tmp_path, text)
+    assert [message.text for message in reading.corpus.chats[0].messages] == [
+        f"{words} again?",
+        "yes",
+    ]
+    assert reading.ledger.system == 1

@@ -30,6 +30,20 @@ def read(tmp_path: Path, text: str | bytes, **options: object) -> list[Message]:
 AFTERNOON_AND_NIGHT = [
     ("20/06/2019, 15:58 - ", "21/06/2019, 00:05 - "),
     ("20/6/19 15:58 - ", "21/6/19 0:05 - "),
+    # iPhones before 2018.
+    ("20/6/19, 15:58:47: ", "21/6/19, 00:05:01: "),
+    ("20/06/2019 15:58:47: ", "21/06/2019 00:05:01: "),
+    ("6/20/19, 3:58:47 PM: ", "6/21/19, 12:05:01 AM: "),
+    ("2019-06-20, 3:58:47 PM: ", "2019-06-21, 12:05:01 AM: "),
+    # The month by its name.
+    ("20 Jun 2019, 15:58 - ", "21 Jun 2019, 00:05 - "),
+    ("20 June 2019 at 15:58 - ", "21 June 2019 at 00:05 - "),
+    ("Jun 20, 2019, 3:58 PM - ", "Jun 21, 2019, 12:05 AM - "),
+    (f"[Jun 20, 2019, 3:58:47{NNBSP}PM] ", f"[Jun 21, 2019, 12:05:01{NNBSP}AM] "),
+    ("20. Juni 2019 um 15:58 - ", "21. Juni 2019 um 00:05 - "),
+    ("20 de junio de 2019, 15:58 - ", "21 de junio de 2019, 0:05 - "),
+    ("20 juin 2019 à 15:58 - ", "21 juin 2019 à 00:05 - "),
+    ("20 июня 2019, 15:58 - ", "21 июня 2019, 00:05 - "),
     ("6/20/19, 3:58 PM - ", "6/21/19, 12:05 AM - "),
     (f"6/20/19, 3:58{NNBSP}PM - ", f"6/21/19, 12:05{NNBSP}AM - "),
     (f"20/06/2019, 3:58{NBSP}pm - ", f"21/06/2019, 12:05{NBSP}am - "),
@@ -86,7 +100,7 @@ AFTERNOON_AND_NIGHT = [
 def test_header(tmp_path: Path, first: str, second: str) -> None:
     text = f"{first}Mara Lind: hi: there\nsecond line\n{first}Theo: ok\n{second}Mara Lind: late\n"
     messages = read(tmp_path, text)
-    seconds = first.startswith(("[", LRM, "\ufeff"))
+    seconds = first.startswith(("[", LRM, "\ufeff")) or first.endswith(": ")
     noon = datetime(2019, 6, 20, 15, 58, 47 if seconds else 0)
     night = datetime(2019, 6, 21, 0, 5, 1 if seconds else 0)
     assert [(m.speaker, m.time, m.text) for m in messages] == [
@@ -152,3 +166,25 @@ def test_the_time_may_come_first(tmp_path: Path, lines: str) -> None:
     assert (first.speaker, first.text.split("\n")[0]) == ("An", "chào")
     assert first.time is not None and f"{first.time:%Y-%m-%d %H:%M}" == "2017-07-12 22:35"
     assert last.time is not None and f"{last.time:%Y-%m-%d %H:%M}" == "2017-07-13 09:01"
+
+
+def test_named_months_are_told_apart(tmp_path: Path) -> None:
+    names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    lines = [f"3 {name} 2019, 9:00 - Mara: {name} 3, 2019" for name in names]
+    messages = read(tmp_path, "\n".join(lines))
+    assert [message.time for message in messages] == [
+        datetime(2019, month, 3, 9, 0) for month in range(1, 13)
+    ]
+    assert [message.text for message in messages] == [f"{name} 3, 2019" for name in names]
+
+
+def test_a_line_of_a_log_is_no_header(tmp_path: Path) -> None:
+    text = (
+        "20/06/2019, 15:58 - Mara: see\n"
+        "01/02/2011 10:11:12: server: down\n"
+        "21/06/2019, 15:58 - Theo: ok\n"
+    )
+    assert [message.text for message in read(tmp_path, text)] == [
+        "see\n01/02/2011 10:11:12: server: down",
+        "ok",
+    ]

@@ -13,6 +13,7 @@ reply belongs where and whether everything is accounted for is decided here, onc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -24,13 +25,14 @@ from realtalk.corpora.sessions import cut, sorted_by_time
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
-    import re
     from datetime import datetime
 
     from realtalk.corpora.source import Member, Source
 
 __all__ = ["Draft", "Entry", "assemble", "matching", "reactions"]
 
+# Where in a file, and which part of it: "message_1.json, messages[3]", "data.json:14".
+_IN_FILE = re.compile(r"(?:_\d+)?(?:\.\w+)?(?:, [^,]*|:\d+)$")
 _HEADS = 64  # files looked into before a folder is called foreign
 
 
@@ -65,6 +67,7 @@ class Draft:
     system: int = 0
     leftovers: list[Leftover] = field(default_factory=list)
     _seen: set[tuple[Any, ...]] = field(default_factory=set)
+    _files: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     def leave(self, where: str, reason: str) -> None:
         self.leftovers.append(Leftover(where, reason))
@@ -77,6 +80,8 @@ class Draft:
             reason = "neither text nor attachment"
         elif entry.id and self._again(entry):
             reason = f"repeats message {entry.id}"
+        elif not entry.id and self._elsewhere(entry):
+            reason = "repeats a message of another file"
         else:
             self.entries.append(entry)
             return
@@ -89,6 +94,14 @@ class Draft:
         known = key in self._seen
         self._seen.add(key)
         return known
+
+    def _elsewhere(self, entry: Entry) -> bool:
+        """Whether an app without ids told the same before, in another file of the chat."""
+        if entry.time is None:
+            return False
+        file = _IN_FILE.sub("", entry.where)
+        key = (_author(entry), entry.time, entry.text, len(entry.attachments))
+        return self._files.setdefault(key, file) != file
 
     @property
     def ledger(self) -> Ledger:

@@ -47,6 +47,7 @@ _SAID = frozenset(
     {"Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "0", "19", "20", "23", ""}
 )
 _CSV_HEAD = re.compile(r'"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?', re.I)
+_MENTION = re.compile(r"<@!?(\d{1,25})>")
 _COUNTED = re.compile(r"(.+?) \((\d{1,9})\)$")
 _NUMERIC = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),? (\d{1,2}):(\d\d)(?::(\d\d))?(.*)")
 
@@ -141,7 +142,7 @@ def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
         scalar(author.get("id")),
         _shown(author),
         from_stamp(item.get("timestamp"), tz),
-        scalar(item.get("content")) or scalar(forwarded.get("content")),
+        _text(item) or _text(forwarded),
         id=scalar(item.get("id")),
         attachments=(*_attachments(item), *_attachments(forwarded)),
         reply_to="" if forwarded else scalar(reference.get("messageId")),
@@ -149,6 +150,15 @@ def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
         extra=extra,
         also=scalar(author.get("name")),
         where=where,
+    )
+
+
+def _text(item: dict[str, Any]) -> str:
+    """What was written; an export without the exporter's markdown names people by id."""
+    named = {scalar(one.get("id")): _shown(one) for one in records(item.get("mentions"))}
+    return _MENTION.sub(
+        lambda found: f"@{named[found[1]]}" if named.get(found[1]) else found[0],
+        scalar(item.get("content")),
     )
 
 

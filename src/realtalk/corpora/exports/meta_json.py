@@ -58,8 +58,8 @@ _NOTICE = re.compile(
     r"(added|removed) .+ (to|from) the group|changed the (group photo|theme|chat theme)( .+)?|"
     r"(set|cleared) (the|your|his|her|their) (own )?(nickname|emoji|quick reaction)( .+)?|"
     r"(pinned|unpinned) a message|turned (on|off) (disappearing|vanish) .+|"
-    r"(joined|started|ended|missed) (a|an|the|your) (video |audio )?(call|chat)|"
-    r"(are|is) now connected on .+|can now message and call .+)\.|"
+    r"(joined|started|ended|missed) (a|an|the|your) (video |audio )?(call|chat)( from .{1,80})?|"
+    r"(are|is) now connected on .+|can now message and call .+)\.?|"
     r"created a poll: .+|(voted for|removed vote for) .+ in the poll: .+"
 )
 

@@ -13,21 +13,23 @@ Numbers are written as text there, as protocol buffers do; all ids are compared 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.values import attached, from_number, mapping, records, scalar
+from realtalk.corpora.exports.values import attached, from_number, mapping, records, scalar, whole
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-__all__ = ["frames"]
+__all__ = ["frames", "with_mentions"]
+
+_MENTIONED = "\ufffc"  # stands in a text for whoever is mentioned there
 
 _SAID = (
     *("standardMessage", "stickerMessage", "contactMessage", "viewOnceMessage", "poll"),
-    *("directStoryReplyMessage", "remoteDeletedMessage"),
+    *("directStoryReplyMessage", "remoteDeletedMessage", "adminDeletedMessage"),
 )
 
 
@@ -52,6 +54,9 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
             if recipient:
                 name = "" if "self" in recipient else _recipient(recipient)
                 people[scalar(recipient.get("id"))] = name
+                # Mentions name people by the id of their account.
+                if account_id := scalar(mapping(recipient.get("contact")).get("aci")):
+                    people[account_id] = name
             if chat:
                 chats[scalar(chat.get("id"))] = scalar(chat.get("recipientId"))
     people = {number: name or me for number, name in people.items()}
@@ -65,6 +70,23 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
         else:
             draft.system += 1
     return [*made.values(), rest]
+
+
+def with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
+    """A text in which whoever is mentioned stands by name."""
+    text = scalar(body)
+    if _MENTIONED not in text:
+        return text
+    named = []
+    for one in sorted(records(ranges), key=lambda one: whole(one.get("start"))):
+        account = scalar(one.get("mentionAci")) or scalar(one.get("mentionUuid"))
+        if account:
+            told = people.get(account) or scalar(one.get("replacementText"))
+            named.append(f"@{told}" if told else _MENTIONED)
+    parts = text.split(_MENTIONED)
+    if len(parts) != len(named) + 1:
+        return text  # which of them is meant cannot be told
+    return parts[0] + "".join(name + part for name, part in zip(named, parts[1:], strict=True))
 
 
 def _joined(part: dict[str, Any], *keys: str) -> str:
@@ -91,7 +113,8 @@ def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInf
     kind = next(key for key in _SAID if key in item)
     said = mapping(item[kind])
     body = mapping(said.get("text")) or mapping(mapping(said.get("textReply")).get("text"))
-    text = scalar(body.get("body")) or scalar(said.get("question")) or scalar(said.get("emoji"))
+    text = with_mentions(body.get("body"), body.get("bodyRanges"), people)
+    text = text or scalar(said.get("question")) or scalar(said.get("emoji"))
     extra = reactions(
         (scalar(one.get("emoji")), people.get(scalar(one.get("authorId")), ""), 1)
         for one in records(said.get("reactions"))
@@ -107,7 +130,7 @@ def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInf
         attachments=tuple(_attachments(kind, said)),
         reply_to=scalar(mapping(said.get("quote")).get("targetSentTimestamp")),
         edited=bool(item.get("revisions")),
-        deleted=kind == "remoteDeletedMessage",
+        deleted=kind in ("remoteDeletedMessage", "adminDeletedMessage"),
         extra=extra,
         where=where,
     )

@@ -24,7 +24,7 @@ import orjson
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, matching, reactions
-from realtalk.corpora.exports.signal_frames import frames
+from realtalk.corpora.exports.signal_frames import frames, with_mentions
 from realtalk.corpora.exports.values import (
     attached,
     from_number,
@@ -206,7 +206,7 @@ def _message(
         author,
         name,
         from_number(sent, tz, 1000),
-        "" if gone else scalar(item.get("body")),
+        "" if gone else with_mentions(item.get("body"), item.get("bodyRanges"), people),
         id=scalar(sent),
         attachments=tuple(files),
         reply_to=scalar(mapping(item.get("quote")).get("id")),

@@ -159,6 +159,8 @@ def _entry(item: dict[str, Any], where: str, names: _Names, tz: ZoneInfo | None)
     subtype = scalar(item.get("subtype"))
     gone = subtype == "tombstone"
     text, links = _text(scalar(item.get("text")), names)
+    if not text:
+        text = _blocks(item.get("blocks"), names).strip()
     extra = _reactions(item, names)
     if subtype:
         extra["subtype"] = subtype
@@ -196,6 +198,27 @@ def _text(written: str, names: _Names) -> tuple[str, list[Attachment]]:
         return label or target
 
     return _plain(_REFERENCE.sub(shown, written)), links
+
+
+def _blocks(value: Any, names: _Names) -> str:
+    """Text that stands in blocks only, as some apps post it."""
+    told = ""
+    for piece in records(value):
+        kind = scalar(piece.get("type"))
+        if kind == "user":
+            number = scalar(piece.get("user_id"))
+            told += f"@{names.people.get(number) or number}"
+        elif kind == "emoji":
+            told += f":{scalar(piece.get('name'))}:"
+        elif kind == "link":
+            told += scalar(piece.get("text")) or scalar(piece.get("url"))
+        elif isinstance(piece.get("text"), dict):
+            told += _text(scalar(piece["text"].get("text")), names)[0] + "\n"
+        else:
+            told += scalar(piece.get("text")) + _blocks(piece.get("elements"), names)
+            # A section, a list's item or a quotation is a paragraph of its own.
+            told += "\n" if kind.startswith("rich_text_section") else ""
+    return told
 
 
 def _plain(text: str) -> str:

@@ -8,16 +8,20 @@
 
 `date` is the exporter's own wall clock and is used as long as every entry has one and no
 time zone is asked for; otherwise `date_unixtime`, in UTC or the zone, wherever it stands.
-The HTML export leaves out ids and replies, so it is recognised but not read.
+The HTML export is told in `telegram_html`; where both lie side by side, the JSON is read.
+Exports of one chat made at different times are joined, and a message that stands in two
+of them is taken once.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Attachment
+from realtalk.corpora.exports import telegram_html
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching, reactions
 from realtalk.corpora.exports.values import (
     attached,
@@ -43,7 +47,6 @@ __all__ = ["FORMAT"]
 _MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})
 _RESULT = re.compile(r"(^|/)result[^/]*\.json(\.gz)?$")
 _CALL = "phone_call"
-_PAGE = re.compile(r"(^|/)messages\d*\.html$")
 _MEDIA = {
     "voice_message": "audio",
     "audio_file": "audio",
@@ -64,7 +67,7 @@ def _sniff(source: Source) -> bool:
     return (
         any(matching(source, (".json",), _is_export, named=_RESULT))
         or any(matching(source, (".json",), _is_export))
-        or _is_html(source)
+        or any(_pages(source, limit=64))
     )
 
 
@@ -77,12 +80,12 @@ def _is_export(member: Member) -> bool:
     return bool(keys & account) and "about" in keys and "telegram" in head_text(member).lower()
 
 
-def _is_html(source: Source) -> bool:
+def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
     def check(member: Member) -> bool:
-        text = head_text(member)
-        return ("page_wrap" in text and "from_name" in text) or "Exported Data" in text
+        return telegram_html.is_page(head_text(member))
 
-    return any(matching(source, (".html",), check, named=_PAGE))
+    named = telegram_html.PAGE if len(source.members) > 1 else None
+    return matching(source, (".html",), check, limit=limit, named=named)
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
@@ -91,25 +94,30 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     if len(source.members) > 1:
         found = tuple(matching(source, (".json",), _is_export, limit=0))
     if not found:
-        if _is_html(source):
-            raise RealtalkError(
-                "Telegram's HTML export cannot be read",
-                where=str(source.path),
-                fix="in Telegram Desktop choose Export chat history, format: machine-readable JSON",
-            )
-        raise RealtalkError("no Telegram export in JSON", where=str(source.path))
-    drafts: list[Draft] = []
+        if pages := tuple(_pages(source)):
+            made = telegram_html.drafts(pages, tz)
+            return assemble(source, "telegram", made, options, [telegram_html.NOTE])
+        raise RealtalkError(
+            "no Telegram export",
+            where=str(source.path),
+            fix="in Telegram Desktop choose Export chat history, format: machine-readable JSON",
+        )
+    drafts: dict[tuple[str, str, int], Draft] = {}
     notes: list[str] = []
     for member in found:
+        here: Counter[tuple[str, str]] = Counter()
         for chat, where in _chats(load(member), member):
-            draft, mixed = _draft(chat, where, tz)
-            drafts.append(draft)
-            if mixed:
+            kind, number = scalar(chat.get("type")), scalar(chat.get("id"))
+            # Only what stands in another file can be the same chat once more.
+            here[kind, number] += 1
+            same = (kind, number or where, here[kind, number])
+            draft = drafts.setdefault(same, _named(chat, kind, number))
+            if _fill(draft, chat, where, tz):
                 notes.append(
                     f"{where}: some entries have no local time; UTC (or --timezone) stamps are "
                     "used where they stand, local ones elsewhere"
                 )
-    return assemble(source, "telegram", drafts, options, notes)
+    return assemble(source, "telegram", list(drafts.values()), options, notes)
 
 
 def _chats(export: Any, member: Member) -> Iterator[tuple[dict[str, Any], str]]:
@@ -129,12 +137,15 @@ def _chats(export: Any, member: Member) -> Iterator[tuple[dict[str, Any], str]]:
         )
 
 
-def _draft(chat: dict[str, Any], where: str, tz: ZoneInfo | None) -> tuple[Draft, bool]:
+def _named(chat: dict[str, Any], kind: str, number: str) -> Draft:
+    name = scalar(chat.get("name")) or kind.replace("_", " ").capitalize()
+    return Draft(name, extra={k: v for k, v in (("type", kind), ("id", number)) if v})
+
+
+def _fill(draft: Draft, chat: dict[str, Any], where: str, tz: ZoneInfo | None) -> bool:
+    """Adds a chat's messages; whether some of them have no local time."""
     given = chat.get("messages")
     items: list[Any] = given if isinstance(given, list) else []
-    kind, number = scalar(chat.get("type")), scalar(chat.get("id"))
-    name = scalar(chat.get("name")) or kind.replace("_", " ").capitalize()
-    draft = Draft(name, extra={k: v for k, v in (("type", kind), ("id", number)) if v})
     dated = [item for item in items if isinstance(item, dict)]
     local = all(from_stamp(item.get("date"), None) for item in dated)
     clock = local and tz is None
@@ -148,7 +159,7 @@ def _draft(chat: dict[str, Any], where: str, tz: ZoneInfo | None) -> tuple[Draft
             draft.add(_call(item, place, _time(item, clock, tz)))
         else:
             draft.system += 1
-    return draft, not local and any("date" in item for item in dated)
+    return not local and any("date" in item for item in dated)
 
 
 def _time(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> datetime | None:
@@ -165,7 +176,9 @@ def _entry(item: dict[str, Any], where: str, time: datetime | None) -> Entry:
     if "reactions" in item:
         extra |= _reactions(item)
     if poll:
-        extra["poll"] = [scalar(answer.get("text")) for answer in records(poll.get("answers"))]
+        extra["poll"] = [_words(answer.get("text")) for answer in records(poll.get("answers"))]
+    if tasks := records(mapping(item.get("todo_list")).get("answers")):
+        extra["tasks"] = [_words(task.get("text")) for task in tasks]
     # Old exports stamp what was never edited with the first second of 1970.
     edited = not scalar(item.get("edited")).startswith(("1970-01-01", "1969-12-31"))
     here = "reply_to_peer_id" not in item  # else the answer is to another chat's message
@@ -173,7 +186,7 @@ def _entry(item: dict[str, Any], where: str, time: datetime | None) -> Entry:
         author,
         name or ("Deleted Account" if author else ""),
         time,
-        _text(item.get("text")) or _text(item.get("text_entities")) or scalar(poll.get("question")),
+        _text(item.get("text")) or _text(item.get("text_entities")) or _titled(item),
         id=scalar(item.get("id")),
         attachments=tuple(_attachments(item)),
         reply_to=scalar(item.get("reply_to_message_id")) if here else "",
@@ -181,6 +194,17 @@ def _entry(item: dict[str, Any], where: str, time: datetime | None) -> Entry:
         extra=extra,
         where=where,
     )
+
+
+def _titled(item: dict[str, Any]) -> str:
+    """What a poll, a list or an invoice is headed with: the words of its sender."""
+    named = (("poll", "question"), ("todo_list", "title"), ("invoice_information", "title"))
+    return next(filter(None, (_words(mapping(item.get(k)).get(v)) for k, v in named)), "")
+
+
+def _words(value: Any) -> str:
+    """Text that newer exports write as an object or as pieces."""
+    return _text(mapping(value).get("text", value))
 
 
 def _call(item: dict[str, Any], where: str, time: datetime | None) -> Entry:
@@ -267,4 +291,4 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
             yield Attachment("link", scalar(piece.get("text")), scalar(piece["href"]))
 
 
-FORMAT = Format(title="Telegram (JSON export)", sniff=_sniff, read=_read)
+FORMAT = Format(title="Telegram (JSON or HTML export)", sniff=_sniff, read=_read)

@@ -12,9 +12,11 @@ What it can do: speakers, their aliases and the parts of their names are replace
 wherever they stand as words, in any case; names that are everyday words (Will, May) or
 have two letters only where they are capitalised; one-letter names never inside texts.
 What it cannot: other people's names are guessed from capital letters inside sentences,
-so names that occur once, or are always written small, stay, and some places or titles go;
-nicknames, addresses, birthdays and what a story gives away stay too. Read the result
-before you pass it on, and name more people with `names`.
+so names that occur once (but for "hi Bea", "my sister Bea"), or are always written small,
+stay, and some places or titles go;
+nicknames, birthdays, places and what a story gives away stay too; of addresses only streets
+with a number, postcodes and coordinates go. Read the result before you pass it on, and name
+more people with `names`.
 """
 
 from __future__ import annotations
@@ -27,13 +29,16 @@ from pathlib import PurePosixPath
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question
 from realtalk.corpora.redaction.text import STAND_IN, Names, Scanner, StandIns, words_of
-from realtalk.corpora.redaction.words import COMMON, NOT_PEOPLE
+from realtalk.corpora.redaction.words import COMMON, NOT_PEOPLE, RELATIONS
 from realtalk.registry import suggest
 
 __all__ = ["KINDS", "Key", "redact"]
 
 # What `keep` can leave as it is. Speakers and the names given are always replaced.
-KINDS = ("people", "handles", "phones", "emails", "links", "numbers", "files", "extra")
+KINDS = (
+    *("people", "handles", "phones", "emails", "links", "addresses", "numbers", "files"),
+    "extra",
+)
 _SEEN_AT_LEAST = 2  # mid-sentence, in different texts
 # What comes before places and things rather than before people.
 _BEFORE_OTHERS = frozenset(
@@ -68,6 +73,11 @@ class Key:
 
     def to_json(self) -> dict[str, list[str]]:
         return {stand_in: list(originals) for stand_in, originals in self.entries}
+
+    def counts(self) -> dict[str, int]:
+        """How many different things of each kind were replaced; this is not private."""
+        kinds = Counter(stand_in.strip("<@>").rstrip("0123456789-") for stand_in, _ in self.entries)
+        return {kind.lower(): count for kind, count in sorted(kinds.items())}
 
 
 def redact(
@@ -184,9 +194,11 @@ def _people(corpus: Corpus) -> list[str]:
 
     Such a word is capitalised, follows a greeting or a word in small letters (not "in",
     "the" and their like) in two texts or more, is never written small, and is no month,
-    place or brand that we know.
+    place or brand that we know. Right after a greeting or a word such as "sister", once
+    is enough.
     """
     inside: Counter[str] = Counter()
+    addressed: set[str] = set()
     small: set[str] = set()
     for text in _texts(corpus):
         here: set[str] = set()
@@ -202,16 +214,23 @@ def _people(corpus: Corpus) -> list[str]:
                 and text[ended:start] in (" ", ", ")
             ):
                 here.add(word)
+                if before.casefold() in _GREETINGS | RELATIONS and _ends(text, end):
+                    addressed.add(word)
             before, ended = word, end
         inside.update(sorted(here, key=text.find))
     return [
         word
         for word, seen in inside.items()
-        if seen >= _SEEN_AT_LEAST
+        if (seen >= _SEEN_AT_LEAST or word in addressed)
         and word.lower() not in small
         and word.casefold() not in NOT_PEOPLE
         and word.casefold().removesuffix("s") not in NOT_PEOPLE
     ]
+
+
+def _ends(text: str, at: int) -> bool:
+    """Whether a word that ends there is not the first of several: "Hey Mr Fox", "Hi New York"."""
+    return not re.match(r" [^\W\d_a-z]", text[at : at + 2])
 
 
 class _Rewriter:

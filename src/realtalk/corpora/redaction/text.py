@@ -4,7 +4,7 @@
     → "ask Person1's brother, <phone-1> or @handle1"
 
 One pass from left to right: at each place the first of stand-in, link, address, handle,
-date, long number and name that fits. Dates, times, years and short numbers stay.
+date, long number and name that fits. Dates, times, years, amounts and short numbers stay.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from realtalk.corpora.redaction.words import COMMON, PARTICLES
+from realtalk.corpora.redaction.addresses import ADDRESS
+from realtalk.corpora.redaction.forms import bare, endings_off, forms
+from realtalk.corpora.redaction.words import COMMON, PARTICLES, UNITS
 
 __all__ = ["STAND_IN", "Names", "Scanner", "StandIns", "words_of"]
 
@@ -23,22 +25,29 @@ __all__ = ["STAND_IN", "Names", "Scanner", "StandIns", "words_of"]
 _UNSPACED = "\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 # A letter of the other scripts; an accent may be a character of its own.
 _WORD = rf"[^\W\d_{_UNSPACED}]+(?:[\u0300-\u036f]+[^\W\d_{_UNSPACED}]*)*"
-_KINDS = "phone|email|link|number|file"
+_KINDS = "phone|email|link|address|number|file"
 STAND_IN = re.compile(rf"<(?:{_KINDS})-(\d+)>|@handle(\d+)|@?Person(\d+)")
 _HELD = rf"<(?:{_KINDS})-\d+>|@handle\d+|@?Person\d+"
 # Endings that are no words: a full stop without a space after it makes no link.
 _ENDINGS = "com|org|net|edu|gov|info|io|de|fr|uk|eu|nl|ch|tv|app|dev|gg"
 _DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:19|20)\d\d"
-_DATE = "|".join(
-    f"{first}(?P<sep{index}>[./-]){second}(?P=sep{index}){third}"
-    for index, (first, second, third) in enumerate(
-        (
-            (_YEAR, _MONTH, _DAY),
-            (_DAY, _MONTH, rf"(?:{_YEAR}|\d\d)"),
-            (_MONTH, _DAY, rf"(?:{_YEAR}|\d\d)"),
-        )
+
+
+def _date(name: str) -> str:
+    """A date in the three orders; the separator is the same on both sides."""
+    orders = (
+        (_YEAR, _MONTH, _DAY),
+        (_DAY, _MONTH, rf"(?:{_YEAR}|\d\d)"),
+        (_MONTH, _DAY, rf"(?:{_YEAR}|\d\d)"),
     )
-)
+    written = (
+        f"{first}(?P<{name}{index}>[./-]){second}(?P={name}{index}){third}"
+        for index, (first, second, third) in enumerate(orders)
+    )
+    return f"(?:{'|'.join(written)})"
+
+
+_DATE = rf"{_date('from')}(?:[ ]?[-–][ ]?{_date('to')})?"
 _CLOCK = r"(?:[01]?\d|2[0-3])(?::[0-5]\d(?::[0-5]\d)?|\.[0-5]\d)"
 _FOUND = re.compile(
     rf"""
@@ -46,10 +55,17 @@ _FOUND = re.compile(
     | (?P<link> (?:https?|ftp)://\S+ | www\.\S+ | mailto:\S+
         | (?<![\w@.-]) (?:[a-z0-9-]{{1,63}}\.){{1,4}}
           (?: [a-z]{{2,6}}/\S* | (?-i:{_ENDINGS}) \b (?! [\w.-]*@ ) ) )
-    | (?P<email> [\w.!\#$%&'*+/=?^`{{|}}~-]{{1,64}} @ [\w-]+ (?: \.[\w-]+ )+ )
+    | (?P<email> [\w.!\#$%&'*+/=?^`{{|}}~-]{{1,64}} @ [\w-]+ (?: \.[\w-]+ )+
+        | [\w.+-]{{1,64}} [ ]? [(\[] [ ]? (?:at|@) [ ]? [)\]] [ ]? [\w-]{{1,63}}
+          (?: [ ]? (?: \. | [(\[] [ ]? (?:dot|punkt|punto|point|\.) [ ]? [)\]] )
+              [ ]? [\w-]{{1,63}} ){{1,4}} )
     | (?P<handle> @ (?: [^\W\d] | \d{{5}} ) (?: [\w.-]{{0,63}} \w )? )
     | (?P<iban> (?<![a-z0-9]) (?-i: [A-Z]{{2}}\d\d (?: [ ]?[A-Z0-9]{{4}} ){{2,7}}
         (?: [ ]?[A-Z0-9]{{1,3}} )? ) (?![a-z0-9]) )
+    | (?P<address> (?-i: {ADDRESS} ) )
+    | (?P<token> (?<![\w@]) (?: [0-9a-f]{{8}} (?: -[0-9a-f]{{4}} ){{3}} -[0-9a-f]{{12}}
+        | (?= [a-z]*\d [a-z]*\d [a-z]*\d [a-z]*\d [a-z]*\d ) (?= \d*[a-z] )
+          [a-z0-9]{{8,64}} ) (?!\w) )
     | (?P<date> (?<![\d./-]) (?: {_DATE} ) (?! \d | [./-]\d ) )
     | (?P<clock> (?<![\d.:]) {_CLOCK} (?! \d | [./]\d ) )
     | (?P<digits> [+(]{{0,2}} \d (?: [ \t\u00a0\u202f().\-/]{{0,3}} \d )* )
@@ -59,8 +75,14 @@ _FOUND = re.compile(
 )
 # Most texts have nothing but words in them, and words alone are found much faster.
 _WORDS = re.compile(rf"(?P<word>{_WORD})")
-_MORE_THAN_WORDS = re.compile(r"[@\d]|://|\w\.\w")
+_MORE_THAN_WORDS = re.compile(r"[@\d]|://|\w\.\w|(?i:[(\[] ?at ?[)\]])")
 _AFTER_LINK = ".,;:!?)]}>'\"*_…»”’"
+# 1.250.000 or 1 250 000; fewer digits in groups are left anyway.
+_THOUSANDS = re.compile(r"\d([. \u00a0\u202f])\d{3}\1\d{3}")
+_AMOUNT_BEFORE = re.compile(r"[$€£¥₹₽][ \u00a0]?$")
+_AMOUNT_AFTER = re.compile(rf"[ \u00a0\u202f]?(?:[€$£¥₹₽%°]|(?:{UNITS})\b)", re.IGNORECASE)
+_MOST_OF_AN_AMOUNT = 7  # digits
+_ON_THE_NET = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _YEARS = re.compile(r"(?:1\d|20)\d\d(?:\D+(?:1\d|20)\d\d)*")
 
 
@@ -80,15 +102,9 @@ def _key(word: str) -> str:
     return unicodedata.normalize("NFC", word).casefold()
 
 
-def _bare(word: str) -> str:
-    """Without accents, as people type it."""
-    marks = unicodedata.normalize("NFD", word)
-    return "".join(sign for sign in marks if not unicodedata.combining(sign))
-
-
 def _squashed(text: str) -> str:
     """Letters and digits only: how a name looks as a handle, or a number as digits."""
-    return "".join(sign for sign in _key(_bare(text)) if sign.isalnum())
+    return "".join(sign for sign in _key(bare(text)) if sign.isalnum())
 
 
 class StandIns:
@@ -150,8 +166,13 @@ class Names:
                     continue
                 # A part of "throw_away99" may be a word: only its capital makes it a name.
                 common = common or (small and not re.search(r"\s", whole))
-            for form in {_key(piece), _key(_bare(piece))}:
+            for form in forms(_key(piece)):
                 self.words.setdefault(form, (person, common))
+        if len(pieces) > 1:
+            # Written as one word, as in handles and tags: "maralund", "LundMara".
+            for glued in ("".join(pieces), "".join(reversed(pieces))):
+                for form in forms(_key(glued)) if len(glued) > 5 else ():
+                    self.words.setdefault(form, (person, False))
         if pieces and pieces != [whole]:
             # Between the pieces any separator will do: "Mara Lund", "mara_lund", "Mara-Lund".
             between = [re.escape(part) for part in re.split(r"\s+", whole)]
@@ -163,13 +184,17 @@ class Names:
                 held.sort(key=lambda entry: -len(entry[0].pattern))
 
     def person(self, word: str) -> str | None:
-        """Whom a word names, also as a genitive or drawn out: Mara, MARA, Maras, Maraaa."""
+        """Whom a word names: Mara, MARA, Márá, Maras, Maraaa, and in other cases Мары, Marának."""
         key = _key(word)
         tries = [key]
         if len(key) > 4 and key.endswith("s"):
             tries.append(key[:-1])
         if len(key) > 3 and key[-1] == key[-2]:
             tries.append(key.rstrip(key[-1]) + key[-1])
+        if not key.isascii():
+            tries.append(_key(bare(key)))
+        if word[0].isupper():
+            tries += endings_off(key)
         for form in tries:
             found = self.words.get(form)
             if found is not None and (word[0].isupper() or not found[1]):
@@ -220,6 +245,8 @@ class Scanner:
         kind, found, end = match.lastgroup, match[0], match.end()
         if kind == "word":
             return self._word(match, names)
+        if kind in ("address", "token"):
+            return self._whole(match, names, is_id)
         if kind in ("stand_in", "date", "clock", None) or f"{kind}s" in self._keep:
             return end, None
         if is_id and kind != "email" and found[0] != "+":
@@ -232,10 +259,24 @@ class Scanner:
                 return end, f"@{person}"
             return end, self._stand_ins.make("handle", found)
         if kind == "digits":
-            return end, self._number(found, names)
+            return end, self._number(match, names)
         if kind == "iban":
             return end, None if "numbers" in self._keep else self._make_number("number", found)
         return end, self._stand_ins.make("email", found)
+
+    def _whole(
+        self, match: re.Match[str], names: list[Names], is_id: bool
+    ) -> tuple[int, str | None]:
+        """A street or a code; where those stay, the names in it still go."""
+        if person := self._squashed(match[0], names):
+            return match.end(), person
+        street = match.lastgroup == "address"
+        word = _WORDS.match(match.string, match.start())
+        if not street and word and self._person(word[0], names):
+            return self._word(word, names)  # "Mara19900412"
+        if is_id or ("addresses" if street else "numbers") in self._keep:
+            return self._word(word, names) if word else (match.start() + 1, None)
+        return match.end(), self._stand_ins.make("address" if street else "number", match[0])
 
     def _squashed(self, found: str, names: list[Names]) -> str | None:
         key = _squashed(found)
@@ -249,7 +290,8 @@ class Scanner:
     def _make_number(self, kind: str, found: str) -> str:
         return self._stand_ins.make(kind, found, _squashed(found))
 
-    def _number(self, found: str, names: list[Names]) -> str | None:
+    def _number(self, match: re.Match[str], names: list[Names]) -> str | None:
+        found = match[0]
         chunks = re.findall(r"\d+", found)
         count = sum(map(len, chunks))
         joined = len(chunks) > 1
@@ -257,6 +299,10 @@ class Scanner:
             return None
         if count < 7 and joined and max(map(len, chunks)) < 5:
             return None  # "100-200", "10.30 12"
+        if _is_amount(match):
+            return None
+        if _ON_THE_NET.fullmatch(found):
+            return None if "numbers" in self._keep else self._make_number("number", found)
         phone = count <= 15 and count >= 7 and (joined or found[0] in "+(0" or count >= 9)
         if ("phones" if phone else "numbers") in self._keep:
             return None
@@ -298,6 +344,17 @@ class Scanner:
                 self._stand_ins.note(person, word)
                 return person
         return None
+
+
+def _is_amount(match: re.Match[str]) -> bool:
+    """Whether a number counts something: 12500 €, $125000, 10000 steps, 1.250.000."""
+    found, text = match[0], match.string
+    if _THOUSANDS.fullmatch(found):
+        return True
+    if not found.isdigit() or len(found) > _MOST_OF_AN_AMOUNT or found[0] == "0":
+        return False
+    before = _AMOUNT_BEFORE.search(text, max(0, match.start() - 2), match.start())
+    return before is not None or _AMOUNT_AFTER.match(text, match.end()) is not None
 
 
 def _past_digits(text: str, at: int) -> int:

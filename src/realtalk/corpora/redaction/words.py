@@ -8,7 +8,7 @@ Short on purpose: a word that is missing here costs a redacted text a word too m
 
 from __future__ import annotations
 
-__all__ = ["COMMON", "NOT_PEOPLE", "PARTICLES"]
+__all__ = ["COMMON", "NOT_PEOPLE", "PARTICLES", "RELATIONS", "UNITS"]
 
 # Parts of names that say nothing by themselves.
 _PARTICLES = """
@@ -25,7 +25,8 @@ _EVERYDAY = """
     now off oh ok okay old on one other our out over please really red say see she should so some
     sorry still such sure thanks that their them then there these they think this time to today
     too true up us very want was way we well were what when where which who why win woman would
-    wow yeah year yes yet you young your haha hahaha lol omg dude buddy lady lord king queen prince
+    wow yeah year yes yet you young your all everybody everyone folks guys team world darling dear
+    sweetheart sweetie honey babe haha hahaha lol omg dude buddy lady lord king queen prince
 """
 # Everyday words that are first names too.
 _BOTH = """
@@ -35,6 +36,17 @@ _BOTH = """
     luck mark max may melody mercy miles misty moon olive pat patience pearl penny pop poppy
     precious rain ray rich river rob rock rocky rose ruby rusty sage sandy scarlet self serenity
     skip sky sonny star storm sue summer sunny violet will winter
+"""
+# Everyday words that are family names too.
+_SURNAMES = """
+    abbot baker ball banks bean bell berry bird bishop black bloom bridge bridges brook brooks brown
+    bush carpenter carter cash cherry church cook cooper crane cross farmer field fields fish fisher
+    ford fox frost gardener gold green hall hart hawk hill hood house hunt knight long marsh mason
+    miller moss noble north page park parker pike pond pool porter potter power powers price reed
+    rice rivers sharp shepherd short silver singer small smith snow song spring stone story street
+    strong swan sweet swift temple turner walker waters weaver weeks west white wise wolf wood woods
+    klein groß kurz lang jung frei schwarz weiß braun grün stark schön luz paz mar sol cruz flor rey
+    blanco bueno delgado leal rico petit grand blanc marin bianco gallo costa
 """
 _TIMES = """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june
@@ -53,10 +65,11 @@ _PLACES = """
     paris park poland polish portland portugal portuguese rome russia russian san scotland seattle
     seoul south spain spanish square states street sweden swedish swiss switzerland sydney texas
     thai thailand tokyo toronto turkey turkish uk united usa valley vegas vienna vietnam wales
-    washington west york bible buddhist catholic christian hindu jewish muslim quran
+    washington west york bible buddhist catholic christian hindu islamic jewish muslim quran
 """
 _THINGS = """
-    airbnb amazon android apple bluetooth bowl church college covid discord disney dvd ebay email
+    airbnb alexa amazon android chatgpt siri
+    apple bluetooth bowl church college covid discord disney dvd ebay email
     excel facebook ferrari fifa file gmail google handle hbo hospital hulu ikea image imdb insta
     instagram internet ipad iphone kindle lego link linkedin mac marvel mcdonald mcdonalds message
     messenger microsoft minecraft mri nasa nba netflix nfl nike nintendo number olympics paypal pdf
@@ -64,6 +77,26 @@ _THINGS = """
     snapchat sony spotify starbucks steam super telegram tesla tiktok tinder tv twitch twitter uber
     university venmo video walmart whatsapp wifi wikipedia windows xbox yoga youtube zoom
 """
+# "my colleague Zoltan": what stands before a name and before little else.
+_RELATIONS = """
+    aunt boss boyfriend brother buddy coach colleague cousin coworker dad daughter father fiancé
+    fiancée flatmate friend girlfriend grandma grandpa husband landlord mate mom mother mum nephew
+    neighbor neighbour niece partner roommate sister son stepdad stepmom teacher therapist uncle
+    wife
+"""
+RELATIONS = frozenset(_RELATIONS.split())
+# What follows a number that counts: such a number names nobody.
+_COUNTED = """
+    eur euro euros usd dollar dollars dólares bucks pound pounds gbp chf franken yen won baht
+    rupee rupees kr kronor kroner zł lei lakh crore mio million k steps schritte pasos pas people
+    persons personas personnes leute menschen km kms miles meter meters metres m kg g grams
+    calories kcal words wörter views followers subscribers likes messages nachrichten pages lines
+    users points rows votes copies hours minutes mins seconds years days feet ft acres tons tonnes
+    litres liters ml kb mb gb tb hz rpm
+"""
+UNITS = "|".join(_COUNTED.split())
 PARTICLES = frozenset(_PARTICLES.split())
-COMMON = PARTICLES | frozenset(f"{_EVERYDAY} {_BOTH} {_TIMES} {_PLACES} {_THINGS}".split())
+COMMON = PARTICLES | frozenset(
+    f"{_EVERYDAY} {_BOTH} {_SURNAMES} {_TIMES} {_PLACES} {_THINGS}".split()
+)
 NOT_PEOPLE = PARTICLES | frozenset(f"{_EVERYDAY} {_TIMES} {_PLACES} {_THINGS}".split())

@@ -19,6 +19,7 @@ from realtalk.corpora.exports.whatsapp.omitted import OMITTED
 from realtalk.corpora.exports.whatsapp.wording import (
     AS_WRITTEN,
     ATTACHED,
+    CALLED,
     CALLS,
     DELETED,
     EDITED,
@@ -56,7 +57,7 @@ _REPEATED = 3  # how often an unknown placeholder must recur to be taken for one
 
 def _whole_lines() -> list[str]:
     """Lines that are candidates by their words alone, as phones write their first letter."""
-    phrases = {*DELETED, *OMITTED, *UNSENT}
+    phrases = {*CALLED, *DELETED, *OMITTED, *UNSENT}
     found = phrases | {phrase[:1].upper() + phrase[1:] for phrase in phrases} | AS_WRITTEN
     found |= {phrase.replace("gif", "GIF", 1) for phrase in phrases if phrase.startswith("gif")}
     return sorted(found | {f"{phrase}." for phrase in found})
@@ -73,7 +74,7 @@ def classify(messages: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
     """
     text = pl.col("text")
     candidate = (
-        text.str.contains(rf"{_MARK}|\)\n|/maps|//maps|foursquare\.com/")
+        text.str.contains(rf"{_MARK}|\)\n|/maps|//maps|foursquare\.com/|^\u200f")
         | text.str.starts_with("<")
         | text.str.ends_with(">")
         | text.str.ends_with(")")
@@ -213,7 +214,7 @@ def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
         system=pl.col("kind").is_null()
         & ~pl.col("deleted")
         & (
-            pl.col("whole").is_in(sorted(UNSENT))
+            pl.col("whole").is_in(sorted(UNSENT | CALLED))
             | (pl.lit(bracketed) & pl.col("marked") & ~pl.col("poll") & ~pl.col("edited"))
         )
     )

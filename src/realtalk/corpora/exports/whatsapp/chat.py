@@ -56,6 +56,8 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
     notes = list(found.notes)
     if text.repaired:
         notes.append(f"{where}: {text.repaired:,} invalid bytes were replaced")
+    if text.guessed:
+        notes.append(f"{name} is not UTF-8; it was read as Windows-1252")
     bracketed = str(heads["open"][0]) == "["
     heads = heads.select("row", "time", "sender", "text", "rest")
     heads = _joined(heads, text.blocks, text.count)

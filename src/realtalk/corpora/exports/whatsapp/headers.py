@@ -2,6 +2,7 @@
 
     "[20.06.19, 15:58:47] Mara: hi"     → a=20 b=6 c=19 hour=15 minute=58 second=47
     "6/8/16, 3:07 p. m. - Theo: hi"     → a=6 b=8 c=16 hour=15 minute=7
+    "24/3/14, 13:59:59: Theo: hi"       → the same of an iPhone before 2018
     "and then he said: well"            → no header
 
 The exporting phone's language decides the shape, so there are hundreds. One general
@@ -23,6 +24,7 @@ from itertools import accumulate
 import polars as pl
 
 from realtalk.corpora.exports.whatsapp.dayparts import AFTER, BEFORE, hour, rule_of
+from realtalk.corpora.exports.whatsapp.months import in_numbers, line_in_numbers
 
 __all__ = ["MARKS", "find", "has_header"]
 
@@ -35,13 +37,22 @@ _BETWEEN = (
 )
 _SEP = rf"(?:[./\-‐‑–]{_S}?|{_S}|年|月|년{_S}?|월{_S}?)"
 _CLOSE = rf"(?:\]{_S}?|{_S}+[-–—]{_S})"
-_GENERAL = (
-    rf"^{_M}(?P<open>\[?){_M}(?P<a>\d{{1,4}}){_M}(?P<s1>{_SEP}){_M}(?P<b>\d{{1,2}}){_M}{_SEP}{_M}"
+_DATE_TO_MINUTE = (
+    rf"{_M}(?P<a>\d{{1,4}}){_M}(?P<s1>{_SEP}){_M}(?P<b>\d{{1,2}}){_M}{_SEP}{_M}"
     rf"(?P<c>\d{{1,4}}){_M}"
     rf"(?P<mid>(?:\.|日|일)?(?:{_S}?г\.?)?{_M}[,،、]?{_M}{_S}*{_BETWEEN}{_S}*){_M}"
     rf"(?P<pre>(?:{BEFORE}{_S}*)?){_M}(?P<h>\d{{1,2}}){_M}(?P<ts>{_S}?[:.hH：∶]{_S}?){_M}"
-    rf"(?P<m>\d{{2}}){_M}(?:(?P<ss>[:.：∶]|{_S}?min{_S}?){_M}(?P<s>\d{{2}})(?:{_S}?s\b)?)?"
+    rf"(?P<m>\d{{2}}){_M}"
+)
+_GENERAL = (
+    rf"^{_M}(?P<open>\[?){_DATE_TO_MINUTE}"
+    rf"(?:(?P<ss>[:.：∶]|{_S}?min{_S}?){_M}(?P<s>\d{{2}})(?:{_S}?s\b)?)?"
     rf"(?:{_S}?ч\.?)?{_M}(?P<post>(?:{_S}*{AFTER})?){_M}(?P<close>{_CLOSE})(?P<rest>.*)$"
+)
+# "24/3/14, 13:59:59: ": iPhones before 2018. Always with seconds, which tells it from text.
+_COLON = (
+    rf"^{_M}(?P<open>){_DATE_TO_MINUTE}(?P<ss>[:.]){_M}(?P<s>\d{{2}}){_M}"
+    rf"(?P<post>(?:{_S}*{AFTER})?){_M}(?P<close>:{_S})(?P<rest>.*)$"
 )
 # "22:35, 12/07/2017 - ": Vietnamese phones, among others, put the time first.
 _TIME_FIRST = (
@@ -58,6 +69,7 @@ _BARE = (
     rf"(?P<h>[0-9]{{2}}):?(?P<m>[0-9]{{2}}):?(?P<s>[0-9]{{2}})?(?P<close>\]{_S}?)(?P<rest>.*)$"
 )
 _ANY_HEADER = re.compile(_GENERAL)
+_ANY_COLON = re.compile(_COLON)
 _ANY_TIME_FIRST = re.compile(_TIME_FIRST)
 _ANY_BARE = re.compile(_BARE)
 _NUMBER_FIRST = rf"^[{MARKS}\s]*\[?[{MARKS}]*\d"
@@ -85,6 +97,7 @@ _SAMPLE = 100  # lines a block
 
 def has_header(line: str) -> bool:
     """Whether a line begins like a message of an export."""
+    line = line_in_numbers(line)
     return (
         _header(line) is not None
         or _paired(_ANY_TIME_FIRST.match(line)) is not None
@@ -93,7 +106,7 @@ def has_header(line: str) -> bool:
 
 
 def _header(line: str) -> re.Match[str] | None:
-    return _paired(_ANY_HEADER.match(line))
+    return _paired(_ANY_HEADER.match(line)) or _ANY_COLON.match(line)
 
 
 def _paired(match: re.Match[str] | None) -> re.Match[str] | None:
@@ -122,6 +135,9 @@ def find(blocks: tuple[pl.Series, ...]) -> pl.DataFrame:
     (header shape), open, sender and text, and rest where no ": " parts the two.
     """
     shape = _most_used(_sample(blocks))
+    if shape is None:
+        blocks = tuple(map(in_numbers, blocks))
+        shape = _most_used(_sample(blocks))
     starts = accumulate((len(block) for block in blocks), initial=0)
     with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
         found = list(pool.map(lambda block, start: _scan(block, start, shape), blocks, starts))
@@ -223,10 +239,11 @@ def _general_headers(lines: pl.DataFrame) -> pl.DataFrame:
     if not lines.height:
         return pl.DataFrame(schema=_SCHEMA)
     general, rest = _match(lines, _GENERAL)
+    older, rest = _match(rest, _COLON)
     timed, rest = _match(rest, _TIME_FIRST)
     bare, _ = _match(rest, _BARE)
     bare = bare.with_columns(pl.coalesce(f"{name}4", name).alias(name) for name in "abc")
-    found = [_general(general), _general(timed), _general(bare, bare=True)]
+    found = [_general(general), _general(older), _general(timed), _general(bare, bare=True)]
     return _parted(pl.concat(found).sort("row"))
 
 

@@ -5,7 +5,8 @@
 
 Every phone language writes its own headers and its own words for media, deletions and
 notices; the modules beside this one know them. A folder or archive may hold
-several chats. Everything stays in columns: a million messages take a few seconds.
+several chats, and several exports of one. Everything stays in columns: a million messages
+take a few seconds.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import polars as pl
 
 from realtalk.corpora.exports.whatsapp.chat import ExportedChat, read_chat
 from realtalk.corpora.exports.whatsapp.headers import has_header
+from realtalk.corpora.exports.whatsapp.overlaps import joined
 from realtalk.corpora.exports.whatsapp.text import head
 from realtalk.corpora.reading import DateOrder, Format, Ledger, Reading, ReadOptions
 from realtalk.corpora.sessions import cut_frame
@@ -30,7 +32,8 @@ __all__ = ["FORMAT", "read", "sniff"]
 
 _HEAD = 1 << 14
 _HEAD_LINES = 60
-_OWN_NAMES = re.compile(r"(?i)(?:^|/)(?:_chat\.txt|[^/]*whatsapp[^/]*\.txt)$")
+_IPHONE = re.compile(r"_chat(?:[ _]*\(\d{1,3}\))?")  # a second one beside it gets a number
+_OWN_NAMES = re.compile(rf"(?i)(?:^|/)(?:{_IPHONE.pattern}\.txt|[^/]*whatsapp[^/]*\.txt)$")
 # "WhatsApp Chat with Theo", "WhatsApp-Chat mit Theo", "Chat de WhatsApp con Theo", "... - Theo"
 _TITLE = re.compile(
     r"(?i)^(?:(?:chat|conversa|conversación|discussion|чат)?[ _]?(?:de |do |no |в |avec )?whatsapp"
@@ -61,15 +64,19 @@ def read(source: Source, options: ReadOptions) -> Reading:
     rows: list[ChatRow] = []
     notes: list[str] = []
     ledger = Ledger("lines", 0, 0)
-    for member, chat in zip(chosen, _all(chosen, options), strict=True):
-        name = _unique(_chat_name(member, source, alone=len(chosen) == 1), rows)
+    several = len(chosen) > 1
+    named = [
+        (_chat_name(member, source, alone=not several), _noted(chat, member, several))
+        for member, chat in zip(chosen, _all(chosen, options), strict=True)
+    ]
+    for wanted, chat in joined(named) if several else named:
+        name = _unique(wanted, rows)
         messages = cut_frame(chat.messages, options.gap)
         speakers = messages["speaker"].unique(maintain_order=True).to_list()
         frames.append(_stored(messages, name))
         rows.append(ChatRow(name, tuple(speakers)))
         ledger += chat.ledger
-        several = f"{member.name}: " if len(chosen) > 1 else ""
-        notes += [several + note for note in chat.notes]
+        notes += chat.notes
     tables = Tables(
         source.name,
         "whatsapp",
@@ -101,6 +108,13 @@ def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat
                     chats[place] = replace(again, notes=(note, *again.notes))
     options.progress(len(members), len(members), "")
     return chats
+
+
+def _noted(chat: ExportedChat, member: Member, several: bool) -> ExportedChat:
+    """With the file's name before its notes, where there are several files."""
+    if not several:
+        return chat
+    return replace(chat, notes=tuple(f"{member.name}: {note}" for note in chat.notes))
 
 
 def _stored(messages: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -135,7 +149,9 @@ def _chats(members: tuple[Member, ...], *, packed: bool) -> tuple[Member, ...]:
     found = [member for member in members if _is_chat(member)]
 
     def rules(member: Member) -> bool:
-        return member.stem == "_chat" or (packed and _TITLE.match(member.stem) is not None)
+        return bool(_IPHONE.fullmatch(member.stem)) or (
+            packed and _TITLE.match(member.stem) is not None
+        )
 
     ruled = {_folder(member) for member in found if rules(member)}
     return tuple(member for member in found if _folder(member) not in ruled or rules(member))
@@ -148,9 +164,9 @@ def _folder(member: Member) -> str:
 def _chat_name(member: Member, source: Source, *, alone: bool) -> str:
     """The other person's or the group's name where the export tells it."""
     name = member.stem
-    if name == "_chat":
+    if _IPHONE.fullmatch(name):
         folder = _folder(member).rpartition("/")[2]
-        name = folder if folder and not alone else source.name
+        name = folder if folder and (not alone or _TITLE.match(folder)) else source.name
     title = _TITLE.match(name)
     return (title["name"] if title else name).strip() or "chat"
 

@@ -19,10 +19,11 @@ from dataclasses import dataclass
 import polars as pl
 import pyarrow as pa
 
+from realtalk.corpora.endings import utf16
+
 __all__ = ["Lines", "head", "lines"]
 
 _BLOCK = 1 << 22
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Lines:
 
     blocks: tuple[pl.Series, ...]
     repaired: int  # bytes that were no valid text and became U+FFFD
+    guessed: bool = False  # no UTF-8 at all: read as Windows-1252
 
     @property
     def count(self) -> int:
@@ -39,9 +41,9 @@ class Lines:
 
 def head(data: bytes) -> str:
     """The start of a file as text with plain line ends, for telling formats apart."""
-    if data.startswith(_UTF16):
+    if wide := utf16(data):
         data = data[: len(data) & ~1]
-        text = data.decode("utf-16", "replace")
+        text = data.decode(wide, "replace")
     else:
         text = data.decode("utf-8-sig", "replace")
     text = text.replace("\r\n", "\n")
@@ -51,8 +53,8 @@ def head(data: bytes) -> str:
 def lines(data: bytes) -> Lines:
     """Every line of the file, without its end."""
     repaired = 0
-    if data.startswith(_UTF16):
-        text = data.decode("utf-16", "replace")
+    if wide := utf16(data):
+        text = data.decode(wide, "replace")
         repaired = text.count("\ufffd")
         data = text.encode("utf-8", "replace")
         del text
@@ -66,7 +68,12 @@ def lines(data: bytes) -> Lines:
         return Lines((), repaired)
     with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
         split = list(pool.map(_split, _blocks(data)))
-    return Lines(tuple(block for block, _ in split), repaired + sum(count for _, count in split))
+    repaired += (broken := sum(count for _, count in split))
+    if broken and data.decode("utf-8", "ignore").isascii():
+        # Not one character of it is UTF-8, so an editor has saved it in the old way.
+        found = lines(data.decode("cp1252", "replace").encode())
+        return Lines(found.blocks, 0, guessed=True)
+    return Lines(tuple(block for block, _ in split), repaired)
 
 
 def _split(block: pl.Series) -> tuple[pl.Series, int]:

@@ -17,6 +17,7 @@ import re
 __all__ = [
     "AS_WRITTEN",
     "ATTACHED",
+    "CALLED",
     "CALLS",
     "DELETED",
     "EDITED",
@@ -127,6 +128,15 @@ waiting for this message. this may take a while | waiting for this message |
 warten auf diese nachricht | esperando el mensaje. esto puede tomar tiempo |
 aguardando mensagem. essa ação pode levar alguns instantes | en attente du message |
 in attesa del messaggio. potrebbe volerci un po' di tempo
+""")
+
+# Calls where no mark tells the app's words from a person's: whole texts only.
+CALLED = _phrases("""
+Missed voice call | Missed video call | Missed group voice call | Missed group video call |
+Verpasster Sprachanruf | Verpasster Videoanruf | Llamada perdida | Llamada de voz perdida |
+Videollamada perdida | Chamada de voz perdida | Chamada de vídeo perdida | Appel vocal manqué |
+Appel vidéo manqué | Chiamata vocale persa | Videochiamata persa | Gemiste spraakoproep |
+Gemiste video-oproep | Пропущенный аудиозвонок | Пропущенный видеозвонок
 """)
 
 LOCATION = _phrases("""
