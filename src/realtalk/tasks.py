@@ -28,10 +28,10 @@ import realtalk.models.provider  # noqa: F401  registers realtalk/smollm2
 from realtalk.chat import Chat, Question
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
-from realtalk.memory.registry import make_memory, parse_settings
+from realtalk.memory.registry import BUDGETLESS, make_memory, parse_settings
 from realtalk.memory.values import Budget, Built
 from realtalk.persona.inspecting import persona_simulation
-from realtalk.probing.asking import Plan, bare, built_without_questions
+from realtalk.probing.asking import Plan, bare, built_without_questions, known_by
 from realtalk.probing.budgets import parse_budgets
 from realtalk.probing.judging import UNTOLD, read_verdict, refuse_own_judge
 from realtalk.probing.readers import Item, NoReader, prompt_of
@@ -63,7 +63,7 @@ def memory_probing(
     """
     corpus = open_reading(path).reading.corpus
     given = settings if isinstance(settings, Mapping) else _pairs(settings)
-    budgets = parse_budgets(str(budget))
+    budgets = (Budget(),) if memory in BUDGETLESS else parse_budgets(str(budget))
     if len(budgets) != 1:
         raise RealtalkError("one budget a task", fix="run it once for each")
     names = tuple(part.strip() for part in categories.split(",") if part.strip())
@@ -113,15 +113,17 @@ def from_memory(
 ) -> Solver:
     """Shows the model what the memory recalls, and lets it answer."""
     known = {(chat.id, q.id): (chat, q) for chat, chosen in plan.questions for q in chosen}
-    memories: dict[str, Built] = {}
+    memories: dict[tuple[str, int], Built] = {}
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         if judge is not None:
             refuse_own_judge(str(state.model), judge)
         chat, question = known[state.metadata["chat"], state.metadata["question"]]
-        if chat.id not in memories:
-            memories[chat.id] = built_without_questions(plan.memory, chat)
-        context = memories[chat.id].recall(bare(question), budget)
+        chat = known_by(chat, question.asked)
+        key = (chat.id, len(chat.by_id))
+        if key not in memories:
+            memories[key] = built_without_questions(plan.memory, chat)
+        context = memories[key].recall(bare(question), budget)
         state.metadata |= {
             "context_tokens": context.tokens,
             "context_words": context.words,

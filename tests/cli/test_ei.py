@@ -85,6 +85,8 @@ def test_agree_consistency_compare(run: Any, labelled: Path) -> None:
     [
         (("sample", "--measures", "jugde", "--out", "x"), "did you mean 'judge'?"),
         (("sample", "--measures", "judge", "--out", "x"), "the judge needs one model"),
+        (("sample", "--model", "openai/gpt-4o-mini"), "--model is not for --measures embedded"),
+        (("sample", "--measures", "hub", "--prompts", "x"), "--prompts is not for --measures hub"),
         (("agree", "nowhere", "nowhere"), "no labels here"),
         (("consistency", "broken.parquet"), "not a readable Parquet file"),
     ],
@@ -97,3 +99,34 @@ def test_a_wrong_call_is_one_line(
     assert status == 2
     assert err.startswith("error: ") and err.count("\n") == 1
     assert line in err
+
+
+def test_other_labels_are_not_written_over(
+    run: Any, labelled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (labelled / "people" / "labels.parquet").read_bytes()
+    for words, line in (
+        (("sample-simulated",), "holds labels of other turns"),
+        (("sample", "--protocol", "released"), "holds labels of other turns"),
+    ):
+        status, _, err = run("ei", *words, "--measures", "hub", "--out", "people")
+        assert status == 2 and line in err and err.count("\n") == 1
+    monkeypatch.setattr(ByLength, "version", "2")
+    status, _, err = run("ei", "sample", "--measures", "hub", "--out", "people")
+    assert status == 2 and "made otherwise (length, 1 there; length, 2 now)" in err
+    assert (labelled / "people" / "labels.parquet").read_bytes() == before
+
+
+def test_labels_of_messages_do_not_pass_for_turns(run: Any, labelled: Path) -> None:
+    run("ei", "sample", "--measures", "hub", "--protocol", "released", "--out", "single")
+    status, _, err = run("ei", "consistency", "single")
+    assert status == 2 and "labels are of single messages" in err
+    assert run("ei", "consistency", "single", "--protocol", "released")[0] == 0
+
+
+def test_two_folders_of_one_name_are_told_apart(run: Any, labelled: Path) -> None:
+    for folder in ("a", "b"):
+        (labelled / folder).mkdir()
+        (labelled / folder / "labels").symlink_to(labelled / "people")
+    found = json.loads(run("ei", "compare", "a/labels", "b/labels", "--json")[1])
+    assert found["names"] == ["a/labels", "b/labels"]

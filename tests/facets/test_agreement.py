@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from facet_labels import table
 from realtalk.errors import RealtalkError
 from realtalk.facets.agreement import agreement, agreement_rows, confusion_rows
 from realtalk.measures.labels import EMOTIONS, SENTIMENTS, Label, TurnInput, label_frame
@@ -162,3 +164,12 @@ def test_rows_and_json_say_how_many_and_how_sure() -> None:
     assert plain["measures"]["reflective"]["kappa"]["value"] == pytest.approx(1)
     assert "qwk" not in plain["measures"]["reflective"]
     assert plain == agreement(frame(FIRST), frame(FIRST, "embedded")).to_json()
+
+
+def test_full_agreement_of_few_is_not_certain_and_nan_is_unscored() -> None:
+    rows = [{"sentiment": "neutral", "intimacy": score} for score in (0.1, 0.5, math.nan)]
+    found = agreement(table(rows), table(rows))
+    same = found["sentiment"].same
+    assert (same.value, same.high) == (1.0, 1.0)
+    assert same.low == pytest.approx(3 / (3 + 1.959964**2), abs=1e-6)  # Wilson's, by hand
+    assert (found["intimacy"].n, found["intimacy"].unscored_first) == (2, 1)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from facet_labels import Row, lively, table
 from realtalk.facets import FACETS, SpeakerFacets, compare, comparison_rows, finding_rows, speakers
+from realtalk.facets.comparison import _more_varied
 
 
 def corpus(chats: int, wide: bool, seed: int = 0) -> tuple[SpeakerFacets, ...]:
@@ -126,3 +128,14 @@ def test_rows_and_json() -> None:
     assert found == compare(HUMAN, SIMULATED, ("people", "bots"))
     nothing = comparison_rows(compare((), ()))
     assert nothing.rows[0][4] is None
+
+
+def test_a_p_of_nothing_is_as_clear_as_can_be() -> None:
+    """Far enough apart, a p value is 0.0 and must not be taken for one that is missing."""
+    made = compare(corpus(6, wide=True), corpus(6, wide=False), ("people", "models"))
+    spread = [replace(each, p_spread_holm=0.0) for each in made.facets]
+    finding = _more_varied(
+        spread, corpus(6, wide=True), corpus(6, wide=False), ("people", "models")
+    )
+    wider = sum((each.ratio.value or 0) > 1 for each in spread)
+    assert f"({wider} beyond chance by Brown-Forsythe" in finding.because

@@ -62,6 +62,9 @@ def test_pairs_of_chats_and_nobody() -> None:
     rows = [row for chat in "abc" for row in lively(chat, ("Mara", f"with {chat}"), ord(chat))]
     assert [who.chats for who in consistency(table(rows))] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert consistency(table(lively("a", ("Mara", "Theo"), 1))) == ()
+    # Those who left share a name and are not one person.
+    gone = [row for chat in "ab" for row in lively(chat, ("[deleted]", f"with {chat}"), 1)]
+    assert consistency(table(gone)) == ()
 
 
 def test_what_one_chat_lacks_is_unscored() -> None:
@@ -113,3 +116,14 @@ def test_overall_is_the_papers_persona_consistency(data: Path) -> None:
     ours, theirs = [value for _, value in both], [value for value, _ in both]
     assert np.corrcoef(np.array(ours, dtype=float), theirs)[0, 1] > 0.99
     assert all(0 <= (value or 0) - printed < 0.016 for printed, value in both)
+
+
+def test_the_whole_has_no_interval_where_a_part_has_none() -> None:
+    """With one turn a chat nothing can be drawn again: the whole knows no more than its parts."""
+    once = [
+        {"chat": chat, "speaker": who, "reflective": said, "empathy": float(said), "intimacy": 0.5}
+        for chat, who, said in (("a", "Mara", True), ("a", "Theo", False), ("b", "Mara", False))
+    ]
+    (mara,) = consistency(table(once))
+    assert mara.overall.value == 1.0
+    assert (mara.overall.low, mara.overall.high) == (None, None)

@@ -47,7 +47,7 @@ def test_formulas_twice(protocol: str | Rules, labels: pl.DataFrame) -> None:
             else:
                 assert found.value == pytest.approx(expected, abs=1e-9), name
                 assert found.n > 1 or found.low is None
-                assert found.low is not None or found.n < 2 or name == "intimacy_linear"
+                assert found.low is not None or found.n < 2 or FACETS[name].unit != "share"
                 if found.low is not None and found.high is not None:
                     assert found.low <= found.high
         own = [row for row in rows if row["speaker"] == who.speaker]
@@ -271,3 +271,22 @@ def test_twenty_speakers_are_fast() -> None:
     started = time.perf_counter()
     assert len(speakers(labels)) == 20
     assert time.perf_counter() - started < 8  # about a second on a quiet machine
+
+
+def test_alike_turns_are_no_proof_that_every_turn_is_alike() -> None:
+    """Resamples of equal labels are all the same: an interval of no width would claim too much."""
+    rows = [
+        {"reflective": False, "grounding": True, "sentiment": "neutral", "empathy": 1.0, **who}
+        for who in ({"speaker": "Mara"}, {"speaker": "Theo"}) * 5
+    ]
+    mara, _ = speakers(table(rows))
+    never, always = mara["reflective_frequency"], mara["grounding_frequency"]
+    # Wilson's interval of 0 of 5 by its formula: z² / (n + z²).
+    widest = 1.959964**2 / (5 + 1.959964**2)
+    assert (never.value, never.low) == (0, 0) and (always.value, always.high) == (1, 1)
+    assert never.high == pytest.approx(widest, abs=1e-6)
+    assert always.low == pytest.approx(1 - widest, abs=1e-6)
+    assert mara["sentiment_stability"].low == pytest.approx(4 / (4 + 1.959964**2), abs=1e-6)
+    for name in ("sentiment_diversity", "empathy"):
+        assert mara[name].value is not None
+        assert (mara[name].low, mara[name].high) == (None, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from realtalk.chat import Attachment, Chat, Corpus, Message, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.facets import compare, speakers
 from realtalk.measures.embedded import EmbeddedLabeller
@@ -34,7 +36,9 @@ def labelled(labeller: EmbeddedLabeller, inputs: list[TurnInput]) -> pl.DataFram
 def test_the_samples_are_labelled_whole(labeller: EmbeddedLabeller) -> None:
     frame = labelled(labeller, turn_inputs(open_reading("sample").reading.corpus))
     assert frame.schema == LABELS
-    assert frame["unscored"].list.len().sum() == 0
+    emoji = frame.filter(pl.col("unscored").list.len() > 0)
+    assert emoji.height == 6  # replies of which the encoder can read nothing
+    frame = frame.filter(pl.col("unscored").list.len() == 0)
     assert frame["intimacy"].is_between(0, 1).all()
     assert frame["empathy"].is_between(0, 6).all()
     assert set(frame["sentiment"]) == {"negative", "neutral", "positive"}
@@ -94,6 +98,8 @@ def test_eight_bits_answer_as_fp32(labeller: EmbeddedLabeller) -> None:
     for sample, rows in full.items():
         labels = labeller.label(turn_inputs(open_reading(sample).reading.corpus))
         for label, row in zip(labels, rows, strict=True):
+            if label.unscored:
+                continue  # fp32 was asked all the same
             for name, answer in zip(names, row, strict=True):
                 same[name].append(getattr(label, name) == answer)
     everything = [value for values in same.values() for value in values]
@@ -169,3 +175,42 @@ def published(data: Path) -> dict[str, Any]:
         pytest.skip("the paper's figures are not at hand")
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
+
+
+def test_what_it_cannot_read_it_does_not_label(labeller: EmbeddedLabeller) -> None:
+    """A tear and a laugh are the same unknown token to it: a label would be made up."""
+    before = "my dad is in the hospital again"
+    unread = [turn(text, before) for text in ("😢", "😂😂", "\u200b", "\ufe0f", "ខ្មែរ", " 👍 \n")]
+    for label in labeller.label(unread):
+        assert set(label.unscored) == set(MEASURES)
+        assert label.emotion is None and label.empathy is None
+    words = ["😂 ok", "???", "https://example.org/a", "привет", "東京", "word " * 10_000, "4"]
+    read = [turn(text, before) for text in words]
+    assert all(not label.unscored for label in labeller.label(read))
+    # The same text gives the same label beside any other.
+    mixed = labeller.label([*unread, *read, *read])
+    assert mixed[len(unread) : len(unread) + len(read)] == mixed[len(unread) + len(read) :]
+    assert mixed[len(unread) :][: len(read)] == labeller.label(read)
+
+
+def test_a_photo_beside_blanks_is_what_it_shows() -> None:
+    photo = (Attachment("image", caption="a red bicycle"),)
+    said = (Message("D1:1", "Ada", None, " \n", photo), Message("D1:2", "Ada", None, "mine", photo))
+    corpus = Corpus("x", "test", (Chat("c", ("Ada",), (Session(1, None, said),)),))
+    assert [given.text for given in turn_inputs(corpus)] == ["[a red bicycle]\nmine"]
+    assert [given.text for given in turn_inputs(corpus, False)] == ["[a red bicycle]", "mine"]
+
+
+def test_a_session_that_never_pauses_fits_into_memory() -> None:
+    """20,000 turns in one session: each knows its past, and none holds a copy of it."""
+    said = tuple(Message(f"D1:{n}", ("Ada", "Bo")[n % 2], None, f"line {n}") for n in range(20_000))
+    corpus = Corpus("x", "test", (Chat("c", ("Ada", "Bo"), (Session(1, None, said),)),))
+    tracemalloc.start()
+    inputs = turn_inputs(corpus)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < 100_000_000
+    assert inputs[3].history == (("Ada", "line 0"), ("Bo", "line 1"), ("Ada", "line 2"))
+    assert len(inputs[-1].history) == 19_999
+    assert inputs[-1].history[-1] == ("Ada", "line 19998")
+    assert inputs[2].history[5:] == () and list(inputs[1].history) == [("Ada", "line 0")]

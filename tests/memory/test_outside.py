@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import subprocess
 import sys
@@ -73,7 +74,8 @@ def test_a_file_is_enough(tmp_path: Path) -> None:
     assert context.text.startswith("[Monday 4 May 2026]\nTobias: morning Nessa how is the bakery\n")
     assert context.cost.calls == 1
     assert context.cost.seconds > 0
-    assert memory.settings == {"system": f"{file}:start"}
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+    assert memory.settings == {"system": f"{file}:start", "sha256": digest}
 
 
 def test_it_is_told_every_session_and_asked_only_the_text() -> None:

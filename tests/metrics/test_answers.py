@@ -177,3 +177,16 @@ def test_what_cannot_be_scored_is_not_zero() -> None:
     scores = score_answer("On January 19th, 2024", "19.01.2024", "temporal").to_json()
     assert scores["f1"] == 0
     assert scores["date_f1"] == pytest.approx(2 / 3)
+
+
+def test_answers_of_which_normalising_leaves_nothing() -> None:
+    """ "A" is an article to the formula; two articles are not therefore the same answer."""
+    assert exact_match("the", "A", "multi_hop") == 0.0
+    assert exact_match("a ", "A", "multi_hop") == 1.0
+    assert exact_match("", "", "multi_hop") == 0.0
+
+
+def test_rouge_reads_every_script() -> None:
+    assert rouge_l("京都 東京", "東京", "temporal") == pytest.approx(2 / 3)
+    assert rouge_l("👍", "👍", "temporal") == 1.0
+    assert rouge_l("москва", "Париж", "temporal") == 0.0

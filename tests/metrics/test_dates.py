@@ -206,3 +206,14 @@ def test_a_period_begins_before_it_ends(said: datetime, text: str) -> None:
 
 def test_out_of_the_calendar_is_no_date() -> None:
     assert resolve("999 years ago", datetime(500, 1, 1)) == []
+
+
+@pytest.mark.parametrize("said", [datetime(2024, 1, 31), datetime(1, 1, 1), datetime(9999, 12, 31)])
+@pytest.mark.parametrize(
+    "text", ["see you in December 9999", "on 5 May", "next December", "last January", "in 2024"]
+)
+def test_a_written_date_at_the_end_of_the_calendar_breaks_nothing(
+    text: str, said: datetime
+) -> None:
+    for found in resolve(text, said):
+        assert found.first <= found.last

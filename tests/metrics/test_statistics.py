@@ -171,3 +171,14 @@ def test_failed_draws_do_not_count() -> None:
     draws = np.array([1.0, 2.0, 3.0, math.nan])
     assert percentile_interval(draws, 1.0) == (1.0, 3.0)
     assert percentile_interval(np.array([1.0, math.nan, math.nan, math.nan])) is None
+
+
+def test_not_a_number_is_missing() -> None:
+    nan = math.nan
+    left = pearson([1, 2, nan, 4, 5.5], [2, 3, 6, nan, 9])
+    assert (left.n, left.left_out) == (3, 2)
+    assert left.value == pytest.approx(plain_pearson([1, 2, 5.5], [2, 3, 9]))
+    assert holm([nan, 0.01, 0.04]) == [None, 0.02, 0.04]
+    delta = cliffs_delta([1, nan, 3], [0, 0])
+    assert (delta.value, delta.n, delta.left_out) == (1.0, 4, 1)
+    assert cliffs_delta([nan], [1.0]).unscored == "one side has no value"

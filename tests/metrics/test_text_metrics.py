@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import ast
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import sacrebleu
 
-from realtalk.metrics import generation
 from realtalk.metrics.generation import Meteor, bleu, meteor_missing
 
 
@@ -25,30 +27,84 @@ def test_bleu_is_the_reference_implementation() -> None:
     assert bleu("anything", "  ") is None
 
 
-def test_meteor_without_wordnet_is_unscored_with_the_reason(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import nltk
-
-    def absent(*_: Any, **__: Any) -> None:
-        raise LookupError
-
-    monkeypatch.setattr(nltk.data, "find", absent)
-    generation.meteor_missing.cache_clear()
-    try:
-        made = Meteor()
-        assert "wordnet is not installed" in made.missing
-        assert made.score("a cat", "a cat") is None
-    finally:
-        generation.meteor_missing.cache_clear()
+_ASK = """
+import sys, nltk
+nltk.data.path[:] = [sys.argv[1]]
+from realtalk.metrics.generation import Meteor
+made = Meteor()
+print([made.missing, made.version, made.score("a cat", "a cat")])
+"""
 
 
-def test_meteor_where_wordnet_is_installed() -> None:
+def reason(folder: Path) -> str:
+    """Why METEOR is unscored with nltk's data there: in a process of its own, for nltk keeps it."""
+    words = [sys.executable, "-W", "error::UserWarning", "-c", _ASK, str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    found, version, score = ast.literal_eval(done.stdout)
+    assert (version, score) == ("none", None)
+    assert not done.stderr
+    assert str(folder) not in found
+    return str(found)
+
+
+def test_meteor_without_wordnet_is_unscored_with_the_reason(tmp_path: Path) -> None:
+    assert reason(tmp_path / "none") == (
+        "WordNet is not installed (python -m nltk.downloader wordnet)"
+    )
+
+
+def test_meteor_with_half_a_wordnet_is_unscored_and_not_a_crash(tmp_path: Path) -> None:
+    place = tmp_path / "corpora" / "wordnet"
+    place.mkdir(parents=True)
+    for name in ("data.noun", "index.noun", "noun.exc"):
+        (place / name).write_text("", "utf-8")
+    assert reason(tmp_path) == "WordNet's files cannot be used (lexnames is missing)"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nltk looks at who may write on POSIX only")
+def test_meteor_says_that_nltk_refuses_files_which_others_may_write(tmp_path: Path) -> None:
+    place = tmp_path / "corpora" / "wordnet"
+    place.mkdir(parents=True)
+    (place / "noun.exc").write_text("", "utf-8")
+    (place / "noun.exc").chmod(0o666)
+    assert "chmod go-w" in reason(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def meteor() -> Meteor:
     if meteor_missing():
-        pytest.skip("nltk's wordnet is not installed")
-    made = Meteor()
-    near, far = made.score("a small cat slept", "a little cat slept"), made.score("no", "a cat")
-    assert near is not None and far is not None
-    assert near > 0.7
-    assert far < 0.1
-    assert made.score("a cat", "...") is None
+        pytest.skip(meteor_missing())
+    return Meteor()
+
+
+@pytest.mark.parametrize(
+    ("real", "said", "score"),
+    [
+        # Published in nltk's own documentation and tests.
+        (
+            "It is a guide to action that ensures that the military will forever heed Party "
+            "commands",
+            "It is a guide to action which ensures that the military always obeys the commands "
+            "of the party",
+            0.6944,
+        ),
+        ("this is a cat", "non matching hypothesis", 0.0),
+        ("The cat sat on the mat", "on the mat sat the cat", 0.5),
+        ("The cat sat on the mat", "The cat was sat on the mat", 0.9654),
+        ("The cat sat on the mat", "The cat sat on the mat", 0.9977),
+        ("create or update a vm set", "creates or updates a virtual machine scale set", 0.7806),
+    ],
+)
+def test_meteor_has_the_published_values(
+    meteor: Meteor, real: str, said: str, score: float
+) -> None:
+    assert meteor.score(said, real) == pytest.approx(score, abs=5e-5)
+
+
+def test_meteor_where_wordnet_is_installed(meteor: Meteor) -> None:
+    near, far = (meteor.score(said, "the child slept") for said in ("the children slept", "no"))
+    assert near == pytest.approx(0.9815, abs=5e-5)  # two words and WordNet's third, in one run
+    assert far == 0.0
+    assert meteor.score("a cat", "...") is None
+    assert meteor.score("...", "a cat") == 0.0
+    assert meteor.version.startswith("nltk, wordnet 3")

@@ -180,6 +180,10 @@ def test_the_chat_with_less_feeling_is_tested() -> None:
     task = the_task()
     assert (task.learning.chat.id, task.test.id) == ("Oven", "Boat")
     assert task.settings["consistency"] == found[0].consistency.value
+    # An account that is gone is nobody whose manner could be learned.
+    left = labels_of("Oven").with_columns(pl.col("speaker").replace("Ines", "[deleted]"))
+    with pytest.raises(RealtalkError, match="no speaker has two chats"):
+        choose(left)
 
 
 def a_choice(learn: str, test: str) -> Choice:

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from realtalk.report.build import write_report
+from realtalk.report.page import render
+from realtalk.report.values import KeyFigure, Section, TableView
 from report_runs import FORMULA, HOSTILE, report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -160,3 +162,47 @@ def test_a_phone_scrolls_no_page_sideways(page: Any) -> None:
     draw(page, 6)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.locator(".contents details").get_attribute("open") is None
+
+
+LONG = "x" * 200
+
+
+def test_a_long_name_pushes_no_button_away(browser: Any, tmp_path: Path) -> None:
+    table = TableView(LONG, ("name", "n"), ((LONG, 1),), LONG)
+    section = Section("a", LONG, LONG, (table,), notes=(LONG,))
+    key = KeyFigure("1", LONG, LONG, "a", LONG)
+    path = tmp_path / "long.html"
+    path.write_text(render(LONG, [section], made={LONG: LONG}, lead=LONG, key_figures=[key]))
+    for width in (1200, 360):
+        made = browser.new_page(viewport={"width": width, "height": 740})
+        made.goto(path.as_uri())
+        assert made.evaluate("document.documentElement.scrollWidth") <= width
+        for button in made.locator("button[data-save], .bar button").all():
+            box = button.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= width
+        beyond = made.evaluate(
+            "[...document.querySelectorAll('main *, .contents *')].filter((each) =>"
+            " !each.closest('.scroll') && each.getBoundingClientRect().right > innerWidth + 1)"
+            ".map((each) => each.className || each.tagName)"
+        )
+        assert beyond == []
+        made.close()
+
+
+@pytest.mark.parametrize("width", [1500, 1200, 700])
+def test_names_stand_at_the_left_of_every_line_of_panels(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.reload()
+    figure = page.locator("#s-ei-ferry figure.chart").first
+    figure.scroll_into_view_if_needed()
+    figure.locator("svg").wait_for(timeout=10_000)
+    names, tops = figure.evaluate(
+        "(each) => { const at = (words) => [...each.querySelectorAll('svg text')]"
+        ".filter((text) => words.includes(text.textContent))"
+        ".map((text) => text.getBoundingClientRect());"
+        "return [at(['Pia']).map((box) => Math.round(box.left)),"
+        " at(['Emotion diversity', 'Sentiment diversity', 'Empathy', 'Grounding frequency',"
+        " 'Reflectiveness frequency', 'Emotion alignment', 'Intimacy progression, linear'])"
+        ".map((box) => Math.round(box.top))]; }"
+    )
+    assert len(set(names)) == 1 and len(names) >= len(set(tops)) > 1

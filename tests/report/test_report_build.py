@@ -17,7 +17,7 @@ from realtalk.facets import speakers, speakers_frame
 from realtalk.report.build import Report, make_report, write_report
 from realtalk.report.grids import stacked
 from realtalk.report.grids import table as grid
-from realtalk.report.loading import load, says_simulated
+from realtalk.report.loading import load
 from realtalk.report.values import Section
 from report_runs import CHATS, HOSTILE, write_corpus, write_labels
 
@@ -76,14 +76,6 @@ def test_people_are_compared_with_models_by_name(report: Report) -> None:
     assert findings["ferry is more diverse in emotion and sentiment than simulated"] == "holds"
 
 
-@pytest.mark.parametrize(
-    ("name", "is_simulated"),
-    [("sample-simulated", True), ("LoCoMo", True), ("realtalk", False), ("locomotive", False)],
-)
-def test_a_name_says_who_wrote(name: str, is_simulated: bool) -> None:
-    assert says_simulated(name) == is_simulated
-
-
 def test_three_things_come_first_each_with_its_interval(report: Report) -> None:
     assert [each.topic for each in report.key_figures] == [
         *("Human against simulated", "Memory", "Persona"),
@@ -123,6 +115,46 @@ def test_a_run_with_half_a_record_is_left_out_and_named(runs: Path, tmp_path: Pa
     del record["settings"]["reader"]
     place.write_text(json.dumps(record))
     assert load([tmp_path]).left_out == (("recent", "its settings lack 'reader'"),)
+
+
+@pytest.mark.parametrize(
+    ("run", "change"),
+    [
+        ("memory/recent", {"corpus": "ferry"}),
+        ("memory/recent", {"reader": {}}),
+        ("persona", {"simulator": "constant"}),
+        ("threads", {"protocol": None}),
+        ("threads", {"test": "all"}),
+    ],
+)
+def test_settings_of_another_version_cost_no_other_run(
+    runs: Path, tmp_path: Path, run: str, change: dict[str, Any]
+) -> None:
+    shutil.copytree(runs / run, tmp_path / "odd")
+    shutil.copytree(runs / "memory" / "whole", tmp_path / "whole")
+    place = tmp_path / "odd" / "run.json"
+    record = json.loads(place.read_text())
+    record["settings"] |= change
+    place.write_text(json.dumps(record))
+    (note,) = section(make_report([tmp_path]), "measured").notes
+    assert note.startswith("Left out: odd (")
+    with pytest.raises(RealtalkError, match="odd"):
+        make_report([tmp_path / "odd"])
+
+
+@pytest.mark.parametrize(
+    ("run", "column"), [("memory/recent", "recall@5"), ("persona", "rouge_1"), ("threads", "truth")]
+)
+def test_rows_of_another_version_cost_no_other_run(
+    runs: Path, tmp_path: Path, run: str, column: str
+) -> None:
+    shutil.copytree(runs / run, tmp_path / "odd")
+    shutil.copytree(runs / "memory" / "whole", tmp_path / "whole")
+    (tmp_path / "odd" / "rows.jsonl").unlink()
+    place = tmp_path / "odd" / "rows.parquet"
+    pl.read_parquet(place).drop(column).write_parquet(place)
+    found = load([tmp_path])
+    assert [name for name, _ in found.left_out] == ["odd"] and len(found.probes) == 1
 
 
 def test_a_run_of_another_kind_is_named(runs: Path, tmp_path: Path) -> None:
@@ -171,7 +203,25 @@ def test_runs_of_one_name_are_told_apart(runs: Path, tmp_path: Path) -> None:
         shutil.copytree(runs / "memory" / "whole", tmp_path / name / "whole")
     assert [each.found.name for each in load([tmp_path]).probes] == ["a/whole", "b/whole"]
     found = section(make_report([tmp_path]), "memory-ferry")
-    assert {row[0] for row in found.tables[0].rows} == {"whole", "whole (b/whole)"}
+    assert {row[0] for row in found.tables[0].rows} == {"whole (a/whole)", "whole (b/whole)"}
+
+
+def test_runs_whose_folders_above_are_alike_too_are_all_shown(runs: Path, tmp_path: Path) -> None:
+    """One called as another would take its place in every table."""
+    for name in ("a/x", "b/x", "a/y"):
+        shutil.copytree(runs / "memory" / "whole", tmp_path / name / "whole")
+    names = [each.found.name for each in load([tmp_path]).probes]
+    assert names == ["a/x/whole", "y/whole", "b/x/whole"]
+    found = section(make_report([tmp_path]), "memory-ferry")
+    assert {row[0] for row in found.tables[0].rows} == {f"whole ({name})" for name in names}
+
+
+def test_thread_runs_of_one_name_are_told_apart(runs: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        shutil.copytree(runs / "threads", tmp_path / name)
+    found = section(make_report([tmp_path]), "threads-sentiment")
+    first = {str(row[0]) for row in found.tables[0].rows}
+    assert any("(one)" in name for name in first) and any("(two)" in name for name in first)
 
 
 def test_the_protocol_is_known_without_being_told(tmp_path: Path) -> None:

@@ -254,3 +254,23 @@ def test_acknowledged_means_synced_and_private(store: Store) -> None:
     assert store._connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL
     if sys.platform != "win32":
         assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be moved there")
+def test_nothing_is_saved_into_a_file_that_is_gone(store: Store, tmp_path: Path) -> None:
+    item = make(store)
+    store.path.rename(tmp_path / "moved.sqlite")
+    with pytest.raises(RealtalkError, match="moved, removed or replaced"):
+        make(store)
+    with pytest.raises(RealtalkError, match="put the file back"):
+        store.change(item.id, "Ana", 1, {"text": "new"})
+    (tmp_path / "moved.sqlite").rename(store.path)
+    assert changed(store.change(item.id, "Ana", 1, {"text": "new"})).version == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be moved there")
+def test_another_file_of_the_same_name_is_not_the_one(store: Store, tmp_path: Path) -> None:
+    store.path.rename(tmp_path / "moved.sqlite")
+    Store.open(store.path).close()
+    with pytest.raises(RealtalkError, match="nothing can be saved"):
+        make(store)

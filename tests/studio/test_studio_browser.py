@@ -14,6 +14,7 @@ import pytest
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.measures.labels import Label
 from realtalk.studio.desk import Desk
+from realtalk.studio.opening import in_browser
 from realtalk.studio.serving import Server
 from realtalk.studio.shelf import Shelf
 from realtalk.studio.store import Store
@@ -224,6 +225,74 @@ def test_two_tabs_lose_nothing(context: BrowserContext, server: Server, desk: De
     expect(page.locator("#questions .asked")).to_have_text("From the first tab")
 
 
+def test_typing_goes_on_through_a_conflict(
+    context: BrowserContext, server: Server, desk: Desk
+) -> None:
+    """The letters after it are no keys of the page (u, q and t are), and change one's own only."""
+    ignored: list[str] = []
+    page = opened(context, server, ignored)
+    page.keyboard.press("q")
+    page.keyboard.type("Start")
+    expect(page.locator("#saved")).to_have_text("Saved")
+    other = opened(context, server, ignored)
+    other.locator("#questions summary").click()
+    other.locator("#questions textarea").first.fill("theirs")
+    expect(other.locator("#saved")).to_have_text("Saved")
+    page.bring_to_front()
+    with page.expect_response(lambda answer: answer.status == 409):
+        page.keyboard.type(" mine")
+    page.keyboard.type(" quit ", delay=20)
+    page.keyboard.type("quote", delay=60)
+    expect(page.locator(".clash")).to_be_visible()
+    expect(page.locator("#saved")).to_have_text("Saved")
+    texts = [item.body["text"] for item in desk.store.items("Chat_1_Ilse_Omar", "Ana")]
+    assert sorted(texts) == ["Start mine quit quote", "theirs"]
+    expect(page.locator("#questions .conflict textarea").first).to_be_focused()
+    expect(page.locator("#questions .conflict .asked")).to_have_text("Start mine quit quote")
+
+
+def test_what_is_refused_is_not_called_saved(
+    context: BrowserContext, server: Server, desk: Desk
+) -> None:
+    ignored: list[str] = []
+    page = opened(context, server, ignored)
+    page.keyboard.press("q")
+    page.keyboard.type("Kept")
+    expect(page.locator("#saved")).to_have_text("Saved")
+    desk.store.path.rename(desk.store.path.with_name("moved.sqlite"))
+    page.keyboard.type(" lost")
+    expect(page.locator("#toast")).to_contain_text("nothing can be saved")
+    expect(page.locator("#saved")).to_have_text("Not saved")
+    desk.store.path.with_name("moved.sqlite").rename(desk.store.path)
+    page.keyboard.type(" found")
+    expect(page.locator("#saved")).to_have_text("Saved")
+    (item,) = desk.store.items("Chat_1_Ilse_Omar", "Ana")
+    assert item.body["text"] == "Kept lost found"
+
+
+def test_the_page_that_a_browser_is_given_leads_into_the_studio(
+    browser: Browser, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a file, as it is opened: the cookie is strict, and the file is another site."""
+    given: list[str] = []
+
+    def noted(url: str) -> bool:
+        given.append(url)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", noted)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    context = browser.new_context()
+    with in_browser(server.url, server.entered):
+        page = context.new_page()
+        page.goto(given[0])
+        page.wait_for_selector(".book")
+        assert given[0].startswith("file:") and "token" not in page.url
+        server.entered.wait(5)
+    assert list(tmp_path.glob("*.html")) == []
+    context.close()
+
+
 def test_a_long_chat_scrolls_and_jumps(
     context: BrowserContext, server: Server, trouble: list[str]
 ) -> None:
@@ -263,6 +332,39 @@ def test_light_dark_and_phone(browser: Browser, server: Server) -> None:
     expect(page.locator("#panel")).to_be_visible()
     expect(page.locator("#reader")).to_be_hidden()
     context.close()
+
+
+def test_long_names_leave_every_page_its_width_and_its_buttons(
+    browser: Browser, tmp_path: Path
+) -> None:
+    names = ("x" * 150, "שלום " + "y" * 120)
+    said = (Message("D1:1", names[0], None, "z" * 300), Message("D1:2", names[1], None, "hm"))
+    chat = Chat("c" * 150, names, (Session(1, None, said),))
+    store = Store.open(tmp_path / "notes.sqlite")
+    desk = Desk(Shelf(Corpus("n" * 150, "realtalk", (chat,))), store, "A" * 60, {})
+    # What is wider than its own box and neither cut short nor scrolled.
+    beyond = (
+        "[...document.querySelectorAll('body *')].filter((each) => !each.closest('dialog, select')"
+        " && each.scrollWidth > each.clientWidth + 2 && each.clientWidth > 0"
+        " && getComputedStyle(each).overflowX === 'visible')"
+        ".map((each) => each.id || each.className || each.tagName)"
+    )
+    with Server.start(desk) as server:
+        base = server.url.partition("?")[0]
+        for width in (1200, 360):
+            context = browser.new_context(viewport={"width": width, "height": 740})
+            page = context.new_page()
+            page.goto(server.url)
+            page.wait_for_selector(".book")
+            for path in ("", "chat/0", "chat/0/review"):
+                page.goto(base + path)
+                if path == "chat/0":
+                    page.wait_for_selector("#panel h3", state="attached")
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+                assert page.evaluate(beyond) == [], path
+                expect(page.locator("[data-theme-switch]")).to_be_in_viewport(ratio=1)
+            context.close()
+    store.close()
 
 
 def test_two_annotators_are_settled(page: Page, server: Server, desk: Desk) -> None:

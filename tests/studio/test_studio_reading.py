@@ -47,6 +47,16 @@ def long_chat(messages: int) -> Chat:
     return Chat("long", ("Ilse", "Omar"), (*made, empty))
 
 
+def test_every_part_of_a_long_chat_is_found_in_its_place() -> None:
+    """Messages go into the index twenty thousand at a time."""
+    said = [f"number{at}" for at in range(20_003)]
+    index = Index(texts(*said, 'a "quoted" \\ back\u2028slash \x1f'))
+    for at in (0, 19_999, 20_000, 20_002):
+        assert index.search(f"number{at}", 5).rows[0].place == at
+    assert index.search("quoted back", 5).rows[0].place == 20_003
+    assert index.search("n", 5).total == 20_003
+
+
 def test_pieces_are_the_whole_chat_in_order() -> None:
     book = Shelf(Corpus("c", "realtalk", (long_chat(400),)))[0]
     rows = [row for number in range(book.pieces) for row in book.piece(number)]

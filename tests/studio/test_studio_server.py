@@ -8,6 +8,7 @@ import logging
 import time
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -311,3 +312,48 @@ def test_a_port_that_is_taken_says_so(server: Server, desk: Desk) -> None:
     assert port is not None
     with pytest.raises(RealtalkError, match=f"port {port}"), Server.start(desk, port):
         pass
+
+
+def test_a_chat_that_was_read_anew_loses_no_annotation(tmp_path: Path) -> None:
+    """A session and a speaker's name are gone: what was noted of them is shown, and goes on."""
+    store = Store.open(tmp_path / "notes.sqlite")
+    made = small_corpus()
+    chat = made.chats[0]
+    with Server.start(Desk(Shelf(made), store, "Ana", {})) as server, entered(server.url) as client:
+        told = {"text": "Where?", "evidence": ["D1:1", "D2:2"]}
+        question = create(client, "question", told, "request-1")
+        for number, (session, who) in enumerate(((2, "Ilse"), (1, "Omar"), (1, "Ilse"))):
+            fields = {"session": session, "speaker": who, "text": f"event-{number}"}
+            create(client, "event", fields, f"request-e{number}")
+    renamed = tuple(
+        replace(each, speaker=each.speaker.replace("Omar", "Omer"))
+        for each in chat.sessions[0].messages
+    )
+    anew = replace(
+        chat,
+        speakers=("Ilse", "Omer"),
+        sessions=(replace(chat.sessions[0], messages=renamed),),
+    )
+    shelf = Shelf(replace(made, chats=(anew,)))
+    with Server.start(Desk(shelf, store, "Ana", {})) as server, entered(server.url) as client:
+        panel = client.get("/chat/0/panel?who=Ana").text
+        here, _, lost = panel.partition("Without a place")
+        assert "event-2" in here and "event-0" in lost and "event-1" in lost
+        assert "event-2" not in lost and "event-1" not in here
+        evidence = ["D1:1", "D2:2", "D1:3"]
+        form = {"version": 1, "fields": {"evidence": evidence}, "request": "request-2"}
+        answer = client.patch(f"/items/{question['id']}", json=form)
+        assert answer.status_code == 200 and answer.json()["item"]["body"]["evidence"] == evidence
+        form = {"version": 2, "fields": {"evidence": ["D9:9"]}, "request": "request-3"}
+        assert client.patch(f"/items/{question['id']}", json=form).status_code == 400
+    store.close()
+
+
+def test_an_interval_that_cannot_be_made_is_one_dash(server: Server, desk: Desk) -> None:
+    book = desk.book(0)
+    for who in ("Bo", "Cy"):
+        fields = {"text": f"only {who}", "answer": "", "category": "", "evidence": []}
+        desk.store.create(book.chat.id, "question", who, fields)
+    with entered(server.url) as client:
+        page = client.get("/chat/0/review?first=Bo&second=Cy").text
+    assert "– to –" not in page

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 _LABEL = "label"
+_WAYS = ("embedded", "hub", "judge")
 
 
 class _Group(TyperGroup):
@@ -121,16 +122,18 @@ def label(
     from realtalk.errors import RealtalkError
     from realtalk.facets import speaker_rows, speakers, speakers_frame, speakers_json
     from realtalk.facets.values import rules_of
+    from realtalk.measures.label_files import write_labels
 
     rules_of(protocol)
     labeller = _labeller(measures, model or [], prompts, ask, connections)
     if measures == "judge" and out is None:
         raise RealtalkError("a judged run needs a place for its labels", fix="name it: --out DIR")
     with opened(path, format_name, read_options(gap)) as found:
-        frame = _label(found.reading.corpus, labeller, protocol)
+        corpus = found.reading.corpus
+        frame = _label(corpus, labeller, protocol, out)
     described = speakers(frame, protocol)
     if out is not None:
-        _write_parquet(frame, out / "labels.parquet")
+        write_labels(frame, out, corpus, protocol)
         _write_parquet(speakers_frame(described), out / "speakers.parquet")
     if json:
         print_json(speakers_json(described))
@@ -147,12 +150,18 @@ def label(
         say(f"wrote {len(save_figures(drawn.charts, figures))} files to {figures}")
 
 
-def _label(corpus: Corpus, labeller: Labeller, protocol: str) -> pl.DataFrame:
+def _label(
+    corpus: Corpus, labeller: Labeller, protocol: str, out: Path | None = None
+) -> pl.DataFrame:
     from realtalk.cli.printing import progress
     from realtalk.facets.values import rules_of
+    from realtalk.measures.label_files import refuse_other_labels
     from realtalk.measures.labels import label_frame, turn_inputs
 
     inputs = turn_inputs(corpus, rules_of(protocol).joined)
+    if out is not None:
+        turns = [(given.chat, len(given.ids)) for given in inputs]
+        refuse_other_labels(out, labeller.name, labeller.version, turns)
     with progress(f"labelling by {labeller.name}") as advance:
         labels = labeller.label(inputs, advance)
     return label_frame(inputs, labels, labeller.name, labeller.version)
@@ -164,6 +173,15 @@ def _labeller(
     from realtalk.errors import RealtalkError
     from realtalk.registry import suggest
 
+    for option, given, ways in (
+        ("--model", models, ("hub", "judge")),
+        ("--prompts", prompts, ("judge",)),
+    ):
+        if given and way in _WAYS and way not in ways:
+            raise RealtalkError(
+                f"{option} is not for --measures {way}",
+                fix=f"add --measures {' or '.join(ways)}, or leave it out",
+            )
     if way == "embedded":
         from realtalk.measures.embedded import EmbeddedLabeller
 
@@ -184,7 +202,7 @@ def _labeller(
         return JudgeLabeller(
             models[0], measures=wanted, prompts=prompts, max_connections=connections
         )
-    raise suggest("way to measure", way, ["embedded", "hub", "judge"])
+    raise suggest("way to measure", way, list(_WAYS))
 
 
 def _say_unscored(frame: pl.DataFrame) -> None:
@@ -206,7 +224,7 @@ def _labels_of(target: str, protocol: str) -> pl.DataFrame:
     """Labels that are there, or those of a corpus, made now by the embedded encoder."""
     from realtalk.errors import RealtalkError
     from realtalk.facets.values import rules_of
-    from realtalk.measures.label_files import read_labels
+    from realtalk.measures.label_files import of_messages, read_labels
 
     path = Path(target)
     if not (path / "labels.parquet").is_file() and path.suffix != ".parquet":
@@ -218,6 +236,12 @@ def _labels_of(target: str, protocol: str) -> pl.DataFrame:
             f"these labels are of joined turns, '{protocol}' wants them of messages",
             where=target,
             fix=f"make them with: realtalk ei PATH --protocol {protocol} --out DIR",
+        )
+    if rules_of(protocol).joined and of_messages(frame):
+        raise RealtalkError(
+            f"these labels are of single messages, '{protocol}' wants them of joined turns",
+            where=target,
+            fix="add --protocol released, or label again without it",
         )
     return frame
 
@@ -290,9 +314,10 @@ def compare(
     from realtalk.cli.printing import print_json, say, show
     from realtalk.facets import compare as measure
     from realtalk.facets import comparison_rows, finding_rows, speakers
+    from realtalk.metrics.paired import apart
 
     one, two = (speakers(_labels_of(target, protocol), protocol) for target in (first, second))
-    found = measure(one, two, (Path(first).stem, Path(second).stem))
+    found = measure(one, two, apart(first, second))
     if json:
         print_json(found.to_json())
     else:

@@ -63,18 +63,12 @@ def _groups(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -
 
 
 def cell(value: Any) -> str:
-    """A value as people write it: 17,109.8, 21, –."""
+    """A value as the report writes it; text that looks like rich's markup stays text."""
     from rich.markup import escape
 
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.2f}".rstrip("0").rstrip(".") if abs(value) < 100 else f"{value:,.1f}"
-    return escape(str(value))
+    from realtalk.report.cells import cell_text
+
+    return escape(cell_text(value))
 
 
 def show(

@@ -10,7 +10,6 @@ from typer.core import TyperGroup
 
 from realtalk.cli.options import FormatName, Gap, Json, Out, Target, opened, read_options
 from realtalk.cli.probe_options import (
-    ONE_BUDGET,
     BaseUrl,
     Budgets,
     BudgetWords,
@@ -104,7 +103,10 @@ def run(
 
     with opened(path, format_name, read_options(gap)) as found:
         corpus = found.reading.corpus
-    chosen = make_reader(reader, model, corpus, base_url, prompts, connections, max_tokens, seed)
+    chosen = make_reader(
+        *(reader, model, corpus, base_url, prompts, connections, max_tokens, seed),
+        judged=judge is not None,
+    )
     plan = make_plan(
         corpus,
         make_memory(memory, settings, protocol),
@@ -150,7 +152,7 @@ def contexts(
     memory: MemoryName = "retrieved",
     settings: Set = None,
     protocol: Protocol = None,
-    budget: Budgets = ONE_BUDGET,
+    budget: Budgets = None,
     budget_words: BudgetWords = False,
     categories: Categories = "",
     limit: Limit = None,
@@ -249,7 +251,8 @@ def compare(
         realtalk probe compare events-run retrieved-run
     """
     from realtalk.cli.printing import print_json, show
-    from realtalk.probing.scoring import compare_runs, question_scores
+    from realtalk.metrics.paired import apart
+    from realtalk.probing.scoring import compare_runs, question_scores, refuse_other_questions
     from realtalk.probing.tables import comparison_rows
     from realtalk.runs.probing import load_probe
 
@@ -262,7 +265,8 @@ def compare(
             for each in (side.rows, side.judgements)
         )
         scores.append(question_scores(rows, judgements))
-    found = compare_runs(scores[0], scores[1], (first.name or "first", second.name or "second"))
+    refuse_other_questions(sides[0].rows, sides[1].rows)
+    found = compare_runs(scores[0], scores[1], apart(str(first), str(second)))
     if json:
         print_json(found.to_json())
     else:
@@ -303,6 +307,7 @@ def sweep(
         realtalk probe sweep sample --memories recent,events,whole --budgets 500,1000 --out sweep
     """
     from realtalk.cli.printing import print_json, progress, say, show
+    from realtalk.errors import RealtalkError
     from realtalk.probing.pictures import draw_sweep
     from realtalk.probing.tables import sweep_rows
     from realtalk.runs.probing import run_probe
@@ -312,12 +317,14 @@ def sweep(
         corpus = found.reading.corpus
     chosen = make_reader(reader, model, corpus, base_url, prompts, connections, max_tokens, seed)
     names = list(dict.fromkeys(part.strip() for part in memories.split(",") if part.strip()))
+    if not names:
+        raise RealtalkError("no memory is named", fix="write --memories recent,events")
     plans = {
         name: make_plan(
             corpus,
             make_memory(name, None, None),
             chosen,
-            make_budgets(name, chosen.name, budgets, budget_words),
+            make_budgets(name, chosen.name, budgets, budget_words, shared=True),
             categories,
             limit,
         )

@@ -136,12 +136,21 @@ def make_memory(name: str, settings: list[str] | None, protocol: str | None) -> 
     return registry.make_memory(name, given | ({} if protocol is None else {"protocol": protocol}))
 
 
-def make_budgets(memory: str, reader: str, text: str | None, words: bool) -> tuple[Budget, ...]:
+def make_budgets(
+    memory: str, reader: str, text: str | None, words: bool, *, shared: bool = False
+) -> tuple[Budget, ...]:
+    """The budgets that are asked for; `shared` with other memories, of which some take none."""
+    from realtalk.errors import RealtalkError
     from realtalk.memory.registry import BUDGETLESS
     from realtalk.memory.values import Budget
     from realtalk.probing.budgets import parse_budgets
 
     if memory in BUDGETLESS:
+        if text is not None and not shared and parse_budgets(text) != (Budget(),):
+            raise RealtalkError(
+                f"the memory {memory} takes no budget",
+                fix="leave --budget out, or use the memory 'recent'",
+            )
         return (Budget(),)
     return parse_budgets(text or (_BUDGETS if reader == "none" else ONE_BUDGET), words=words)
 
@@ -169,6 +178,8 @@ def make_reader(
     connections: int,
     max_tokens: int | None,
     seed: int,
+    *,
+    judged: bool = False,
 ) -> Reader:
     from realtalk.errors import RealtalkError
     from realtalk.probing.readers import ExtractReader, LlmReader, NoReader
@@ -184,6 +195,16 @@ def make_reader(
         )
     if name != "llm" and model is not None:
         raise RealtalkError(f"the reader {name} asks no model", fix="leave --model or --reader out")
+    if name != "llm":
+        for option, value in (
+            *(("--base-url", base_url), ("--max-tokens", max_tokens)),
+            ("--prompts", None if judged else prompts),
+        ):
+            if value is not None:
+                raise RealtalkError(
+                    f"{option} is for a language model, the reader {name} is none",
+                    fix="name one with --model, or leave it out",
+                )
     if name == "none":
         return NoReader()
     if name == "extract":
@@ -192,6 +213,8 @@ def make_reader(
     from realtalk.probing.wording import load_wording
 
     assert model is not None
+    if max_tokens is not None and max_tokens < 1:
+        raise RealtalkError(f"--max-tokens must be 1 or more, not {max_tokens}")
     asked = Asked(
         model, base_url=base_url, connections=connections, max_tokens=max_tokens, seed=seed
     )

@@ -32,6 +32,21 @@ def report(
     title: Annotated[
         str | None, typer.Option("--title", metavar="TEXT", help="The page's title.")
     ] = None,
+    simulated: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--simulated",
+            metavar="NAME",
+            help="A corpus or run that models wrote. May be repeated; without it the format "
+            "tells, else the name.",
+        ),
+    ] = None,
+    human: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--human", metavar="NAME", help="A corpus or run that people wrote. May be repeated."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write one self-contained page from stored runs: tables, charts, what matters most.
@@ -47,15 +62,19 @@ def report(
         realtalk report corpora/mine labels sweep --out mine.html
 
         realtalk report labels --title "My chats" --json
+
+        realtalk report friends bots --simulated bots
     """
     from realtalk.cli.printing import print_json, progress, say, warn
     from realtalk.errors import RealtalkError
     from realtalk.report.build import make_report, write_report
+    from realtalk.report.writers import Told
 
     if out.is_dir():
         raise RealtalkError("is a folder", where=str(out), fix="name a file: --out report.html")
+    told = Told(tuple(simulated or ()), tuple(human or ()))
     with progress("report") as advance:
-        made = make_report(runs, title=title, progress=advance)
+        made = make_report(runs, title=title, told=told, progress=advance)
         path = write_report(made, out)
     if json:
         print_json(made.to_json())

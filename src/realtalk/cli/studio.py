@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from realtalk.cli.options import FormatName, Gap, Json, Target, opened, read_options
+
+if TYPE_CHECKING:
+    from realtalk.studio.serving import Server
 
 __all__ = ["register"]
 
@@ -84,15 +87,24 @@ def studio(
     try:
         with Server.start(desk, port) as server:
             _show(server.url, place, json)
-            if not no_open:
-                import webbrowser
-
-                webbrowser.open(server.url)
-            server.wait()
+            if no_open:
+                server.wait()
+            else:
+                _open(server)
     except KeyboardInterrupt:
         say("closed; everything was saved")
     finally:
         desk.store.close()
+
+
+def _open(server: Server) -> None:
+    from realtalk.cli.printing import say
+    from realtalk.studio.opening import in_browser
+
+    with in_browser(server.url, server.entered) as is_open:
+        if not is_open:
+            say("no browser was found here: open the link in one on this machine")
+        server.wait()
 
 
 def _show(url: str, annotations: Path, json: bool) -> None:

@@ -70,6 +70,12 @@ class PairEncoder:
             return np.empty((0, int(self.settings["width"])), np.float32)
         return np.concatenate(parts)
 
+    def reads(self, texts: Sequence[str]) -> list[bool]:
+        """Whether there is a token for anything of each text, beside the one for the unknown."""
+        unknown = self._tokenizer.token_to_id("[UNK]")
+        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [any(token != unknown for token in each.ids) for each in encoded]
+
     def _chunk(
         self, pairs: Sequence[tuple[str, str]], before: int, total: int, progress: Progress
     ) -> npt.NDArray[np.float32]:

@@ -24,6 +24,7 @@ import polars as pl
 
 from realtalk.errors import RealtalkError
 from realtalk.measures.labels import COMPONENTS, EMOTIONS, SENTIMENTS
+from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import (
     LEVEL,
     RESAMPLES,
@@ -113,7 +114,8 @@ class Agreement:
             "only_first": self.only_first,
             "only_second": self.only_second,
             "interval_method": {
-                "kind": "percentile bootstrap over turns; Fisher's for Pearson",
+                "kind": "percentile bootstrap over turns; Fisher's for Pearson, Wilson's where all "
+                "labels agree or none",
                 "level": LEVEL,
                 "resamples": RESAMPLES,
                 "seed": SEED,
@@ -195,7 +197,7 @@ def _steps(measure: str) -> tuple[Step, ...]:
 
 
 def _step(measure: str, value: Any) -> Step | None:
-    if value is None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if measure in _NAMED:
         return str(value).lower()
@@ -210,7 +212,9 @@ def _same(pairs: Sequence[tuple[Step, Step]], left_out: int) -> Estimate:
     if not pairs:
         return Estimate(None, left_out=left_out, unscored="no pair of labels")
     hits = np.array([a == b for a, b in pairs], dtype=np.float64)
-    low, high = bootstrap_interval((hits,), np.mean) or (None, None)
+    alike = len(set(hits.tolist())) == 1  # all the same: nothing else could be drawn
+    interval = wilson(hits.tolist()) if alike else bootstrap_interval((hits,), np.mean)
+    low, high = interval or (None, None)
     return Estimate(float(hits.mean()), low, high, len(pairs), left_out)
 
 

@@ -267,7 +267,7 @@ def _more_varied(
     claim = f"{names[0]}'s speakers are more varied than {names[1]}'s"
     tested = [each for each in facets if each.ratio.value is not None]
     wider = sum((each.ratio.value or 0) > 1 for each in tested)
-    clear = [each for each in tested if (each.p_spread_holm or 1) < _ALPHA]
+    clear = [p for p in tested if p.p_spread_holm is not None and p.p_spread_holm < _ALPHA]
     clearly = sum((each.ratio.value or 0) > 1 for each in clear)
     numbers = (
         f"larger variance in {wider} of {len(tested)} facets "
@@ -282,11 +282,12 @@ def _more_varied(
         # Brown and Forsythe's F of two groups is the square of this t.
         p = float(stats.ttest_ind(a, b).pvalue)
     mean_a, mean_b = float(np.mean(a)), float(np.mean(b))
-    low, high = bootstrap_interval((a, b), _gap) or (math.nan, math.nan)
+    interval = bootstrap_interval((a, b), _gap)
+    shown_interval = "" if interval is None else f" [{interval[0]:.2f}, {interval[1]:.2f}]"
     numbers += (
         f"; mean distance from the corpus median {mean_a:.2f} (n = {len(a)}) against "
-        f"{mean_b:.2f} (n = {len(b)}) standard deviations, difference {mean_a - mean_b:.2f} "
-        f"[{low:.2f}, {high:.2f}], {_p(p)}"
+        f"{mean_b:.2f} (n = {len(b)}) standard deviations, difference {mean_a - mean_b:.2f}"
+        f"{shown_interval}, {_p(p)}"
     )
     verdict: Verdict = "cannot be told"
     if p < _ALPHA:

@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
+from realtalk.chat import is_nobody
 from realtalk.facets.speakers import Measured, measure_speakers
 from realtalk.facets.values import FACETS, ByFacet, Facet, Rules, interval_method, interval_text
 from realtalk.metrics.statistics import Array, Estimate, percentile_interval
@@ -82,6 +83,7 @@ def consistency_of(measured: Iterable[Measured]) -> tuple[SpeakerConsistency, ..
     return tuple(
         _compare(name, first, second, ranges)
         for name in sorted(chats)
+        if not is_nobody(name)
         for first, second in combinations(chats[name], 2)
     )
 
@@ -97,6 +99,7 @@ def _compare(
     facets: list[Estimate] = []
     scaled: list[float | None] = []
     gaps: list[Array] = []
+    every = True
     for place, width in enumerate(ranges):
         one, other = first.speaker.facets[place], second.speaker.facets[place]
         draws, others = first.draws[place], second.draws[place]
@@ -114,14 +117,16 @@ def _compare(
         scaled.append(value / width if width > 0 else None)
         if width > 0:
             gaps.append(np.abs(gap) / width)
+            every = every and one.low is not None and other.low is not None
     chats = (first.speaker.chat, second.speaker.chat)
-    return SpeakerConsistency(name, chats, tuple(facets), tuple(scaled), _overall(scaled, gaps))
+    overall = _overall(scaled, gaps, every)
+    return SpeakerConsistency(name, chats, tuple(facets), tuple(scaled), overall)
 
 
 def _absolute(gap: Array) -> tuple[float, float] | tuple[None, None]:
     """The interval of a difference, folded at zero: one that holds zero begins there."""
     interval = percentile_interval(gap)
-    if interval is None:
+    if interval is None or interval[0] == interval[1]:  # nothing else could be drawn
         return None, None
     low, high = interval
     if low <= 0 <= high:
@@ -129,7 +134,9 @@ def _absolute(gap: Array) -> tuple[float, float] | tuple[None, None]:
     return min(abs(low), abs(high)), max(abs(low), abs(high))
 
 
-def _overall(scaled: Sequence[float | None], gaps: Sequence[Array]) -> Estimate:
+def _overall(scaled: Sequence[float | None], gaps: Sequence[Array], every: bool) -> Estimate:
+    """`every`: each facet in it has resamples that differ, without which the whole's interval
+    would leave out what is not known of that facet."""
     known = [value for value in scaled if value is not None]
     left_out = len(scaled) - len(known)
     if not known:
@@ -138,7 +145,7 @@ def _overall(scaled: Sequence[float | None], gaps: Sequence[Array]) -> Estimate:
     draws: Array = np.mean(gaps, axis=0)
     # Absolute differences of resamples are too large on average: noise never cancels.
     draws = draws + value - np.mean(draws, where=np.isfinite(draws))
-    low, high = percentile_interval(draws) or (None, None)
+    low, high = (percentile_interval(draws) if every else None) or (None, None)
     return Estimate(value, None if low is None else max(low, 0.0), high, len(known), left_out)
 
 

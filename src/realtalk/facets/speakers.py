@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -33,6 +33,7 @@ from realtalk.facets.formulas import (
 )
 from realtalk.facets.values import FACETS, Facet, Rules, SpeakerFacets, rules_of
 from realtalk.measures.labels import EMOTIONS, SENTIMENTS
+from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, percentile_interval
 
 __all__ = ["Measured", "measure_speakers", "session_means", "speakers"]
@@ -165,8 +166,13 @@ def _estimate(
     bounds: tuple[float, float] = (-math.inf, math.inf),
     varies: bool = True,
 ) -> tuple[Estimate, Array]:
-    """The first draw is the value, the others its resamples. One label has no interval."""
-    interval = percentile_interval(draws[1:]) if n > 1 and varies else None
+    """The first draw is the value, the others its resamples. One label has no interval.
+
+    Resamples that never differ (every turn scored alike) have none either: of a width of
+    nothing, a handful of turns would seem to tell all.
+    """
+    varies = varies and n > 1 and bool(np.any(draws[1:] != draws[1]))
+    interval = percentile_interval(draws[1:]) if varies else None
     low, high = interval or (None, None)
     if low is not None and high is not None:
         low, high = max(low, bounds[0]), min(high, bounds[1])
@@ -183,16 +189,21 @@ def _mean(facet: Facet, scores: Array, rng: np.random.Generator) -> tuple[Estima
     if not known.size:
         return _unscored(f"no turn has a scored {facet.measure}", 0, left_out)
     if facet.unit == "share":
-        draws = _draw_share(int(known.sum()), known.size, rng)
-    else:
-        draws = draw_means(known, RESAMPLES, rng)
-    return _estimate(draws, known.size, left_out)
+        return _share(int(known.sum()), known.size, left_out, rng)
+    return _estimate(draw_means(known, RESAMPLES, rng), known.size, left_out)
 
 
-def _draw_share(hits: int, n: int, rng: np.random.Generator) -> Array:
+def _share(
+    hits: int, n: int, left_out: int, rng: np.random.Generator
+) -> tuple[Estimate, Array | None]:
     # Drawing yes and no with replacement is drawing from a binomial.
-    shares: Array = np.r_[hits, rng.binomial(n, hits / n, RESAMPLES)] / n
-    return shares
+    draws: Array = np.r_[hits, rng.binomial(n, hits / n, RESAMPLES)] / n
+    estimate, kept = _estimate(draws, n, left_out)
+    if n > 1 and hits in (0, n):
+        # None or all of them: nothing else can be drawn, but another turn might differ.
+        low, high = wilson(np.r_[np.ones(hits), np.zeros(n - hits)].tolist()) or (None, None)
+        estimate = replace(estimate, low=low, high=high)
+    return estimate, kept
 
 
 def _diversity(
@@ -223,7 +234,7 @@ def _agreement(
     left_out = first.size - n
     if not n:
         return _unscored(f"no pair of turns has a scored {facet.measure}", 0, left_out)
-    return _estimate(_draw_share(int((one == other)[known].sum()), n, rng), n, left_out)
+    return _share(int((one == other)[known].sum()), n, left_out, rng)
 
 
 def _progression(

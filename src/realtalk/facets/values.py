@@ -310,7 +310,8 @@ def interval_method() -> dict[str, Any]:
     """How the intervals were made, for a result that travels alone."""
     return {
         "kind": "percentile bootstrap over turns (pairs of turns for stability and alignment; "
-        "turns within sessions for intimacy; diversity centred on its value)",
+        "turns within sessions for intimacy; diversity centred on its value); Wilson's for a "
+        "share of 0 or 1, none where every turn is alike",
         "level": LEVEL,
         "resamples": RESAMPLES,
         "seed": SEED,

@@ -9,6 +9,7 @@ must not be used for, is in docs/model-cards/ei.md.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -25,6 +26,8 @@ __all__ = ["EmbeddedLabeller"]
 
 Rows = npt.NDArray[np.float32]
 _WORDLESS = "the turn has no words"
+_UNREADABLE = "the encoder can read nothing of the turn"
+_SEEN = re.compile(r"[!-~]")  # what can be typed on any keyboard always has a token
 
 
 class EmbeddedLabeller:
@@ -39,14 +42,30 @@ class EmbeddedLabeller:
         self.version = str(self._encoder.settings["version"])
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
-        """One label an input; a turn without words is unscored."""
-        spoken = [at for at, given in enumerate(inputs) if given.text.strip()]
+        """One label an input; a turn without words, or with none that can be read, is unscored."""
+        strange = self._strange(inputs)
+        spoken = [at for at, given in enumerate(inputs) if given.text.strip() and at not in strange]
         pairs = [(inputs[at].previous, inputs[at].text) for at in spoken]
         made = self._answers(self._encoder.outputs(pairs, progress))
         labels = [Label(unscored=dict.fromkeys(MEASURES, _WORDLESS))] * len(inputs)
         for at, label in zip(spoken, made, strict=True):
             labels[at] = label
+        for at in strange:
+            labels[at] = Label(unscored=dict.fromkeys(MEASURES, _UNREADABLE))
         return labels
+
+    def _strange(self, inputs: Sequence[TurnInput]) -> set[int]:
+        """Turns of which the encoder sees nothing: emoji it has no token for, a script it lacks.
+
+        It would answer all the same, from what was said before alone.
+        """
+        doubted = [
+            at
+            for at, given in enumerate(inputs)
+            if given.text.strip() and _SEEN.search(given.text) is None
+        ]
+        known = self._encoder.reads([inputs[at].text for at in doubted])
+        return {at for at, is_known in zip(doubted, known, strict=True) if not is_known}
 
     def _answers(self, outputs: Rows) -> list[Label]:
         def head(name: str) -> Rows:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, overload
 
 import polars as pl
 
@@ -29,6 +29,7 @@ __all__ = [
     "SENTIMENTS",
     "Label",
     "Labeller",
+    "Past",
     "TurnInput",
     "label_frame",
     "turn_inputs",
@@ -70,6 +71,37 @@ _LABELS: _Kinds = {
 LABELS = pl.Schema(_LABELS)
 
 
+class Past(Sequence[tuple[str, str]]):
+    """The first entries of a list that grows: what was said before a turn.
+
+    A copy for every turn would fill the memory: 20,000 turns without a pause are 1.6 GB of them.
+    """
+
+    __slots__ = ("_said", "_size")
+
+    def __init__(self, said: list[tuple[str, str]], size: int) -> None:
+        self._said = said
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[str, str]: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[tuple[str, str], ...]: ...
+    def __getitem__(self, at: int | slice) -> tuple[str, str] | tuple[tuple[str, str], ...]:
+        if isinstance(at, slice):
+            return tuple(self._said[each] for each in range(self._size)[at])
+        return self._said[range(self._size)[at]]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
 @dataclass(frozen=True, slots=True)
 class TurnInput:
     """One turn with what was said before it. Nothing later is ever shown."""
@@ -82,7 +114,7 @@ class TurnInput:
     time: datetime | None
     text: str  # the turn's messages, a line each
     previous: str  # the last by somebody else in the session, "" where nobody spoke
-    history: tuple[tuple[str, str], ...] = ()  # (speaker, text) of the session so far, oldest first
+    history: Sequence[tuple[str, str]] = ()  # (speaker, text) of the session so far, oldest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +164,12 @@ def _inputs(corpus: Corpus, joined: bool) -> Iterator[TurnInput]:
             if number != session:
                 session, history = number, []
             first = messages[0]
-            lines = [message.text or _captions(message) for message in messages]
+            lines = [_said(message) for message in messages]
             text = "\n".join(line for line in lines if line)
             others = (said for who, said in reversed(history) if who != first.speaker)
             yield TurnInput(
                 *(chat.id, number, index, first.speaker, tuple(m.id for m in messages)),
-                *(first.time, text, next(others, ""), tuple(history)),
+                *(first.time, text, next(others, ""), Past(history, len(history))),
             )
             history.append((first.speaker, text))
 
@@ -149,12 +181,17 @@ def _units(chat: Chat, joined: bool) -> Iterator[tuple[int, tuple[Message, ...]]
         return
     for session in chat.sessions:
         for message in session.messages:
-            if message.text or _captions(message):
+            if _said(message):
                 yield session.number, (message,)
 
 
-def _captions(message: Message) -> str:
-    """What a wordless message shows. Beside words, captions are not what the speaker said."""
+def _said(message: Message) -> str:
+    """A message's words, or what a wordless one shows.
+
+    Beside words, captions are not what the speaker said.
+    """
+    if message.text.strip():
+        return message.text
     return " ".join(f"[{a.caption}]" for a in message.attachments if a.caption)
 
 

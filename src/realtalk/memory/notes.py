@@ -82,6 +82,7 @@ class Notes:
     def settings(self) -> dict[str, str | int | float | bool]:
         return {
             "model": self.asked.model,
+            **({"base_url": self.asked.base_url} if self.asked.base_url else {}),
             "hops": self.hops,
             "top": self.top,
             "messages": self.messages,
@@ -129,6 +130,7 @@ class BuiltNotes:
             budget,
             others=order,
             ranked=tuple(ranked),
+            tells=not self._memory.messages,
         )
 
     def scores(self, question: Question) -> npt.NDArray[np.float64]:

@@ -19,6 +19,7 @@ without it each call to the system counts as one.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import sys
@@ -36,7 +37,16 @@ from realtalk.memory.counting import Filling, Lines, Size
 from realtalk.memory.showing import MessageCosts, day_line, one_line
 from realtalk.memory.values import Budget, Context, Cost
 
-__all__ = ["BuiltOutside", "Outside", "Recalled", "Start", "System", "load_object", "make"]
+__all__ = [
+    "BuiltOutside",
+    "Outside",
+    "Recalled",
+    "Start",
+    "System",
+    "code_of",
+    "load_object",
+    "make",
+]
 
 _UNDATED = "[no date]"
 
@@ -131,6 +141,7 @@ class BuiltOutside:
             before=sheet.text(texts.taken),
             ranked=None if items and not ranked else tuple(ranked),
             cost=cost,
+            tells=bool(items) and all(item.text.strip() for item in items),
         )
 
     def _sheet(self, items: Sequence[Recalled]) -> tuple[Lines, dict[int, int]]:
@@ -184,7 +195,15 @@ def _sum(one: Cost, other: Cost) -> Cost:
 def make(*, system: str) -> Outside:
     """The memory over `start(chat)` of a module or file: `module:start`, `file.py:start`."""
     start = load_object(system, "system")
-    return Outside("outside", start, settings={"system": system})
+    return Outside("outside", start, settings={"system": system, **code_of(system)})
+
+
+def code_of(reference: str) -> dict[str, str]:
+    """A hash of the file that a reference names: with another text it is another memory."""
+    place = Path(reference.rpartition(":")[0])
+    if place.suffix != ".py" or not place.is_file():
+        return {}
+    return {"sha256": hashlib.sha256(place.read_bytes()).hexdigest()[:12]}
 
 
 def load_object(reference: str, setting: str) -> Any:

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from realtalk.chat import Chat, Session
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.memory.outside import Outside, Recalled, load_object
+from realtalk.memory.outside import Outside, Recalled, code_of, load_object
 from realtalk.memory.plain import choice
 from realtalk.memory.showing import session_text, shown
 
@@ -39,7 +39,11 @@ def retriever_memory(
     return Outside(
         name,
         lambda chat: RetrieverSystem(chat, factory, per),
-        settings={"factory": label or getattr(factory, "__qualname__", ""), "per": per},
+        settings={
+            "factory": label or getattr(factory, "__qualname__", ""),
+            "per": per,
+            **code_of(label),
+        },
     )
 
 

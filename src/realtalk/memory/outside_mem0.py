@@ -16,6 +16,7 @@ counted here, as everywhere in this package.
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import os
 import threading
@@ -61,6 +62,10 @@ def mem0_memory(
         version=f"1, mem0ai {version('mem0ai')}",
         settings={
             "config": label,
+            # Two files of one name are not one memory; a key in them stays out of the run.
+            "sha256": hashlib.sha256(
+                json.dumps(config, sort_keys=True, default=str).encode()
+            ).hexdigest()[:12],
             "infer": infer,
             "limit": limit,
             "threshold": threshold,

@@ -236,4 +236,4 @@ class BuiltEvents:
         size = Size(budget)
         newest_first = reversed(range(len(self._sheet.lines)))
         chosen = self._sheet.fit(newest_first, size, skipping=False)
-        return Context(self._sheet.text(chosen), (), size.tokens, size.words)
+        return Context(self._sheet.text(chosen), (), size.tokens, size.words, tells=True)

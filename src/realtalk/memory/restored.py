@@ -119,6 +119,7 @@ class BuiltRestored:
             budget,
             others=order if self._memory.others else (),
             ranked=self._ranked(order, restored),
+            tells=self._memory.around < 0 and not self._memory.sessions,
         )
 
     def _restored(
@@ -151,6 +152,7 @@ def lines_then_messages(
     *,
     others: Sequence[int] = (),
     ranked: Sequence[str] | None = None,
+    tells: bool = False,
 ) -> Context:
     """Leading lines, then messages, then other lines: each while the budget lasts."""
     size = Size(budget)
@@ -162,7 +164,7 @@ def lines_then_messages(
     for at in others:
         lines.add(at)
     ids = [costs.ids[at] for at in shown.taken]
-    return costs.context(ids, before=sheet.text(lines.taken), ranked=ranked)
+    return costs.context(ids, before=sheet.text(lines.taken), ranked=ranked, tells=tells)
 
 
 def _anchors(event: Event, costs: MessageCosts, ranking: Ranking, count: int) -> tuple[str, ...]:

@@ -199,6 +199,7 @@ class MessageCosts:
         before: str = "",
         ranked: Sequence[str] | None = None,
         cost: Cost = _FREE,
+        tells: bool = False,
     ) -> Context:
         """The messages as a context; `before` is other text that goes ahead of them."""
         places = sorted({self.at(id_) for id_ in message_ids})
@@ -212,4 +213,5 @@ class MessageCosts:
             size.words,
             None if ranked is None else tuple(ranked),
             cost,
+            tells,
         )

@@ -44,7 +44,9 @@ class Context:
 
     `message_ids` are the messages whose own text stands in `text`, in time order, each once.
     `ranked` are message ids best first, as far as the memory ranks them; None where it has no
-    order of its own (the whole conversation, events).
+    order of its own (the whole conversation, events). `tells` is True of a memory that shows its
+    own words only: there is no message to be found in them. One that does show messages, but had
+    no room for any, has shown none.
     """
 
     text: str
@@ -53,10 +55,15 @@ class Context:
     words: int
     ranked: tuple[str, ...] | None = None
     cost: Cost = field(default=Cost())
+    tells: bool = False
 
 
 class Built(Protocol):
-    """One chat's memory, ready to be asked."""
+    """One chat's memory, ready to be asked.
+
+    It may also have `cost`, a `Cost` of building it, and `unscored`, sessions that it could not
+    take in and why: a run keeps both.
+    """
 
     def recall(self, question: Question, budget: Budget) -> Context: ...
 

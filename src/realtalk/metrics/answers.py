@@ -30,6 +30,7 @@ from typing import Any
 import regex
 
 from realtalk.metrics.dates import PartialDate, find_dates
+from realtalk.metrics.overlap import words
 
 __all__ = [
     "AnswerScores",
@@ -52,6 +53,7 @@ _IN_PIECES = frozenset({"multi_hop"})
 _FIRST_ALTERNATIVE = frozenset({"commonsense", "open_domain"})
 _ABSTAINING = frozenset({"adversarial"})
 _ABSTENTIONS = ("no information available", "not mentioned")
+_LATIN = regex.compile(r"[a-z0-9]", regex.IGNORECASE)
 _MARK = "\ue000"  # a private character begins the word that stands for a date
 
 
@@ -161,21 +163,41 @@ def _true(gold: str | int | float | None, category: str) -> str:
 
 
 def exact_match(prediction: str, gold: str | int | float | None, category: str) -> float:
-    """1 where the normalised answers are the same words in the same order."""
-    return float(normalise(prediction) == normalise(_true(gold, category)))
+    """1 where the normalised answers are the same words in the same order.
+
+    Where normalising leaves nothing of the true one ("A", "!"), the answers as written.
+    """
+    true = _true(gold, category)
+    if not normalise(true):
+        return float(bool(true.strip()) and prediction.strip().lower() == true.strip().lower())
+    return float(normalise(prediction) == normalise(true))
 
 
 def rouge_l(prediction: str, gold: str | int | float | None, category: str) -> float:
-    """ROUGE-L's F, stemmed: the longest common subsequence of words."""
-    found = _rouge().score(_true(gold, category), prediction)
+    """ROUGE-L's F, stemmed: the longest common subsequence of words.
+
+    ROUGE's own words are Latin letters and digits; an answer without any (東京, 👍) is compared
+    by words of any script, else no answer could be right.
+    """
+    true = _true(gold, category)
+    found = _rouge(_LATIN.search(true) is not None).score(true, prediction)
     return float(found["rougeL"].fmeasure)
 
 
 @cache
-def _rouge() -> Any:
+def _rouge(latin: bool) -> Any:
     from rouge_score.rouge_scorer import RougeScorer
 
-    return RougeScorer(["rougeL"], use_stemmer=True)
+    if latin:
+        return RougeScorer(["rougeL"], use_stemmer=True)
+    return RougeScorer(["rougeL"], tokenizer=_AnyScript())
+
+
+class _AnyScript:
+    """The form in which ROUGE takes another idea of words."""
+
+    def tokenize(self, text: str) -> list[str]:
+        return words(text)
 
 
 def date_f1(

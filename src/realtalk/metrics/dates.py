@@ -244,7 +244,7 @@ def resolve(text: str, said: datetime) -> list[Resolved]:
     today = said.date()
     taken = bytearray(len(text))
     found: list[Resolved] = []
-    for start, end, days in (*_dates(text, today), *_relations(text, today)):
+    for start, end, days in (*_written(text, today), *_relations(text, today)):
         if not any(taken[start:end]):
             taken[start:end] = b"\1" * (end - start)
             found.append(Resolved(start, end, *days, text[start:end]))
@@ -268,26 +268,33 @@ def _in_past(text: str, start: int, end: int) -> bool:
     return bool(_PAST.search(text[before + 1 : after]))
 
 
-def _dates(text: str, today: date) -> Iterator[tuple[int, int, Days]]:
-    """Written dates; the year that is not told is the one nearest to the saying."""
+def _written(text: str, today: date) -> Iterator[tuple[int, int, Days]]:
     for found in find_dates(text):
-        year, month, day = found.value.year, found.value.month, found.value.day
         before = text[max(0, found.start - 5) : found.start].lower()
-        if month is None:
-            assert year is not None
-            yield found.start, found.end, _months(date(year, 1, 1), 12, "year")
+        try:
+            days = _dated(found.value, before, today)
+        except (ValueError, OverflowError):  # "December 9999" ends where the calendar does
             continue
-        if year is None:
-            years = [today.year + step for step in (-1, 0, 1)]
-            firsts = [date(one, month, 1) for one in years]
-            if before.endswith("last "):
-                firsts = [first for first in firsts if first < today.replace(day=1)][-1:]
-            elif before.endswith("next "):
-                firsts = [first for first in firsts if first > today][:1]
-            first = min(firsts, key=lambda one: abs((one - today).days))
-        else:
-            first = date(year, month, 1)
-        if day is None:
-            yield found.start, found.end, _months(first, 1, "month")
-        elif day <= DAYS_IN[month - 1] - (month == 2 and not leap(first.year)):
-            yield found.start, found.end, _one(first.replace(day=day))
+        if days is not None:
+            yield found.start, found.end, days
+
+
+def _dated(told: PartialDate, before: str, today: date) -> Days | None:
+    """A written date's days; the year that is not told is the one nearest to the saying."""
+    if told.month is None:
+        assert told.year is not None
+        return _months(date(told.year, 1, 1), 12, "year")
+    if told.year is None:
+        firsts = [date(today.year + step, told.month, 1) for step in (-1, 0, 1)]
+        if before.endswith("last "):
+            firsts = [first for first in firsts if first < today.replace(day=1)][-1:]
+        elif before.endswith("next "):
+            firsts = [first for first in firsts if first > today][:1]
+        first = min(firsts, key=lambda one: abs((one - today).days))
+    else:
+        first = date(told.year, told.month, 1)
+    if told.day is None:
+        return _months(first, 1, "month")
+    if told.day > DAYS_IN[told.month - 1] - (told.month == 2 and not leap(first.year)):
+        return None
+    return _one(first.replace(day=told.day))

@@ -183,5 +183,7 @@ def _p(seen: float, figure: Figure, swapped: tuple[Array, Array]) -> float | Non
     apart = apart[np.isfinite(apart)]
     if not apart.size:
         return None
-    # A hair less, so that the same sums in another order count as the same.
-    return (int((apart >= seen - 1e-12).sum()) + 1) / (apart.size + 1)
+    # A hair less, so that the same sums in another order count as the same. How much a sum can
+    # be off grows with what is summed: an RMSE of votes runs into thousands.
+    hair = 1e-12 * max(1.0, float(np.max(np.abs(before), initial=0.0, where=np.isfinite(before))))
+    return (int((apart >= seen - hair).sum()) + 1) / (apart.size + 1)

@@ -6,7 +6,7 @@
     holm([0.01, 0.04, None, 0.03])             → [0.03, 0.06, None, 0.06]
 
 Intervals are 95 %. What cannot be computed has value None and says why; pairs of which one
-side is None are left out and counted.
+side is None or not a number are left out and counted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import math
 import warnings
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,8 +106,10 @@ def bootstrap_interval(
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down correction; tests that were not made (None) do not count."""
-    made = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    """Holm's step-down correction; tests that were not made (None, or no number) do not count."""
+    made = sorted(
+        (p, place) for place, p in enumerate(p_values) if p is not None and not math.isnan(p)
+    )
     corrected: list[float | None] = [None] * len(p_values)
     largest = 0.0
     for rank, (p, place) in enumerate(made):
@@ -121,13 +123,15 @@ def cliffs_delta(first: Sequence[float], second: Sequence[float], seed: int = SE
 
     This is the rank-biserial correlation of the Mann-Whitney test.
     """
-    n = len(first) + len(second)
-    if not first or not second:
-        return Estimate(None, n=n, unscored="one side has no value")
-    a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    a, b = (np.asarray(side, dtype=np.float64) for side in (first, second))
+    a, b = a[~np.isnan(a)], b[~np.isnan(b)]
+    n = a.size + b.size
+    left_out = len(first) + len(second) - n
+    if not a.size or not b.size:
+        return Estimate(None, n=n, left_out=left_out, unscored="one side has no value")
     value = float(_delta(a, b))
     low, high = bootstrap_interval((a, b), _delta, seed=seed) or (None, None)
-    return Estimate(value, low, high, n)
+    return Estimate(value, low, high, n, left_out)
 
 
 def _delta(a: Array, b: Array, axis: int = -1) -> Any:
@@ -187,13 +191,17 @@ def weighted_kappa(
     return _kappa(pairs, left_out, order, weights, seed)
 
 
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def _pairs(first: Sequence[T | None], second: Sequence[T | None]) -> tuple[list[tuple[T, T]], int]:
     if len(first) != len(second):
         raise ValueError(f"{len(first)} labels against {len(second)}")
     pairs = [
-        (one, other)
+        cast("tuple[T, T]", (one, other))
         for one, other in zip(first, second, strict=True)
-        if one is not None and other is not None
+        if not (_missing(one) or _missing(other))
     ]
     return pairs, len(first) - len(pairs)
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from realtalk.chat import is_nobody
 from realtalk.errors import RealtalkError
 from realtalk.facets.consistency import consistency_of
 from realtalk.facets.speakers import Measured, measure_speakers
@@ -55,7 +56,7 @@ def choose(labels: pl.DataFrame, protocol: str | Rules = "paper") -> list[Choice
         places.setdefault(each.speaker.speaker, []).append(at)
     found = []
     for speaker, own in places.items():
-        if len(own) < 2:
+        if len(own) < 2 or is_nobody(speaker):
             continue
         scaled = {at: (values[at] - mean) / width for at in own}
         overall = {at: _average(scaled[at]) for at in own}

@@ -6,7 +6,8 @@
 
 A memory is built once a chat, from the chat alone: its questions, answers and evidence are
 taken out before the memory sees it, so that none can leak into what it remembers. Neither the
-memory nor the reader learns a question's category.
+memory nor the reader learns a question's category. Where a question says when it is asked, the
+chat ends with that day: the memory is built from what there was by then.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
-from realtalk.memory.values import Budget, Built, Memory
+from realtalk.memory.values import Budget, Built, Cost, Memory
 from realtalk.probing.budgets import label
 from realtalk.probing.readers import Answered, Item, Reader
 from realtalk.probing.rows import KEY, Row, answer_scores, empty_row, row_key
@@ -34,6 +36,7 @@ __all__ = [
     "built_without_questions",
     "contexts",
     "is_done",
+    "known_by",
     "probe",
 ]
 
@@ -41,6 +44,10 @@ _AT_ONCE = 64  # questions whose contexts are held at a time: a whole chat is 10
 
 Keep = Callable[[Row, Row], None]  # (row, its timing)
 Done = Callable[[tuple[str, str, str]], bool]
+Remembered = Callable[[Row], None]  # what building a memory took, where it took anything
+
+
+def _unheard(row: Row) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -129,6 +136,7 @@ def probe(
     keep: Keep,
     done: Done = lambda key: False,  # noqa: ARG005
     progress: Progress = silent,
+    remembered: Remembered = _unheard,
 ) -> None:
     """Asks what is not done yet, and hands every row on as soon as it is there."""
     keys = plan.keys()
@@ -146,7 +154,7 @@ def probe(
         plan.reader.read([item for _, _, item in waiting], kept)
         waiting.clear()
 
-    for asked in ask_memory(plan, done, progress):
+    for asked in ask_memory(plan, done, progress, remembered):
         waiting.append(asked)
         if len(waiting) >= _AT_ONCE:
             flush()
@@ -154,7 +162,7 @@ def probe(
 
 
 def ask_memory(
-    plan: Plan, done: Done, progress: Progress = silent
+    plan: Plan, done: Done, progress: Progress = silent, remembered: Remembered = _unheard
 ) -> Iterator[tuple[Row, Row, Item]]:
     """Every question that is not done with its context, chat by chat."""
     for chat, questions in plan.questions:
@@ -166,9 +174,14 @@ def ask_memory(
         ]
         if not open_:
             continue
-        progress(0, 0, f"remembering {chat.id}")
-        built = built_without_questions(plan.memory, chat)
+        known: Chat | None = None
         for question, budget in open_:
+            then = known_by(chat, question.asked)
+            if known is None or _size(then) != _size(known):
+                known = then
+                progress(0, 0, f"remembering {chat.id}")
+                built = built_without_questions(plan.memory, known)
+                _tell(built, known, remembered)
             asked = bare(question)
             began = time.perf_counter()
             context = built.recall(asked, budget)
@@ -179,7 +192,7 @@ def ask_memory(
                 "recall_ms": spent,
                 "reader_seconds": 0.0,
             }
-            yield row, timing, Item(chat, asked, context)
+            yield row, timing, Item(known, asked, context)
 
 
 def contexts(plan: Plan, progress: Progress = silent) -> Iterator[Row]:
@@ -200,6 +213,57 @@ def contexts(plan: Plan, progress: Progress = silent) -> Iterator[Row]:
 def built_without_questions(memory: Memory, chat: Chat) -> Built:
     """The memory of a chat, which never sees what it will be asked."""
     return memory.build(replace(chat, questions=()))
+
+
+def known_by(chat: Chat, asked: datetime | None) -> Chat:
+    """The chat up to the day of asking; as it is where nobody says when, or nothing came later.
+
+    A day, not an hour: published questions are dated some hours before what they are about. Of
+    a session that goes on past it, no event is kept: it may tell of what came later.
+    """
+    if asked is None:
+        return chat
+    sessions = []
+    for session in chat.sessions:
+        kept = tuple(
+            message
+            for message in session.messages
+            if (moment := message.time or session.time) is None or moment.date() <= asked.date()
+        )
+        if len(kept) == len(session.messages):
+            sessions.append(session)
+        elif kept:
+            sessions.append(replace(session, messages=kept))
+    uncut = {id(session) for session in sessions}
+    whole = {session.number for session in chat.sessions if id(session) in uncut}
+    if len(uncut.intersection(map(id, chat.sessions))) == len(chat.sessions):
+        return chat
+    events = tuple(event for event in chat.events if event.session in whole)
+    return replace(chat, sessions=tuple(sessions), events=events)
+
+
+def _size(chat: Chat) -> int:
+    # What was there by one day is the beginning of what was there by another.
+    return sum(len(session.messages) for session in chat.sessions)
+
+
+def _tell(built: Built, chat: Chat, remembered: Remembered) -> None:
+    """Hands on what building took, and which sessions the memory could not take in."""
+    cost = getattr(built, "cost", None) or Cost()
+    unscored = getattr(built, "unscored", None) or {}
+    if cost.calls or unscored:
+        remembered(
+            {
+                "chat": chat.id,
+                "messages": _size(chat),
+                "calls": cost.calls,
+                "tokens_in": cost.tokens_in,
+                "tokens_out": cost.tokens_out,
+                "unscored": [
+                    {"session": number, "reason": reason} for number, reason in unscored.items()
+                ],
+            }
+        )
 
 
 def bare(question: Question) -> Question:

@@ -6,9 +6,11 @@
      "ranks": [4], "any@5": 1.0, …, "ndcg@10": 0.43, "recall@budget": 1.0, …,
      "f1": 0.67, "exact": 0.0, "rouge_l": 0.67, "date_f1": 1.0, "calls": 0, …}
 
-`unscored` says why there is no answer where one was asked for. `ranks` are the places of the
-evidence in the memory's own order, from 1, None where it has none. Nothing here depends on the
-machine or the moment: times stand in rows of their own, so that the same run gives the same rows.
+`unscored` says why there is no answer where one was asked for. `unresolved` counts pieces of the
+published evidence that name no message: what is found is scored on the others. `ranks` are the
+places of the evidence in the memory's own order, from 1, None where it has none. Nothing here
+depends on the machine or the moment: times stand in rows of their own, so that the same run gives
+the same rows.
 """
 
 from __future__ import annotations
@@ -68,6 +70,7 @@ def empty_row(chat: Chat, question: Question, budget: Budget, context: Context) 
         "words": context.words,
         "message_ids": list(context.message_ids),
         "evidence": list(question.evidence),
+        "unresolved": len(question.unresolved),
         **_retrieval(question.evidence, context),
         **dict.fromkeys(ANSWER_SCORES),
         **dict.fromkeys(_COSTS, 0),
@@ -96,7 +99,9 @@ def _retrieval(evidence: Sequence[str], context: Context) -> dict[str, Any]:
         place = {id_: rank for rank, id_ in reversed([*enumerate(context.ranked, 1)])}
         ranks = [place.get(id_) for id_ in evidence]
     # Events and notes tell what was said without showing a message: nothing to be found there.
-    if wanted and (context.message_ids or not context.text):
+    # A memory that shows messages and had no room for one has found none, which does count.
+    own_words = context.text and not context.message_ids and context.ranked is None
+    if wanted and not (context.tells or own_words):
         hits = len(wanted.intersection(context.message_ids))
         shown = {
             "any@budget": float(hits > 0),
@@ -117,6 +122,7 @@ def row_schema() -> pl.Schema:
             ),
             **dict.fromkeys(("tokens", "words"), pl.Int64()),
             **dict.fromkeys(("message_ids", "evidence"), pl.List(pl.String())),
+            "unresolved": pl.Int64(),
             "ranks": pl.List(pl.Int64()),
             **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES), pl.Float64()),
             **dict.fromkeys((*_COSTS, *(f"memory_{name}" for name in _COSTS)), pl.Int64()),

@@ -28,8 +28,18 @@ from realtalk.metrics.retrieval import (
 )
 from realtalk.metrics.statistics import holm
 from realtalk.probing.rows import ANSWER_SCORES, BUDGET_SCORES, RANK_SCORES, Row
+from realtalk.probing.wording import WORDING_VERSION
 
-__all__ = ["Comparison", "Costs", "RunScores", "compare_runs", "question_scores", "score_run"]
+__all__ = [
+    "Building",
+    "Comparison",
+    "Costs",
+    "RunScores",
+    "compare_runs",
+    "question_scores",
+    "refuse_other_questions",
+    "score_run",
+]
 
 Judged: TypeAlias = tuple[str, str, str]  # budget, judge, wording
 _BINARY = ("exact", "right", "any@", "all@")  # how the names of right-or-wrong scores begin
@@ -53,14 +63,37 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True)
+class Building:
+    """What building the memories took, which no question's cost holds.
+
+    `unscored` are the sessions that a memory could not take in, each with the reason.
+    """
+
+    memories: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    unscored: tuple[Row, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class RunScores:
-    """Every figure of a run. `retrieval` is None where no question has evidence."""
+    """Every figure of a run. `retrieval` is None where no question has evidence.
+
+    `partly_resolved` questions have evidence of which a piece names no message; they are scored
+    on the rest.
+    """
 
     retrieval: RetrievalSummary | None
     answers: Mapping[str, RetrievalSummary]
     judged: Mapping[Judged, RetrievalSummary]
     costs: Mapping[str, Costs]
     unscored: tuple[Row, ...]
+    building: Building | None = None
+    partly_resolved: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Retrieval at the top under its own names, the rest by budget."""
@@ -72,12 +105,17 @@ class RunScores:
                 for (budget, judge, wording), each in self.judged.items()
             ],
             "costs": {budget: each.to_json() for budget, each in self.costs.items()},
+            "building": None if self.building is None else self.building.to_json(),
             "unscored_questions": list(self.unscored),
+            "evidence_partly_unresolved": self.partly_resolved,
         }
 
 
 def score_run(
-    rows: Sequence[Row], timings: Sequence[Row] = (), judgements: Sequence[Row] = ()
+    rows: Sequence[Row],
+    timings: Sequence[Row] = (),
+    judgements: Sequence[Row] = (),
+    memories: Sequence[Row] = (),
 ) -> RunScores:
     """All figures that the rows hold."""
     budgets = list(dict.fromkeys(row["budget"] for row in rows))
@@ -92,6 +130,18 @@ def score_run(
             for row in rows
             if row["unscored"] is not None
         ),
+        _building(memories) if memories else None,
+        len({(r["chat"], r["id"]) for r in rows if r["evidence"] and r.get("unresolved")}),
+    )
+
+
+def _building(memories: Sequence[Row]) -> Building:
+    return Building(
+        len(memories),
+        sum(row["calls"] for row in memories),
+        sum(row["tokens_in"] for row in memories),
+        sum(row["tokens_out"] for row in memories),
+        tuple({"chat": row["chat"], **each} for row in memories for each in row["unscored"]),
     )
 
 
@@ -171,7 +221,7 @@ def _judged(rows: Sequence[Row], judgements: Sequence[Row]) -> dict[Judged, Retr
     sets: dict[Judged, dict[tuple[str, str, str], Row]] = {}
     for each in judgements:
         key = (each["chat"], each["id"], each["budget"])
-        sets.setdefault((each["budget"], each["judge"], each["wording"]), {})[key] = each
+        sets.setdefault((each["budget"], each["judge"], _asked_with(each)), {})[key] = each
     found = {}
     for named, given in sets.items():
         joined = [
@@ -183,18 +233,25 @@ def _judged(rows: Sequence[Row], judgements: Sequence[Row]) -> dict[Judged, Retr
     return found
 
 
+def _asked_with(judgement: Row) -> str:
+    """The wording, with its version where the prompts were not ours: they are other questions."""
+    version = judgement["prompts"]
+    wording = str(judgement["wording"])
+    return wording if version == WORDING_VERSION else f"{wording}, prompts {version}"
+
+
 def _proportions(
     rows: Sequence[Row], scores: Callable[[Row], dict[str, float] | None]
 ) -> RetrievalSummary:
-    """Wilson's interval where a proportion was not drawn by chats: it also holds at 0 and 1."""
+    """Wilson's interval where a proportion was not drawn by chats, or is the same in all of
+    them: it also holds at 0 and 1."""
     found = _summary(rows, scores)
 
     def mended(group: RetrievalGroup, chosen: Sequence[Row]) -> RetrievalGroup:
-        if group.drawn == "chats" or not group.n:
-            return group
         intervals = dict(group.intervals)
-        for name in intervals:
-            if name.startswith(_BINARY):
+        for name, interval in group.intervals.items():
+            drawn = group.drawn == "chats" and interval is not None and interval[0] < interval[1]
+            if name.startswith(_BINARY) and not drawn:
                 values = [given[name] for row in chosen if (given := scores(row)) is not None]
                 intervals[name] = wilson(values)
         return replace(group, intervals=intervals)
@@ -286,6 +343,19 @@ def compare_runs(
     )
 
 
+def refuse_other_questions(first: Iterable[Row], second: Iterable[Row]) -> None:
+    """Raises where one id stands for two questions: answers to them cannot be paired."""
+    known = {(row["chat"], row["id"]): (row["question"], row["gold"]) for row in first}
+    for row in second:
+        key = (row["chat"], row["id"])
+        if key in known and known[key] != (row["question"], row["gold"]):
+            raise RealtalkError(
+                f"the runs ask different questions under '{key[1]}'",
+                where=key[0],
+                fix="compare runs over the same corpus",
+            )
+
+
 def question_scores(
     rows: Iterable[Row], judgements: Iterable[Row] = ()
 ) -> dict[tuple[str, str], dict[str, float | None]]:
@@ -297,5 +367,5 @@ def question_scores(
     for each in judgements:
         scores = found.get((each["chat"], each["id"]))
         if scores is not None:
-            scores[f"{each['wording']} by {each['judge']}"] = each["right"]
+            scores[f"{_asked_with(each)} by {each['judge']}"] = each["right"]
     return found

@@ -84,7 +84,7 @@ def published_rows(scores: RunScores, reader: str, memory: str) -> Rows:
             (
                 each
                 for (where, _, wording), each in scores.judged.items()
-                if (where, wording) == (budget, "lenient")
+                if where == budget and wording.partition(",")[0] == "lenient"
             ),
             None,
         )
@@ -111,7 +111,28 @@ def unscored_lines(scores: RunScores, most: int = 10) -> list[str]:
         more = f" and {len(names) - most:,} more" if len(names) > most else ""
         shown = ", ".join(names[:most])
         lines.append(f"unscored: {len(names):,} of {total:,} ({reason}): {shown}{more}")
-    return lines
+    return lines + _unnoted(scores, most) + _partly(scores)
+
+
+def _unnoted(scores: RunScores, most: int) -> list[str]:
+    found = () if scores.building is None else scores.building.unscored
+    by_reason: dict[str, list[str]] = {}
+    for each in found:
+        by_reason.setdefault(each["reason"], []).append(f"{each['chat']}:{each['session']}")
+    return [
+        f"not remembered: {len(names):,} sessions ({reason}): {', '.join(names[:most])}"
+        + (f" and {len(names) - most:,} more" if len(names) > most else "")
+        for reason, names in by_reason.items()
+    ]
+
+
+def _partly(scores: RunScores) -> list[str]:
+    if not scores.partly_resolved or scores.retrieval is None:
+        return []
+    return [
+        f"evidence: of {scores.partly_resolved:,} questions a piece names no message; they are "
+        "scored on the rest"
+    ]
 
 
 def _counts(summary: RetrievalSummary, categories: Sequence[str]) -> list[str]:
@@ -144,7 +165,15 @@ def cost_rows(scores: RunScores) -> Rows:
             None if each.reader_seconds is None else round(each.reader_seconds, 3),
         )
         for budget, each in scores.costs.items()
-    ]
+    ] + _building(scores)
+
+
+def _building(scores: RunScores) -> list[tuple[Any, ...]]:
+    built = scores.building
+    if built is None:
+        return []
+    spent = (built.calls, built.tokens_in, built.tokens_out)
+    return [("building the memory", None, None, None, *spent, None, None)]
 
 
 def comparison_rows(found: Comparison) -> Rows:

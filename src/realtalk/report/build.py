@@ -20,6 +20,7 @@ from realtalk.corpora.reading import Progress, silent
 from realtalk.corpora.writing import write_text
 from realtalk.report.loading import Loaded, load
 from realtalk.report.values import KeyFigure, Section
+from realtalk.report.writers import Told
 
 __all__ = ["Report", "make_report", "write_report"]
 
@@ -58,9 +59,13 @@ class Report:
 
 
 def make_report(
-    folders: Sequence[Path], *, title: str | None = None, progress: Progress = silent
+    folders: Sequence[Path],
+    *,
+    title: str | None = None,
+    told: Told | None = None,
+    progress: Progress = silent,
 ) -> Report:
-    """Every section that the runs can fill."""
+    """Every section that the runs can fill; `told` is who wrote what, as far as the user says."""
     from realtalk.report.corpora import corpus_sections
     from realtalk.report.highlights import highlights
     from realtalk.report.measured import measured_section
@@ -75,7 +80,7 @@ def make_report(
     from realtalk.report.threads import by_task, thread_sections
     from realtalk.report.unscored import unscored_section
 
-    loaded = load(folders, progress)
+    loaded = load(folders, progress, told)
     pairs = compared(loaded.labels)
     personas = simulations(loaded.personas)
     threads = by_task(loaded.threads)

@@ -6,14 +6,14 @@
                   Run("memory probing", demo/probe, "probe"), …), unknown=())
 
 A folder is a run, or holds runs (as the folder of a sweep or of the demo does), some levels
-down. A run's name is its folder's; where two have one name, the folder above is named too.
+down. A run's name is its folder's; where two have one name, the folders above are named too.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import orjson
 from realtalk.corpora.store import is_stored
 from realtalk.errors import RealtalkError
 
-__all__ = ["CORPUS", "LABELS", "Finds", "Found", "find"]
+__all__ = ["CORPUS", "LABELS", "Finds", "Found", "find", "told_apart"]
 
 CORPUS, LABELS = "corpus", "labels"
 _RUN, _LABELS = "run.json", "labels.parquet"
@@ -108,17 +108,25 @@ def _about(path: Path) -> dict[str, Any]:
     raise RealtalkError("is not the record of a run", where=str(path), fix="make the run again")
 
 
+def told_apart(names: Sequence[str], folders: Sequence[str]) -> list[str]:
+    """Names of runs for a table; where two have one name, every one of them names its folder."""
+    counts = Counter(names)
+    return [
+        name if counts[name] == 1 else f"{name} ({folder})"
+        for name, folder in zip(names, folders, strict=True)
+    ]
+
+
 def _named_apart(runs: list[Found]) -> list[Found]:
     """Corpora and labels may share a name: they are the same chats. Runs of one kind may not."""
-    counts = Counter((each.kind, each.name) for each in runs)
-    return [
-        each
-        if counts[each.kind, each.name] == 1
-        else Found(
-            each.kind,
-            each.folder,
-            f"{each.folder.resolve().parent.name}/{each.name}",
-            each.versions,
-        )
-        for each in runs
-    ]
+    places = [each.folder.resolve().parts[1:] for each in runs]
+    made = list(runs)
+    for depth in range(2, max(map(len, places), default=0) + 1):
+        counts = Counter((each.kind, each.name) for each in made)
+        made = [
+            each
+            if counts[each.kind, each.name] == 1
+            else replace(each, name="/".join(place[-depth:]))
+            for each, place in zip(made, places, strict=True)
+        ]
+    return made

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from realtalk.report.loading import says_simulated
 from realtalk.report.memory import by_corpus
 from realtalk.report.persona import figure_of
 from realtalk.report.threads import HEADLINE
@@ -107,7 +106,7 @@ def _memory(probes: Sequence[ProbeRun]) -> KeyFigure | None:
         return None
     # Of people's chats, those with most questions; a model's chats where there are no others.
     (corpus, sha), runs = max(
-        groups.items(), key=lambda each: (not says_simulated(each[0][0]), _questions(each[1]))
+        groups.items(), key=lambda each: (not _by_models(each[1]), _questions(each[1]))
     )
     points = []
     for each in runs.values():
@@ -136,6 +135,10 @@ def _memory(probes: Sequence[ProbeRun]) -> KeyFigure | None:
     )
     extent = f"95 % interval {_percent(low)} … {_percent(high)}, n = {n:,} questions"
     return KeyFigure(_percent(value), says, extent, f"memory-{corpus}-{sha[:6]}", "Memory")
+
+
+def _by_models(runs: Mapping[str, ProbeRun]) -> bool:
+    return any(each.written.is_simulated for each in runs.values())
 
 
 def _questions(runs: Mapping[str, ProbeRun]) -> int:
@@ -206,7 +209,7 @@ def _consistency(loaded: Loaded) -> KeyFigure | None:
             for who in labels.consistency
             if who.overall.value is not None and who.overall.low is not None
         ]
-        if labels.is_simulated or not known:
+        if labels.written.is_simulated or not known:
             continue
         most = max(known, key=lambda who: who.overall.value or 0.0)
         people = len({who.speaker for who in known})

@@ -12,8 +12,8 @@ broken folder of twenty does not cost the other nineteen.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,11 +22,13 @@ from typing import TYPE_CHECKING, Any
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
 from realtalk.report.finding import CORPUS, LABELS, Found, find
+from realtalk.report.writers import Told, Written, written
 
 if TYPE_CHECKING:
     import polars as pl
 
     from realtalk.facets import SpeakerConsistency, SpeakerFacets
+    from realtalk.persona.summaries import Simulation
     from realtalk.probing.scoring import RunScores
     from realtalk.runs.persona import SimulatedRun
     from realtalk.runs.probing import Probed
@@ -41,20 +43,12 @@ __all__ = [
     "ProbeRun",
     "ThreadsRun",
     "load",
-    "says_simulated",
 ]
 
 # What the report reads of a run's settings.
 _PROBE = ("corpus", "memory", "reader", "budgets")
 _PERSONA = ("corpus", "simulator", "context", "limit")
 _THREADS = ("corpus", "task", "predictor", "settings", "chosen", "protocol", "test")
-# Words in a name that say that no person wrote the chats.
-_SIMULATED = frozenset({"simulated", "locomo", "llm", "generated", "synthetic"})
-
-
-def says_simulated(name: str) -> bool:
-    """Whether a corpus's name says that a model wrote both sides."""
-    return not _SIMULATED.isdisjoint(re.split(r"[\W_]+", name.casefold()))
 
 
 @dataclass(frozen=True)
@@ -64,11 +58,16 @@ class CorpusRun:
     found: Found
     stats: CorpusStats
     about: Mapping[str, Any]
+    written: Written
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return _names(self.found, self.stats.name)
 
 
 @dataclass(frozen=True)
 class LabelsRun:
-    """Labels of one corpus. `name` is the corpus's where it is among the runs."""
+    """Labels of one corpus. `name` is the corpus's where it is known, else the folder's."""
 
     found: Found
     name: str
@@ -76,11 +75,12 @@ class LabelsRun:
     protocol: str
     speakers: tuple[SpeakerFacets, ...]
     consistency: tuple[SpeakerConsistency, ...]
+    written: Written
+    version: str | None  # of the package that made them, where they say it
 
     @property
-    def is_simulated(self) -> bool:
-        """Whether a name says that a model wrote both sides."""
-        return says_simulated(f"{self.name} {self.found.name}")
+    def names(self) -> tuple[str, ...]:
+        return _names(self.found, self.name)
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,11 @@ class ProbeRun:
 
     found: Found
     probed: Probed
+    written: Written
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return _names(self.found, self.corpus)
 
     @property
     def corpus(self) -> str:
@@ -119,6 +124,10 @@ class PersonaRun:
     def corpus(self) -> str:
         return str(self.run.settings["corpus"]["name"])
 
+    @cached_property
+    def simulation(self) -> Simulation:
+        return self.run.simulation
+
 
 @dataclass(frozen=True)
 class ThreadsRun:
@@ -145,8 +154,8 @@ class Loaded:
         return tuple(each.found for group in groups for each in group)
 
 
-def load(folders: Sequence[Path], progress: Progress = silent) -> Loaded:
-    """Every run in and below the folders."""
+def load(folders: Sequence[Path], progress: Progress = silent, told: Told | None = None) -> Loaded:
+    """Every run in and below the folders, people's before models'."""
     from realtalk.runs.persona import KIND as PERSONA
     from realtalk.runs.persona import load_persona
     from realtalk.runs.probing import KIND as PROBE
@@ -154,6 +163,7 @@ def load(folders: Sequence[Path], progress: Progress = silent) -> Loaded:
     from realtalk.runs.threads import KIND as THREADS
     from realtalk.runs.threads import load_threads
 
+    told = told or Told()
     finds = find(folders, (PROBE, PERSONA, THREADS))
     left_out = [(each.name, f"a run of {each.kind}") for each in finds.unknown]
     corpora: list[CorpusRun] = []
@@ -161,27 +171,22 @@ def load(folders: Sequence[Path], progress: Progress = silent) -> Loaded:
     probes: list[ProbeRun] = []
     personas: list[PersonaRun] = []
     threads: list[ThreadsRun] = []
-    # Corpora first: labels are called by the corpus that they belong to. People before models.
-    order = sorted(finds.runs, key=lambda each: (each.kind != CORPUS, _is_simulated(each)))
+    # Corpora first: labels are called by the corpus that they belong to.
+    order = sorted(finds.runs, key=lambda each: each.kind != CORPUS)
     for done, found in enumerate(order):
         progress(done, len(order), f"reading {found.name}")
         try:
-            if found.kind == CORPUS:
-                corpora.append(_corpus(found))
-            elif found.kind == LABELS:
-                labels.append(_labels(found, corpora))
-            elif found.kind == PROBE:
-                probed = load_probe(found.folder)
-                _refuse_incomplete(found, probed.settings, _PROBE)
-                probes.append(ProbeRun(found, probed))
-            elif found.kind == PERSONA:
-                simulated = load_persona(found.folder)
-                _refuse_incomplete(found, simulated.settings, _PERSONA)
-                personas.append(PersonaRun(found, simulated))
-            else:
-                predicted = load_threads(found.folder)
-                _refuse_incomplete(found, predicted.settings, _THREADS)
-                threads.append(ThreadsRun(found, predicted))
+            with _of_this_version(found):
+                if found.kind == CORPUS:
+                    corpora.append(_corpus(found, told))
+                elif found.kind == LABELS:
+                    labels.append(_labels(found, corpora, told))
+                elif found.kind == PROBE:
+                    probes.append(_probe(found, load_probe(found.folder), corpora, told))
+                elif found.kind == PERSONA:
+                    personas.append(_persona(found, load_persona(found.folder)))
+                else:
+                    threads.append(_threads(found, load_threads(found.folder)))
         except RealtalkError as error:
             if found.folder in folders:
                 raise
@@ -190,10 +195,28 @@ def load(folders: Sequence[Path], progress: Progress = silent) -> Loaded:
     if not (corpora or labels or probes or personas or threads):
         name, reason = left_out[0]
         raise RealtalkError(f"nothing can be reported of {name} ({reason})", where=str(folders[0]))
+    known: list[CorpusRun | LabelsRun | ProbeRun] = [*corpora, *labels, *probes]
+    told.refuse_unknown(name for each in known for name in each.names)
     return Loaded(
-        *(tuple(corpora), tuple(labels), tuple(probes)),
+        tuple(sorted(corpora, key=lambda each: each.written.is_simulated)),
+        tuple(sorted(labels, key=lambda each: each.written.is_simulated)),
+        tuple(sorted(probes, key=lambda each: each.written.is_simulated)),
         *(tuple(personas), tuple(threads), tuple(left_out)),
     )
+
+
+@contextmanager
+def _of_this_version(found: Found) -> Iterator[None]:
+    """Rows of another version may lack a column, its settings may have another form."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        lacks = f"lacks {error}" if isinstance(error, KeyError) else type(error).__name__
+        raise RealtalkError(
+            f"does not fit this version of realtalk ({lacks})",
+            where=str(found.folder),
+            fix="make the run again",
+        ) from error
 
 
 def _refuse_incomplete(found: Found, settings: Mapping[str, Any], needed: Sequence[str]) -> None:
@@ -203,11 +226,12 @@ def _refuse_incomplete(found: Found, settings: Mapping[str, Any], needed: Sequen
         raise RealtalkError(f"its settings lack '{missing[0]}'", where=where)
 
 
-def _is_simulated(found: Found) -> bool:
-    return says_simulated(found.name) or says_simulated(found.folder.parent.name)
+def _names(found: Found, corpus: str) -> tuple[str, ...]:
+    """What a user may call it: by its run, by the run's folder, by its corpus."""
+    return tuple(dict.fromkeys((found.name, found.folder.resolve().name, corpus)))
 
 
-def _corpus(found: Found) -> CorpusRun:
+def _corpus(found: Found, told: Told) -> CorpusRun:
     import orjson
 
     from realtalk.corpora.store import load as load_corpus
@@ -215,20 +239,23 @@ def _corpus(found: Found) -> CorpusRun:
 
     tables = load_corpus(found.folder).tables
     about = orjson.loads((found.folder / "corpus.json").read_bytes())
-    return CorpusRun(found, describe(tables), about)
+    _need(len(about["source"]), about["ledger"]["in_messages"])
+    by = written(_names(found, tables.name), tables.format, told)
+    return CorpusRun(found, describe(tables), about, by)
 
 
-def _labels(found: Found, corpora: Sequence[CorpusRun]) -> LabelsRun:
+def _labels(found: Found, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
     from realtalk.facets import from_frame
     from realtalk.facets.consistency import consistency_of
     from realtalk.facets.speakers import measure_speakers
-    from realtalk.measures.label_files import read_labels
+    from realtalk.measures.label_files import labels_about, read_labels
 
     frame = read_labels(found.folder)
     if frame.is_empty():
         raise RealtalkError("holds no label", where=str(found.folder))
+    about = labels_about(found.folder)
     kept = _speakers(found.folder / "speakers.parquet")
-    protocol = _protocol(frame, kept)
+    protocol = _protocol(frame, kept) if about is None else about.protocol
     # Measuring draws a thousand resamples a facet: only for speakers who can be compared.
     if kept is not None and not _in_two_chats(frame):
         speakers = from_frame(kept)
@@ -237,12 +264,55 @@ def _labels(found: Found, corpora: Sequence[CorpusRun]) -> LabelsRun:
         measured = list(measure_speakers(frame, protocol))
         speakers = tuple(each.speaker for each in measured)
         consistency = consistency_of(measured)
+    owner = _owner(frame, None if about is None else about.corpus, corpora)
+    name, format_ = found.name, None
+    names: tuple[str, ...] = ()
+    if owner is not None:
+        name, format_, names = owner.stats.name, owner.stats.format, owner.names
+    elif about is not None:
+        name, format_ = about.corpus, about.format
+    by = written((*_names(found, name), *names), format_, told)
+    version = None if about is None else about.realtalk
+    return LabelsRun(found, name, frame, protocol, speakers, consistency, by, version)
+
+
+def _owner(frame: pl.DataFrame, name: str | None, corpora: Sequence[CorpusRun]) -> CorpusRun | None:
+    """The corpus that labels are of: it has their chats, and their name where they know it."""
     chats = set(frame["chat"].unique())
-    owner = next(
-        (each.stats.name for each in corpora if chats <= {chat.id for chat in each.stats.per_chat}),
-        None,
-    )
-    return LabelsRun(found, owner or found.name, frame, protocol, speakers, consistency)
+    fitting = (each for each in corpora if chats <= {chat.id for chat in each.stats.per_chat})
+    return next((each for each in fitting if name in (None, each.stats.name)), None)
+
+
+def _probe(found: Found, probed: Probed, corpora: Sequence[CorpusRun], told: Told) -> ProbeRun:
+    _refuse_incomplete(found, probed.settings, _PROBE)
+    about = probed.settings["corpus"]
+    same = [each for each in corpora if each.stats.name == about["name"]]
+    names = tuple(name for each in same for name in each.names)
+    # Runs of earlier versions do not say the format; the corpus beside them may.
+    format_ = about.get("format") or next((each.stats.format for each in same), None)
+    by = written((*_names(found, str(about["name"])), *names), format_, told)
+    made = ProbeRun(found, probed, by)
+    # Scored here, where a run that cannot be scored can still be left out.
+    _need(made.memory, made.reader, made.scores, about["sha256"])
+    return made
+
+
+def _persona(found: Found, simulated: SimulatedRun) -> PersonaRun:
+    _refuse_incomplete(found, simulated.settings, _PERSONA)
+    made = PersonaRun(found, simulated)
+    _need(made.corpus, made.simulation, simulated.settings["corpus"]["sha256"])
+    return made
+
+
+def _threads(found: Found, predicted: PredictedRun) -> ThreadsRun:
+    _refuse_incomplete(found, predicted.settings, _THREADS)
+    about, protocol = predicted.settings["corpus"], predicted.settings["protocol"]
+    _need(predicted.summary, about["name"], about["sha256"], protocol["protocol"])
+    return ThreadsRun(found, predicted)
+
+
+def _need(*_values: object) -> None:
+    """Nothing: that the values could be made is what was asked."""
 
 
 def _speakers(path: Path) -> pl.DataFrame | None:
@@ -259,15 +329,12 @@ def _speakers(path: Path) -> pl.DataFrame | None:
 
 
 def _protocol(frame: pl.DataFrame, kept: pl.DataFrame | None) -> str:
-    import polars as pl
+    """Of labels that do not say it: as their speakers' table has it, else as they look."""
+    from realtalk.measures.label_files import of_messages
 
     if kept is not None:
         return str(kept["protocol"][0])
-    # Joined turns change their speaker each time; single messages need not.
-    same = pl.all_horizontal(
-        pl.col(name) == pl.col(name).shift(1) for name in ("chat", "session", "speaker")
-    )
-    return "released" if frame.sort("chat", "turn").select(same.any()).item() else "paper"
+    return "released" if of_messages(frame) else "paper"
 
 
 def _in_two_chats(frame: pl.DataFrame) -> bool:

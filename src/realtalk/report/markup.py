@@ -1,7 +1,6 @@
 """Tables and charts as HTML: every word escaped, every number as people write it.
 
-    cell_text(17109.8)        → "17,109.8"
-    cell_text(None)           → "–"
+    table_html(view, 3, 4)    → '<div class="table" id="table-3">…<td class="num">17,109.8</td>…'
     json_text({"a": "</b>"})  → '{"a":"\\u003c/b\\u003e"}', which no parser of HTML can leave
 
 A cell such as "0.53 [0.49, 0.57]" is set with its interval smaller. A float also carries its
@@ -13,13 +12,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
+from itertools import chain, count
+from math import isfinite
 from typing import Any
 
 import orjson
 
+from realtalk.report.cells import NOTHING, cell_text, is_nothing
 from realtalk.report.values import Cell, ChartView, TableView
 
-__all__ = ["cell_text", "chart_html", "json_text", "section_id", "table_html"]
+__all__ = ["chart_html", "json_text", "section_ids", "table_html"]
 
 _NUMBER = r"[+\-−]?(?:\d[\d,]*)?\.?\d+"
 _WITH_INTERVAL = re.compile(rf"({_NUMBER}%?(?: ± {_NUMBER})?) ([\[(][^\])]*[\])])")
@@ -33,24 +35,17 @@ _NOT_SHOWN = ("$schema", "usermeta")
 _LONG, _LONG_NAME = 48, 30  # letters from which a cell may be broken into lines
 
 
-def section_id(name: str) -> str:
-    """An anchor that needs no escaping and is no script's name."""
-    return f"s-{re.sub(r'[^a-z0-9]+', '-', name.casefold()).strip('-') or 'part'}"
+def section_ids(names: Sequence[str]) -> list[str]:
+    """Anchors that need no escaping and are no script's names, each for one section only.
 
-
-def cell_text(value: Cell) -> str:
-    """A value as people write it: 17,109.8, 21, 0.034, –."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        if value and abs(value) < 0.1:
-            return f"{value:.3g}"
-        return f"{value:,.2f}".rstrip("0").rstrip(".") if abs(value) < 100 else f"{value:,.1f}"
-    return value
+    Of names in another script than Latin nothing is left, so they are numbered.
+    """
+    made: list[str] = []
+    for name in names:
+        plain = f"s-{re.sub(r'[^a-z0-9]+', '-', name.casefold()).strip('-') or 'part'}"
+        tries = chain((plain,), (f"{plain}-{number}" for number in count(2)))
+        made.append(next(each for each in tries if each not in made))
+    return made
 
 
 def json_text(value: Any) -> str:
@@ -108,10 +103,10 @@ def chart_html(view: ChartView, number: int, level: int) -> str:
 
 
 def _is_numeric(values: Sequence[Cell]) -> bool:
-    known = [value for value in values if value is not None and value not in ("", "–")]
+    known = [value for value in values if not is_nothing(value) and value not in ("", NOTHING)]
     return bool(known) and all(
         not isinstance(value, bool)
-        and (isinstance(value, int | float) or bool(_BEGINS_WITH_NUMBER.match(value)))
+        and (isinstance(value, int | float) or bool(_BEGINS_WITH_NUMBER.match(str(value))))
         and len(str(value)) < _LONG
         for value in known
     )
@@ -120,11 +115,11 @@ def _is_numeric(values: Sequence[Cell]) -> bool:
 def _cell(value: Cell, is_first: bool, is_number: bool) -> str:
     text = cell_text(value)
     names = ["num"] if is_number else []
-    if value is None:
+    if is_nothing(value):
         names.append("none")
     elif len(text) >= (_LONG_NAME if is_first else _LONG):
         names.append("long")
-    exact = f' data-v="{value!r}"' if isinstance(value, float) else ""
+    exact = f' data-v="{value!r}"' if isinstance(value, float) and isfinite(value) else ""
     found = _WITH_INTERVAL.fullmatch(text)
     inner = (
         escape(text)

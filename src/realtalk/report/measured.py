@@ -22,13 +22,16 @@ def measured_section(loaded: Loaded) -> Section:
     rows: list[tuple[Cell, ...]] = []
     for corpus in loaded.corpora:
         files = len(corpus.about["source"])
-        settings = f"format {corpus.stats.format}, {files} source file{'' if files == 1 else 's'}"
+        settings = (
+            f"format {corpus.stats.format}, {files} source file{'' if files == 1 else 's'}; "
+            f"{corpus.written}"
+        )
         count = corpus.stats.total("messages")
         rows.append((corpus.found.name, "corpus", corpus.stats.name, settings, count, "messages"))
     for labels in loaded.labels:
         made = labels.frame.select("measure", "version").unique().sort("measure", "version")
         ways = ", ".join(f"{way} {version}" for way, version in made.rows())
-        settings = f"labelled by {ways}; protocol {labels.protocol}"
+        settings = f"labelled by {ways}; protocol {labels.protocol}; {labels.written}"
         unit = "turns" if labels.protocol == "paper" else "messages"
         count = labels.frame.height
         rows.append((labels.found.name, "EI labels", labels.name, settings, count, unit))
@@ -77,6 +80,9 @@ def _versions(loaded: Loaded) -> TableView | None:
     told: list[tuple[str, Mapping[str, str]]] = [
         (each.found.name, {"realtalk": str(each.about.get("realtalk", ""))})
         for each in loaded.corpora
+    ]
+    told += [
+        (each.found.name, {"realtalk": each.version}) for each in loaded.labels if each.version
     ]
     told += [(each.name, versions) for each in loaded.runs for versions in each.versions]
     if not told:

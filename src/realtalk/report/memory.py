@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from realtalk.report.charts import view
+from realtalk.report.finding import told_apart
 from realtalk.report.grids import stacked, table
 from realtalk.report.values import Section
 
@@ -33,10 +34,11 @@ def by_corpus(probes: Sequence[ProbeRun]) -> dict[tuple[str, str], dict[str, Pro
     made: dict[tuple[str, str], dict[str, ProbeRun]] = {}
     for key, runs in groups.items():
         several = len({each.reader for each in runs}) > 1
-        made[key] = {}
-        for each in runs:
-            name = f"{each.memory}, read by {each.reader}" if several else each.memory
-            made[key][name if name not in made[key] else f"{name} ({each.found.name})"] = each
+        names = [
+            f"{each.memory}, read by {each.reader}" if several else each.memory for each in runs
+        ]
+        apart = told_apart(names, [each.found.name for each in runs])
+        made[key] = dict(zip(apart, runs, strict=True))
     return made
 
 

@@ -18,7 +18,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from realtalk.report.markup import chart_html, section_id, table_html
+from realtalk.report.markup import chart_html, section_ids, table_html
 from realtalk.report.values import KeyFigure, Section
 
 __all__ = ["chart_library", "render"]
@@ -35,6 +35,8 @@ def render(
     """The page. `made` is shown at its foot: {"realtalk": "0.1.0", "date": "2026-11-15", …}."""
     style = _asset("page.css")
     script = _asset("page.js")
+    ids = [section.id for section in sections]
+    anchors = section_ids(ids)
     drawn = any(section.charts for section in sections)
     library = chart_library() if drawn else ""
     scripts = [each for each in (library, script) if each]
@@ -64,10 +66,10 @@ def render(
         '<a class="skip" href="#main">To the content</a>',
         _bar(title),
         '<div class="frame">',
-        _contents(sections),
+        _contents(sections, anchors),
         '<main id="main">',
-        _opening(title, lead, key_figures),
-        *_sections(sections),
+        _opening(title, lead, key_figures, dict(zip(ids[::-1], anchors[::-1], strict=True))),
+        *_sections(sections, anchors),
         _foot(made),
         "</main>",
         "</div>",
@@ -92,11 +94,11 @@ def _bar(title: str) -> str:
     )
 
 
-def _contents(sections: Sequence[Section]) -> str:
+def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> str:
     lines = [
         f'<li class="depth-{min(section.depth, 1)}">'
-        f'<a href="#{section_id(section.id)}">{escape(section.title)}</a></li>'
-        for section in sections
+        f'<a href="#{anchor}">{escape(section.title)}</a></li>'
+        for section, anchor in zip(sections, anchors, strict=True)
     ]
     return (
         '<nav class="contents" aria-label="Contents"><details open><summary>Contents</summary>'
@@ -104,37 +106,35 @@ def _contents(sections: Sequence[Section]) -> str:
     )
 
 
-def _opening(title: str, lead: str, key_figures: Sequence[KeyFigure]) -> str:
+def _opening(
+    title: str, lead: str, key_figures: Sequence[KeyFigure], anchors: Mapping[str, str]
+) -> str:
     parts = [f"<h1>{escape(title)}</h1>"]
     if lead:
         parts.append(f'<p class="lead">{escape(lead)}</p>')
     if key_figures:
-        cards = "".join(_card(each) for each in key_figures)
+        cards = "".join(_card(each, anchors.get(each.section, "")) for each in key_figures)
         parts.append(f'<ul class="keys" aria-label="What matters">{cards}</ul>')
     return f'<div class="opening">{"".join(parts)}</div>'
 
 
-def _card(key: KeyFigure) -> str:
+def _card(key: KeyFigure, anchor: str) -> str:
     topic = f'<span class="topic">{escape(key.topic)}</span>' if key.topic else ""
     extent = f'<span class="range">{escape(key.range)}</span>' if key.range else ""
-    more = (
-        f'<a class="more" href="#{section_id(key.section)}">See the tables</a>'
-        if key.section
-        else ""
-    )
+    more = f'<a class="more" href="#{anchor}">See the tables</a>' if anchor else ""
     return (
         f'<li>{topic}<span class="figure">{escape(key.figure)}</span>{extent}'
         f"<p>{escape(key.says)}</p>{more}</li>"
     )
 
 
-def _sections(sections: Sequence[Section]) -> list[str]:
+def _sections(sections: Sequence[Section], anchors: Sequence[str]) -> list[str]:
     parts: list[str] = []
     tables = charts = 0
-    for section in sections:
+    for section, anchor in zip(sections, anchors, strict=True):
         level = 3 if section.depth else 2
         parts.append(
-            f'<section id="{section_id(section.id)}" class="depth-{min(section.depth, 1)}">'
+            f'<section id="{anchor}" class="depth-{min(section.depth, 1)}">'
             f"<h{level}>{escape(section.title)}</h{level}>"
         )
         if section.lead:

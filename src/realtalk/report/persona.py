@@ -6,6 +6,7 @@ persona_sections(loaded.personas)   → [Section("persona", …), Section("perso
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from realtalk.report.charts import Panel, Point, interval_panels
@@ -41,7 +42,12 @@ def simulations(personas: Sequence[PersonaRun]) -> dict[tuple[str, str], dict[st
             name = f"{name} ({each.found.name})"
         named.setdefault(name, []).append(each)
     return {
-        key: {name: joined(name, [each.run for each in runs])[0] for name, runs in named.items()}
+        key: {
+            name: replace(runs[0].simulation, name=name)
+            if len(runs) == 1
+            else joined(name, [each.run for each in runs])[0]
+            for name, runs in named.items()
+        }
         for key, named in groups.items()
     }
 

@@ -37,7 +37,7 @@ _INTERVALS = (
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Two sets of labels, compared. `told` is False where no name says who is simulated."""
+    """Two sets of labels, compared. `told` is False where nothing says who is simulated."""
 
     first: LabelsRun
     second: LabelsRun
@@ -154,13 +154,13 @@ def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
 
 
 def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
-    """People against simulated speakers; two sets that no name tells apart, as they come."""
+    """People against simulated speakers; two sets that nothing tells apart, as they come."""
     import numpy as np
 
     from realtalk.facets import compare
 
-    people = [each for each in labels if not each.is_simulated]
-    models = [each for each in labels if each.is_simulated]
+    people = [each for each in labels if not each.written.is_simulated]
+    models = [each for each in labels if each.written.is_simulated]
     told = bool(people and models)
     pairs = list(product(people, models)) if told else []
     if not told and len(labels) == 2:
@@ -186,9 +186,9 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
         one, other = found.names
         holds = sum(each.verdict == "holds" for each in found.findings)
         who = (
-            f"{one} are people, {other} is taken for simulated by its name."
+            f"{one} is {pair.first.written}, {other} {pair.second.written}."
             if pair.told
-            else f"No name says who is simulated: {one} stands first."
+            else f"Nothing says who is simulated: {one} stands first. Say it with --simulated NAME."
         )
         lead = (
             f"{found.speakers[0]} speakers of {one} beside {found.speakers[1]} of {other}. "

@@ -6,9 +6,11 @@ thread_sections(loaded.threads)   → [Section("threads", …), Section("threads
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from realtalk.report.charts import Panel, Point, interval_panels, view
+from realtalk.report.finding import told_apart
 from realtalk.report.grids import table
 from realtalk.report.values import ChartView, Section
 
@@ -29,17 +31,19 @@ _TASKS = {"sentiment": "sentiment", "impact": "impact", "next_text": "next text"
 
 def by_task(threads: Sequence[ThreadsRun]) -> dict[tuple[str, str, str], dict[str, Summary]]:
     """Runs of one task on the very same threads, by names that tell them apart."""
-    from dataclasses import replace
-
-    groups: dict[tuple[str, str, str], dict[str, Summary]] = {}
+    groups: dict[tuple[str, str, str], list[ThreadsRun]] = {}
     for each in threads:
         about = each.run.settings["corpus"]
-        group = groups.setdefault((each.run.task, str(about["name"]), str(about["sha256"])), {})
-        name = (
-            each.run.name if each.run.name not in group else f"{each.run.name} ({each.found.name})"
-        )
-        group[name] = replace(each.run.summary, name=name)
-    return groups
+        on = (str(each.run.task), str(about["name"]), str(about["sha256"]))
+        groups.setdefault(on, []).append(each)
+    made: dict[tuple[str, str, str], dict[str, Summary]] = {}
+    for key, runs in groups.items():
+        apart = told_apart([each.run.name for each in runs], [each.found.name for each in runs])
+        made[key] = {
+            name: replace(each.run.summary, name=name)
+            for name, each in zip(apart, runs, strict=True)
+        }
+    return made
 
 
 def thread_sections(groups: Mapping[tuple[str, str, str], Mapping[str, Summary]]) -> list[Section]:

@@ -41,8 +41,10 @@ Key: TypeAlias = tuple[Any, ...]
 _FILE = "run.json"
 _PACKAGES = (
     *("numpy", "polars", "scipy", "onnxruntime", "tokenizers", "bm25s", "rouge-score"),
-    *("sacrebleu", "scikit-learn", "inspect-ai", "openai", "xllamacpp"),
+    *("sacrebleu", "scikit-learn", "nltk", "inspect-ai", "openai", "xllamacpp"),
 )
+# What describes a run without deciding its rows: older runs do not say it, and go on all the same.
+_DESCRIBING = frozenset({"settings.corpus.format"})
 _SYNC_EVERY = 0.5  # seconds: what a power cut may cost; a killed process loses nothing
 
 
@@ -211,7 +213,7 @@ def refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[st
     names = [
         name
         for name in dict.fromkeys((*before, *now))
-        if name != "versions" and before.get(name) != now.get(name)
+        if name != "versions" and before.get(name) != now.get(name) and name not in _DESCRIBING
     ]
     names = [name for name in names if not name.startswith("versions.")]
     if not names:

@@ -32,7 +32,7 @@ from realtalk.persona.scoring import Scorer
 from realtalk.persona.summaries import Simulation, summarise
 from realtalk.persona.values import PersonaTask, Simulated, Simulator
 from realtalk.runs.folder import Run, Table
-from realtalk.runs.probing import content_hash
+from realtalk.runs.probing import corpus_record
 
 __all__ = ["KIND", "SimulatedRun", "joined", "load_persona", "run_name", "run_persona", "share"]
 
@@ -91,7 +91,7 @@ def run_persona(
     scorer = scorer or Scorer(corpus)
     cut = [_limited(task, limit) for task in tasks]
     settings = {
-        "corpus": {"name": corpus.name, "sha256": content_hash(corpus)},
+        "corpus": corpus_record(corpus),
         "simulator": {
             "name": simulator.name,
             "version": simulator.version,

@@ -5,7 +5,7 @@ judge_run(Path("out"), Judge(asked, wording))      → the same run with a judge
 load_probe(Path("out"))                            → what is there
 score_answers(corpus, answers, Path("out"))        → answers that came from elsewhere
 
-out/run.json  out/rows.jsonl, .parquet  out/timings.…  out/judgements.…
+out/run.json  out/rows.jsonl, .parquet  out/timings.…  out/judgements.…  out/memories.jsonl
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ from realtalk.probing.rows import (
     timing_schema,
 )
 from realtalk.probing.scoring import RunScores, score_run
-from realtalk.runs.folder import Run
+from realtalk.runs.folder import Run, Table
 
 __all__ = [
     "KIND",
     "Probed",
     "content_hash",
+    "corpus_record",
     "judge_run",
     "load_probe",
     "read_answers",
@@ -49,6 +50,7 @@ __all__ = [
 ]
 
 KIND = "memory probing"
+_MEMORY_KEY = ("chat", "messages")
 _NOTHING = Context("", (), 0, 0)
 
 
@@ -61,10 +63,11 @@ class Probed:
     rows: Sequence[Row]
     timings: Sequence[Row]
     judgements: Sequence[Row]
+    memories: Sequence[Row] = ()
 
     @property
     def scores(self) -> RunScores:
-        return score_run(self.rows, self.timings, self.judgements)
+        return score_run(self.rows, self.timings, self.judgements, self.memories)
 
     @property
     def model(self) -> str | None:
@@ -82,6 +85,11 @@ def content_hash(corpus: Corpus) -> str:
     return digest.hexdigest()[:16]
 
 
+def corpus_record(corpus: Corpus) -> dict[str, str]:
+    """A corpus among a run's settings."""
+    return {"name": corpus.name, "format": corpus.format, "sha256": content_hash(corpus)}
+
+
 def run_probe(
     plan: Plan,
     folder: Path,
@@ -91,8 +99,7 @@ def run_probe(
     progress: Progress = silent,
 ) -> Probed:
     """Asks what the folder has no row of yet. What failed in an earlier run is asked again."""
-    corpus = {"name": plan.corpus.name, "sha256": content_hash(plan.corpus)}
-    settings = {"corpus": corpus, **plan.settings()}
+    settings = {"corpus": corpus_record(plan.corpus), **plan.settings()}
     if judge is not None:
         refuse_own_judge(plan.reader.settings.get("model"), judge.asked.model)
     with Run.open(folder, KIND, settings, fresh=fresh) as run:
@@ -108,7 +115,14 @@ def run_probe(
             row = rows.get(key)
             return row is not None and is_done(row)
 
-        probe(plan, keep, done, progress)
+        memories: list[Table] = []  # only models cost anything: other runs have no such file
+
+        def remembered(row: Row) -> None:
+            if not memories:
+                memories.append(run.table("memories", _MEMORY_KEY))
+            memories[0].add(row)
+
+        probe(plan, keep, done, progress, remembered)
         order = plan.keys()
         rows.finish(order, row_schema())
         timings.finish(order, timing_schema())
@@ -121,27 +135,38 @@ def load_probe(folder: Path) -> Probed:
     """A run's rows in their order; those of one that was stopped, as far as it got."""
     run = Run.load(folder, KIND)
     found = {
-        name: _ordered(folder / f"{name}.parquet") or run.rows(name, key)
-        for name, key in (("rows", KEY), ("timings", KEY), ("judgements", JUDGED_KEY))
+        name: _ordered(run, name, key)
+        for name, key in (
+            *(("rows", KEY), ("timings", KEY)),
+            *(("judgements", JUDGED_KEY), ("memories", _MEMORY_KEY)),
+        )
     }
     if not found["rows"]:
         raise RealtalkError(
             "the run has no row yet", where=str(folder), fix="start it again: it goes on"
         )
-    return Probed(folder, run.settings, found["rows"], found["timings"], found["judgements"])
+    return Probed(folder, run.settings, **found)
 
 
-def _ordered(path: Path) -> list[Row]:
+def _ordered(run: Run, name: str, key: Sequence[str]) -> list[Row]:
+    """The latest rows, in the order of the table where it is written.
+
+    The table alone would not do: a run that went on and was stopped has later rows.
+    """
     import polars as pl
 
+    rows = run.rows(name, key)
+    path = run.folder / f"{name}.parquet"
     if not path.is_file():
-        return []
+        return rows
     try:
-        return pl.read_parquet(path).to_dicts()
+        known = pl.read_parquet(path, columns=list(key)).rows()
     except (pl.exceptions.PolarsError, OSError) as error:
         raise RealtalkError(
             "not a readable Parquet file", where=str(path), fix="start the run again to mend it"
         ) from error
+    place = {each: at for at, each in enumerate(known)}
+    return sorted(rows, key=lambda row: place.get(tuple(row[part] for part in key), len(place)))
 
 
 def judge_run(folder: Path, judge: Judge, progress: Progress = silent) -> Probed:
@@ -170,7 +195,8 @@ def read_answers(path: Path) -> list[Row]:
     """Answers as JSONL: `id` and `answer` a line, and `chat` where ids repeat between chats."""
     found: list[Row] = []
     try:
-        lines = path.read_bytes().splitlines()
+        # Windows tools put a mark before the first line.
+        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     except OSError as error:
         raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
     for number, line in enumerate(lines, 1):
@@ -189,6 +215,13 @@ def read_answers(path: Path) -> list[Row]:
             )
         if not isinstance(row.get("answer"), str | int | float | None):
             raise RealtalkError("the answer is no text", where=where)
+        shown, size = row.get("message_ids"), row.get("tokens")
+        if shown is not None and not (
+            isinstance(shown, list) and all(isinstance(each, str) for each in shown)
+        ):
+            raise RealtalkError("message_ids is no list of ids", where=where)
+        if size is not None and not (type(size) is int and size >= 0):
+            raise RealtalkError("tokens is no count", where=where)
         found.append(row | {"where": where})
     return found
 
@@ -206,9 +239,12 @@ def score_answers(
                 f"question '{key[1]}' of {key[0]} is answered twice", where=row.get("where")
             )
         given[key] = row
-    told = [[*key, row.get("answer")] for key, row in sorted(given.items())]
+    told = [
+        [*key, row.get("answer"), *(row[name] for name in ("message_ids", "tokens") if name in row)]
+        for key, row in sorted(given.items())
+    ]
     settings = {
-        "corpus": {"name": corpus.name, "sha256": content_hash(corpus)},
+        "corpus": corpus_record(corpus),
         "memory": {"name": "elsewhere", "version": "", "settings": {}},
         "reader": {"name": "elsewhere", "version": "", "settings": {}},
         "budgets": [label(Budget())],
@@ -217,7 +253,9 @@ def score_answers(
     with Run.open(folder, KIND, settings, fresh=fresh) as run:
         table = run.table("rows", KEY)
         for key, (chat, question) in by_chat.items():
-            table.add(_given_row(chat, question, given.get(key)))
+            row = _given_row(chat, question, given.get(key))
+            if table.get(row_key(chat, question, Budget())) != row:
+                table.add(row)
         table.finish([row_key(chat, q, Budget()) for chat, q in by_chat.values()], row_schema())
     return load_probe(folder)
 
@@ -259,9 +297,13 @@ def _questions(
 def _given_row(chat: Chat, question: Question, given: Row | None) -> Row:
     row = empty_row(chat, question, Budget(), _NOTHING)
     # What the answer's reader was shown is not known here unless it says so.
-    shown = [str(id_) for id_ in (given or {}).get("message_ids") or ()]
+    shown = (given or {}).get("message_ids") or ()
     if shown:
-        told = Context("", tuple(shown), int((given or {}).get("tokens") or 0), 0)
+        if unknown := [id_ for id_ in shown if id_ not in chat.by_id]:
+            raise RealtalkError(
+                f"no message '{unknown[0]}' in {chat.id}", where=(given or {}).get("where")
+            )
+        told = Context("", tuple(shown), (given or {}).get("tokens") or 0, 0)
         row = empty_row(chat, question, Budget(), told)
     else:
         row |= dict.fromkeys(("any@budget", "all@budget", "recall@budget"))

@@ -6,6 +6,7 @@ PATCH /items/q3f9 {"version": 2, "fields": {"answer": "Porto"}, "request": "6f1c
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -36,6 +37,11 @@ _EMPTY: dict[str, Body] = {
     "event": {"text": "", "date": ""},
     "question": {"text": "", "answer": "", "category": "", "evidence": []},
 }
+
+
+def _has_place(item: Item, sessions: Collection[int], speakers: Collection[str]) -> bool:
+    """Whether the chat, which may have been read anew, still has an event's session and speaker."""
+    return item.body.get("session") in sessions and item.body.get("speaker") in speakers
 
 
 def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
@@ -73,6 +79,8 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
         shown = desk.shown(book, me, who)
         items = desk.store.items(book.chat.id, shown)
         known = {each.number for each in book.chat.sessions}
+        events = [item for item in items if item.kind == "event"]
+        lost = [item for item in events if not _has_place(item, known, book.chat.speakers)]
         current = session if session in known else book.starts[0][1].number
         undo, redo = desk.store.steps(book.chat.id, shown)
         return html(
@@ -83,7 +91,8 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
                 mine=shown in (me, FINAL),
                 session=current,
                 annotators=desk.annotators(book, me),
-                events=[i for i in items if i.kind == "event" and i.body.get("session") == current],
+                events=[i for i in events if i.body.get("session") == current and i not in lost],
+                lost=lost,
                 questions=[i for i in items if i.kind == "question"],
                 counts=pages.session_counts(book, items),
                 undo=undo,
@@ -130,7 +139,7 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
         me = annotator(request, desk, keys)
         item = desk.store.item(id_)
         book = book_of(item)
-        fields = cleaned(item.kind, form.fields, book.chat, book.categories)
+        fields = cleaned(item.kind, form.fields, book.chat, book.categories, item.body)
         author = desk.owner(item, me)
         return answer(
             desk.store.change(id_, author, form.version, fields, request=form.request), me

@@ -5,6 +5,7 @@ app = make_app(desk, keys) → an ASGI application for one port
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.resources import files
 
 from fastapi import FastAPI, Request
@@ -22,8 +23,8 @@ from realtalk.studio.reviewing_routes import reviewing_routes
 __all__ = ["make_app"]
 
 
-def make_app(desk: Desk, keys: Keys) -> Guard:
-    """Everything that the studio answers, for one corpus."""
+def make_app(desk: Desk, keys: Keys, entered: Callable[[], None] = lambda: None) -> Guard:
+    """Everything that the studio answers, for one corpus; `entered`: the link was followed."""
     app = FastAPI(title="realtalk studio", docs_url=None, redoc_url=None, openapi_url=None)
     for routes in (reading_routes, annotating_routes, reviewing_routes):
         app.include_router(routes(desk, keys))
@@ -41,4 +42,4 @@ def make_app(desk: Desk, keys: Keys) -> Guard:
         where = ".".join(str(part) for part in first.get("loc", ()))
         return JSONResponse({"error": f"{where}: {first.get('msg', 'does not fit')}"}, 422)
 
-    return Guard(app, keys)
+    return Guard(app, keys, entered)

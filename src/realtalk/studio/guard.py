@@ -95,9 +95,10 @@ class Keys:
 class Guard:
     """An ASGI application in front of another."""
 
-    def __init__(self, app: App, keys: Keys) -> None:
+    def __init__(self, app: App, keys: Keys, entered: Callable[[], None] = lambda: None) -> None:
         self._app = app
         self._keys = keys
+        self._entered = entered  # told whenever somebody came in by the link
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -158,6 +159,7 @@ class Guard:
         # redirect that began on another site.
         cookie = f"{self._keys.cookie}={self._keys.session}; HttpOnly; SameSite=Strict; Path=/"
         await _send(send, 200, b"text/html; charset=utf-8", _ENTERED, cookie.encode())
+        self._entered()
 
     async def _serve(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         given = False

@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING
 from realtalk.errors import MissingExtraError, RealtalkError
 
 if TYPE_CHECKING:
-    import uvicorn
-
     from realtalk.studio.desk import Desk
 
 __all__ = ["Server", "need_extra"]
@@ -37,16 +35,17 @@ def need_extra() -> None:
 class Server:
     """A studio that answers on this machine only."""
 
-    def __init__(self, server: uvicorn.Server, thread: threading.Thread, url: str) -> None:
-        self._server = server
+    def __init__(self, thread: threading.Thread, url: str, entered: threading.Event) -> None:
         self._thread = thread
         self.url = url
+        self.entered = entered  # set once somebody came in by the link
 
     @classmethod
     @contextmanager
     def start(cls, desk: Desk, port: int = 0) -> Iterator[Server]:
         """Answers until the block ends. Port 0 takes any that is free."""
         need_extra()
+        desk.shelf.prepare()  # first: it works beside the imports, which take as long
         import uvicorn
 
         from realtalk.studio.app import make_app
@@ -54,15 +53,15 @@ class Server:
 
         listening = _listen(port)
         keys = Keys.new(listening.getsockname()[1])
+        entered = threading.Event()
         config = uvicorn.Config(
-            make_app(desk, keys),
+            make_app(desk, keys, entered.set),
             log_level="warning",
             access_log=False,  # addresses hold what people search for
             server_header=False,
             lifespan="off",
             ws="none",
         )
-        desk.shelf.prepare()
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
@@ -72,7 +71,7 @@ class Server:
                 if not thread.is_alive() or time.monotonic() > late:
                     raise RealtalkError("the studio did not start", where=f"port {keys.port}")
                 time.sleep(0.01)
-            yield cls(server, thread, keys.url)
+            yield cls(thread, keys.url, entered)
         finally:
             server.should_exit = True
             thread.join(5)

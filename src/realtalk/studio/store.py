@@ -42,6 +42,7 @@ class Store:
         self._connection = connection
         self._lock = threading.RLock()
         self.path = path
+        self._file = _identity(path)
 
     @classmethod
     def open(cls, path: Path) -> Store:
@@ -205,6 +206,13 @@ class Store:
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
+            # SQLite would go on writing into a file that nobody will find again.
+            if _identity(self.path) != self._file:
+                raise RealtalkError(
+                    "was moved, removed or replaced; nothing can be saved",
+                    where=self.path.name,
+                    fix="put the file back, or start the studio again",
+                )
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -348,6 +356,15 @@ class Store:
                 "UPDATE edit SET state = ? WHERE step = ? AND state = ?", (new_state, step, state)
             )
             return changed
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file it is, whatever it holds; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _item(row: Sequence[Any]) -> Item:

@@ -92,24 +92,40 @@ def checked_name(name: str) -> str:
     return name
 
 
-def cleaned(kind: Kind, given: Mapping[str, Any], chat: Chat, categories: Collection[str]) -> Body:
-    """The fields of a form that are given, checked against the chat."""
+def cleaned(
+    kind: Kind,
+    given: Mapping[str, Any],
+    chat: Chat,
+    categories: Collection[str],
+    before: Mapping[str, Any] | None = None,
+) -> Body:
+    """The fields of a form that are given, checked against the chat.
+
+    What the item named `before` may stay: a chat may have lost a message since.
+    """
     body: Body = {}
     for name, value in given.items():
         if name not in _FIELDS[kind]:
             raise RealtalkError(f"a {kind} has no field '{name[:40]}'")
-        body[name] = _field(kind, name, value, chat, categories)
+        body[name] = _field(kind, name, value, chat, categories, before or {})
     return body
 
 
-def _field(kind: Kind, name: str, value: Any, chat: Chat, categories: Collection[str]) -> Any:
+def _field(
+    kind: Kind,
+    name: str,
+    value: Any,
+    chat: Chat,
+    categories: Collection[str],
+    before: Mapping[str, Any],
+) -> Any:
     if name == "session":
         numbers = {session.number for session in chat.sessions}
         if isinstance(value, bool) or not isinstance(value, int) or value not in numbers:
             raise RealtalkError("no such session", where=f"chat {chat.id}")
         return value
     if name == "evidence":
-        return _evidence(value, chat)
+        return _evidence(value, chat, before.get(name, ()))
     if name == "answer" and value is None:
         return None
     if not isinstance(value, str):
@@ -124,11 +140,11 @@ def _field(kind: Kind, name: str, value: Any, chat: Chat, categories: Collection
     return value
 
 
-def _evidence(value: Any, chat: Chat) -> list[str]:
+def _evidence(value: Any, chat: Chat, before: Collection[str]) -> list[str]:
     if not isinstance(value, list) or len(value) > _MOST_EVIDENCE:
         raise RealtalkError(f"evidence is a list of at most {_MOST_EVIDENCE} message ids")
     for id_ in value:
-        if not isinstance(id_, str) or id_ not in chat.by_id:
+        if not isinstance(id_, str) or not (id_ in chat.by_id or id_ in before):
             raise RealtalkError("evidence names no message", where=f"chat {chat.id}")
     return list(dict.fromkeys(value))
 

@@ -157,10 +157,9 @@
     if (made.concat) {
       const panel = made.concat[0].width ?? 230;
       made.columns = Math.max(1, Math.min(made.columns ?? 99, Math.floor((width - 110) / (panel + 22))));
-      if (made.columns === 1) {
-        made.concat = JSON.parse(JSON.stringify(made.concat), (key, value) =>
-          key === "axis" && value && value.labels === false ? { ...value, labels: true } : value);
-      }
+      // Panels of one line share the names at its left end, however many stand in a line here.
+      made.concat = made.concat.map((each, at) => JSON.parse(JSON.stringify(each), (key, value) =>
+        key === "axis" && typeof value?.labels === "boolean" ? { ...value, labels: at % made.columns === 0 } : value));
     } else if (typeof made.width === "number" && made.width === made.height) {
       made.width = made.height = Math.max(220, Math.min(width - (narrow ? 20 : 200), made.width));
     } else if (typeof made.width === "number" && (made.layer || made.mark)) {

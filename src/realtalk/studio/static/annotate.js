@@ -69,6 +69,7 @@ async function send(id) {
   if (!Object.keys(work.fields).length) return;
   const fields = work.fields;
   work.fields = {};
+  work.refused = false;
   work.running = (async () => {
     const card = cardBy(id);
     const version = Number(card?.dataset.version ?? work.version);
@@ -80,15 +81,15 @@ async function send(id) {
       if (now) now.dataset.version = data.item.version;
       enable("undo");
     } else if (status === 409) {
-      if (now) replaceCard(now, data.html);
+      if (now) goOn(now, data, work);
       toast("Another tab changed this too. Both versions are kept.", true);
-    } else toast(data.error, true);
+    } else { work.refused = true; toast(data.error, true); }
   })();
   await work.running;
   work.running = null;
   if (Object.keys(work.fields).length) return send(id);
   works.delete(id);
-  if (!pending()) { saved("saved"); recount(); }
+  if (!pending()) { saved(work.refused ? "refused" : "saved"); recount(); }
 }
 
 // The figures around the cards, once a burst of changes is over.
@@ -114,7 +115,8 @@ function recount() {
 }
 
 async function flush() {
-  await Promise.all([...works.keys()].map(send));
+  // Again: a conflict leaves what was typed since to another card.
+  while (works.size) await Promise.all([...works.keys()].map(send));
 }
 
 function enable(step) {
@@ -129,6 +131,32 @@ function replaceCard(card, html) {
   made.forEach((each) => each.querySelectorAll("textarea").forEach(grow));
   made.at(-1)?.querySelector(".clash")?.scrollIntoView({ block: "nearest" });
   return made;
+}
+
+// After a conflict one goes on in one's own version: what was typed since, the caret, the picking.
+// Without the caret the next letters would be taken for keys of the page.
+function goOn(card, data, work) {
+  const field = card.contains(document.activeElement) ? document.activeElement : null;
+  const [name, from, to] = [field?.dataset.field, field?.selectionStart, field?.selectionEnd];
+  const chips = card.querySelector(".chips");
+  replaceCard(card, data.html);
+  const mine = data.kept && cardBy(data.kept.id);
+  if (!mine) return;
+  if (open === card.dataset.id) open = data.kept.id;
+  const since = work.fields;
+  work.fields = {};
+  for (const [each, value] of Object.entries(since)) {
+    const place = mine.querySelector(`[data-field="${each}"]`);
+    if (each === "evidence") mine.querySelector(".chips").replaceWith(chips);
+    else if (place?.type === "radio") mine.querySelector(`[data-field="${each}"][value="${CSS.escape(value)}"]`).checked = true;
+    else if (place) place.value = value;
+    show(mine, each === "evidence" ? "count" : each, each === "evidence" ? String(value.length) : value);
+    note(mine, each, value);
+  }
+  const place = name && mine.querySelector(`[data-field="${name}"]`);
+  if (!place) return;
+  place.focus();
+  if (place.matches("textarea")) { place.setSelectionRange(from, to); grow(place); }
 }
 
 function show(card, field, value) {
@@ -159,7 +187,7 @@ async function create(kind, fields) {
   saved("saving");
   const body = { kind, fields, who, request: newRequest() };
   const { status, data } = await change("POST", `${base}/items`, body, { patient: true });
-  if (status !== 201) { toast(data.error, true); return null; }
+  if (status !== 201) { saved("refused"); toast(data.error, true); return null; }
   saved(pending() ? "saving" : "saved");
   enable("undo");
   recount();

@@ -20,7 +20,7 @@ export function saved(state) {
   const place = document.getElementById("saved");
   if (!place) return;
   place.dataset.state = state;
-  place.textContent = { saved: "Saved", saving: "Saving…", failed: "Not saved, trying again…" }[state] || "";
+  place.textContent = { saved: "Saved", saving: "Saving…", failed: "Not saved, trying again…", refused: "Not saved" }[state] || "";
 }
 
 export async function text(url) {

@@ -1,0 +1,79 @@
+"""Who wrote a corpus, people or models, and by what that is known.
+
+    told = Told(simulated=("mine",))
+    written(("mine", "mine-labels"), "jsonl", told)     → Written(True, "as you said")
+    written(("bench",), "locomo", told)                 → Written(True, "by its format, locomo")
+    written(("family",), "whatsapp", told)              → Written(False, "by its format, whatsapp")
+    written(("sample-simulated",), "realtalk", told)    → Written(True, "by its name")
+    written(("realtalk",), "realtalk", told)            → Written(False, "nothing says otherwise")
+
+What the user says comes first, then what the format knows. A name is a guess, and the last resort.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from realtalk.errors import RealtalkError
+from realtalk.registry import suggest
+
+__all__ = ["Told", "Written", "says_simulated", "written"]
+
+# A published corpus of chats between models.
+_BY_MODELS = frozenset({"locomo"})
+# What a messenger wrote for the people who chatted in it.
+_BY_PEOPLE = frozenset(
+    {"whatsapp", "telegram", "signal", "discord", "slack", "instagram", "messenger"}
+)
+# Words in a name that say that no person wrote the chats.
+_WORDS = frozenset({"simulated", "locomo", "llm", "generated", "synthetic"})
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Names of corpora or runs that the user says models wrote, and people."""
+
+    simulated: tuple[str, ...] = ()
+    human: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself."""
+        if both := sorted(set(self.simulated) & set(self.human)):
+            raise RealtalkError(f"'{both[0]}' is named as simulated and as human", fix="choose one")
+
+    def refuse_unknown(self, known: Iterable[str]) -> None:
+        """Raises where a name is nobody's: a typing error would turn a comparison around."""
+        names = list(dict.fromkeys(known))
+        for name in (*self.simulated, *self.human):
+            if name not in names:
+                raise suggest("corpus or run", name, names)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Whether models wrote it, and by what that is known."""
+
+    is_simulated: bool
+    known: str
+
+    def __str__(self) -> str:
+        return f"written by {'models' if self.is_simulated else 'people'} ({self.known})"
+
+
+def says_simulated(name: str) -> bool:
+    """Whether a name says that a model wrote both sides."""
+    return not _WORDS.isdisjoint(re.split(r"[\W_]+", name.casefold()))
+
+
+def written(names: Sequence[str], format_: str | None, told: Told) -> Written:
+    """Decides for a corpus, or for what was made of it, by every name that it goes by."""
+    for is_simulated, said in ((True, told.simulated), (False, told.human)):
+        if not set(said).isdisjoint(names):
+            return Written(is_simulated, "as you said")
+    if format_ in _BY_MODELS or format_ in _BY_PEOPLE:
+        return Written(format_ in _BY_MODELS, f"by its format, {format_}")
+    if any(says_simulated(name) for name in names):
+        return Written(True, "by its name")
+    return Written(False, "nothing says otherwise")

@@ -1,0 +1,49 @@
+"""Numbers in tables: one rule for the page and the terminal, and nothing that is small is zero."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from realtalk.cli import printing
+from realtalk.report.cells import cell_text
+from realtalk.report.markup import table_html
+from realtalk.report.values import TableView
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        *((None, "–"), (math.nan, "–"), (True, "yes"), (False, "no"), ("a<b", "a<b"), ("", "")),
+        *((8944, "8,944"), (17109.84, "17,109.8"), (100.0, "100.0"), (99.999, "100")),
+        *((21.345, "21.34"), (0.5, "0.5"), (-0.5, "-0.5"), (2.0, "2"), (0.1, "0.1")),
+        *((0.03416, "0.034"), (0.004, "0.004"), (-0.0042, "-0.0042"), (0.0000034, "3.4e-06")),
+        *((0.0, "0"), (-0.0, "0"), (math.inf, "∞"), (-math.inf, "-∞")),
+    ],
+)
+def test_numbers_as_people_write_them(value: Any, shown: str) -> None:
+    assert cell_text(value) == shown
+    assert printing.cell(value) == shown
+    page = table_html(TableView("t", ("name", "n"), (("x", value),)), 1, 3)
+    assert f">{shown.replace('<', '&lt;')}</td>" in page
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_only_zero_is_shown_as_zero_and_no_sign_is_lost(value: float) -> None:
+    shown = float(cell_text(value).replace(",", ""))
+    assert (shown == 0) == (value == 0)
+    assert math.copysign(1, shown) == math.copysign(1, value) or value == 0
+    assert math.isclose(shown, value, rel_tol=0.06, abs_tol=0)
+
+
+def test_the_terminal_takes_no_text_for_markup() -> None:
+    assert printing.cell("[bold]Ana[/bold]") == r"\[bold]Ana\[/bold]"
+
+
+def test_what_is_no_number_is_not_sorted_as_one() -> None:
+    page = table_html(TableView("t", ("name", "n"), (("x", math.nan), ("y", 0.25))), 1, 3)
+    assert '<td class="num none">–</td>' in page and page.count("data-v") == 1

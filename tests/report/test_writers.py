@@ -1,0 +1,187 @@
+"""Who wrote the chats: what the user says, then what the format knows, and names last."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import report_runs
+from realtalk import __version__
+from realtalk.chat import Corpus
+from realtalk.corpora.reading import Ledger, Reading
+from realtalk.corpora.store import store
+from realtalk.errors import RealtalkError
+from realtalk.measures.label_files import labels_about, read_labels, write_labels
+from realtalk.memory.plain import Recent
+from realtalk.memory.values import Budget
+from realtalk.probing.asking import Plan
+from realtalk.probing.readers import ExtractReader
+from realtalk.report.build import Report, make_report
+from realtalk.report.loading import Loaded, load
+from realtalk.report.values import Section
+from realtalk.report.writers import Told, Written, says_simulated, written
+from realtalk.runs.probing import run_probe
+
+
+def compared(report: Report) -> list[Section]:
+    return [each for each in report.sections if each.id.startswith("compared")]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_simulated"),
+    [("sample-simulated", True), ("LoCoMo", True), ("realtalk", False), ("locomotive", False)],
+)
+def test_a_name_says_who_wrote(name: str, is_simulated: bool) -> None:
+    assert says_simulated(name) == is_simulated
+
+
+@pytest.mark.parametrize(
+    ("names", "format_", "told", "found"),
+    [
+        (("a", "b"), "whatsapp", Told(simulated=("b",)), Written(True, "as you said")),
+        (("locomo",), "locomo", Told(human=("locomo",)), Written(False, "as you said")),
+        (("bench",), "locomo", Told(), Written(True, "by its format, locomo")),
+        (("llm-club",), "whatsapp", Told(), Written(False, "by its format, whatsapp")),
+        (("x", "llm-run"), "realtalk", Told(), Written(True, "by its name")),
+        (("x",), None, Told(human=("y",)), Written(False, "nothing says otherwise")),
+    ],
+)
+def test_what_is_surer_comes_first(
+    names: tuple[str, ...], format_: str | None, told: Told, found: Written
+) -> None:
+    assert written(names, format_, told) == found
+
+
+def labels(folder: Path, start: str, *, wide: bool) -> Path:
+    chats = {f"{start}_{at}": (f"{start} {at}", f"{start} {at + 9}") for at in range(3)}
+    return report_runs.write_labels(folder, chats, wide=wide)
+
+
+def writers(found: Loaded) -> set[Written]:
+    """Of each of the three kinds of runs that there are."""
+    assert found.corpora and found.labels and found.probes
+    return {
+        *(each.written for each in found.corpora),
+        *(each.written for each in found.labels),
+        *(each.written for each in found.probes),
+    }
+
+
+def as_written(folder: Path, name: str, format_: str, protocol: str = "paper") -> Path:
+    """The same labels, as `realtalk ei` writes them."""
+    write_labels(read_labels(folder), folder, Corpus(name, format_), protocol)
+    return folder
+
+
+def test_the_user_turns_a_comparison_around(tmp_path: Path) -> None:
+    labels(tmp_path / "one", "one", wide=True)
+    labels(tmp_path / "two", "two", wide=False)
+    (undecided,) = compared(make_report([tmp_path]))
+    assert undecided.title == "one beside two" and "--simulated NAME" in undecided.lead
+    (told,) = compared(make_report([tmp_path], told=Told(simulated=("one",))))
+    assert told.title == "Human against simulated: two and one"
+    assert "one written by models (as you said)" in told.lead
+    assert "two is written by people (nothing says otherwise)" in told.lead
+
+
+def test_labels_know_their_corpus_and_its_format(tmp_path: Path) -> None:
+    as_written(labels(tmp_path / "a", "a", wide=False), "ten chats", "locomo", "released")
+    as_written(labels(tmp_path / "b", "b", wide=True), "family", "whatsapp", "released")
+    about = labels_about(tmp_path / "a")
+    assert about is not None and (about.corpus, about.format) == ("ten chats", "locomo")
+    found = load([tmp_path])
+    assert [each.name for each in found.labels] == ["family", "ten chats"]
+    assert {each.protocol for each in found.labels} == {"released"}
+    report = make_report([tmp_path])
+    (section,) = compared(report)
+    assert "ten chats written by models (by its format, locomo)" in section.lead
+    runs, versions = next(each for each in report.sections if each.id == "measured").tables
+    assert versions.rows == (("b", __version__), ("a", __version__))
+    said = {str(row[0]): str(row[3]) for row in runs.rows}
+    assert "written by models (by its format, locomo)" in said["a"]
+    assert "written by people (by its format, whatsapp)" in said["b"]
+
+
+def test_labels_are_not_given_to_a_corpus_of_another_name(tmp_path: Path) -> None:
+    """Two corpora may both have a Chat_1."""
+    report_runs.write_corpus(tmp_path / "ferry")
+    report_runs.write_labels(tmp_path / "labels", report_runs.CHATS, wide=True)
+    assert load([tmp_path]).labels[0].name == "ferry"
+    as_written(tmp_path / "labels", "another", "realtalk")
+    assert load([tmp_path]).labels[0].name == "another"
+
+
+def test_labels_without_a_word_about_themselves_are_read_all_the_same(tmp_path: Path) -> None:
+    place = labels(tmp_path / "old", "old", wide=True)
+    assert labels_about(place) is None
+    assert load([place]).labels[0].name == "old"
+    assert labels_about(tmp_path / "nowhere") is None
+
+
+def test_the_corpus_beside_old_labels_and_runs_tells_their_format(tmp_path: Path) -> None:
+    made = replace(report_runs.corpus(), format="locomo")
+    total = sum(len(session.messages) for chat in made.chats for session in chat.sessions)
+    store(Reading(corpus=made, ledger=Ledger("entries", total, total)), tmp_path / "corpus")
+    report_runs.write_labels(tmp_path / "labels", report_runs.CHATS, wide=True)
+    run_probe(Plan(made, Recent(), ExtractReader(), (Budget(tokens=60),)), tmp_path / "probe")
+    record = tmp_path / "probe" / "run.json"
+    told = json.loads(record.read_text())
+    assert told["settings"]["corpus"].pop("format") == "locomo"
+    record.write_text(json.dumps(told))
+    found = load([tmp_path])
+    by = Written(True, "by its format, locomo")
+    assert writers(found) == {by}
+    people = load([tmp_path], told=Told(human=("ferry",)))
+    assert writers(people) == {Written(False, "as you said")}
+
+
+def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
+    plan = Plan(report_runs.corpus(), Recent(), ExtractReader(), (Budget(tokens=60),))
+    run_probe(plan, tmp_path)
+    record = tmp_path / "run.json"
+    told = json.loads(record.read_text())
+    del told["settings"]["corpus"]["format"]
+    record.write_text(json.dumps(told))
+    before = (tmp_path / "rows.jsonl").read_bytes()
+    run_probe(plan, tmp_path)
+    assert (tmp_path / "rows.jsonl").read_bytes() == before
+    assert json.loads(record.read_text())["settings"]["corpus"]["format"] == "realtalk"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--simulated", "ona"), "unknown corpus or run 'ona'; did you mean 'one'?"),
+        (("--human", "three"), "unknown corpus or run 'three'"),
+        (("--simulated", "one", "--human", "one"), "named as simulated and as human"),
+    ],
+)
+def test_a_mistyped_name_is_one_line(
+    run: Any, tmp_path: Path, words: tuple[str, ...], why: str
+) -> None:
+    labels(tmp_path / "runs" / "one", "one", wide=True)
+    labels(tmp_path / "runs" / "two", "two", wide=False)
+    status, _, err = run("report", "runs", *words)
+    assert status == 2 and why in err and not (tmp_path / "report.html").exists()
+
+
+def test_the_command_takes_several_names(run: Any, tmp_path: Path) -> None:
+    for name in ("one", "two", "three"):
+        labels(tmp_path / "runs" / name, name, wide=name == "one")
+    words = ("--simulated", "two", "--simulated", "three")
+    status, out, _ = run("report", "runs", *words, "--json")
+    titles = [each["title"] for each in json.loads(out)["sections"]]
+    assert status == 0
+    assert {each for each in titles if each.startswith("Human")} == {
+        "Human against simulated: one and three",
+        "Human against simulated: one and two",
+    }
+
+
+def test_two_names_may_not_contradict() -> None:
+    with pytest.raises(RealtalkError, match="choose one"):
+        Told(("a",), ("a",))
