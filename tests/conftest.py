@@ -35,6 +35,21 @@ def data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for the tests of a process, so that vectors are made once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def no_own_cache(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, shared_cache: Path
+) -> None:
+    """Thread runs keep vectors in the user's cache; the tests' belong elsewhere."""
+    if "threads" in request.path.parts or "threads" in request.path.stem:
+        monkeypatch.setenv("REALTALK_CACHE", str(shared_cache))
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
     """Runs the command in this process, in an empty folder: (status, stdout, stderr)."""

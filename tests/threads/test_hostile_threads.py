@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from realtalk.chat import Corpus, Message
+from realtalk.chat import Corpus, Message, is_nobody
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.published.reddit_columns import NOBODY
 from realtalk.errors import RealtalkError
 from realtalk.memory.counting import count_tokens
-from realtalk.threads.forest import NOBODIES
 from realtalk.threads.prompting import prompt
 from realtalk.threads.protocols import RELEASED, protocol
 from realtalk.threads.sampling import make_samples
@@ -110,7 +109,7 @@ def test_threads_without_messages_or_with_one_id_are_left_out() -> None:
 
 
 def test_missing_authors_are_nobody() -> None:
-    assert NOBODY in NOBODIES
+    assert is_nobody(NOBODY)
     names = ("", "[deleted]", "[Removed]", "  ")
     messages = [said("p", "[deleted]", 0, "post")]
     messages += [said(f"n{n}", who, n + 1, "mine", 1, "p") for n, who in enumerate(names * 3)]

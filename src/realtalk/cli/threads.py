@@ -98,7 +98,7 @@ def samples(
     )
     named = settings_named(setting)
     if show_one is not None:
-        _show_prompt(chosen.samples, named[0], show_one, budget, prompts)
+        _show_prompt(chosen.samples, named[0], show_one, budget, prompts, json)
         return
     if json:
         from dataclasses import asdict
@@ -227,11 +227,14 @@ def compare(
         ),
     ] = None,
     settings: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--settings", metavar="A,B", help="Without a second run: B is compared with A."
+            "--settings",
+            metavar="A,B",
+            help="Without a second run: B is compared with A.",
+            show_default="p-nonconv,p-conv",
         ),
-    ] = "p-nonconv,p-conv",
+    ] = None,
     json: Json = False,
 ) -> None:
     """Two settings of a run, or two runs: differences and ratios with intervals, and a test.
@@ -251,13 +254,18 @@ def compare(
     from realtalk.errors import RealtalkError
     from realtalk.threads.comparing import compare_runs, compare_settings
 
+    if second is not None and settings is not None:
+        raise RealtalkError(
+            "two runs are compared in every setting that both have", fix="leave --settings out"
+        )
     loaded = load_named([first] if second is None else [first, second])
     task = loaded[0][1].task
     found: dict[str, Compared]
     if second is None:
-        sides = [part.strip() for part in settings.split(",") if part.strip()]
-        if len(sides) != 2:
-            raise RealtalkError(f"'{settings}' are not two settings", fix="write A,B")
+        named = "p-nonconv,p-conv" if settings is None else settings
+        sides = [part.strip() for part in named.split(",") if part.strip()]
+        if len(sides) != 2 or sides[0] == sides[1]:
+            raise RealtalkError(f"'{named}' are not two settings", fix="write A,B")
         name, only = loaded[0]
         found = {name: compare_settings(only.rows, task, sides[0], sides[1])}
     else:
@@ -338,8 +346,14 @@ def _draw(found: Sequence[Summary], folder: Path) -> None:
 
 
 def _show_prompt(
-    samples: Samples, setting: Setting, which: str, budget: int | None, prompts: Path | None
+    samples: Samples,
+    setting: Setting,
+    which: str,
+    budget: int | None,
+    prompts: Path | None,
+    json: bool,
 ) -> None:
+    from realtalk.cli.printing import print_json
     from realtalk.errors import RealtalkError
     from realtalk.threads.asking import BUDGET
     from realtalk.threads.prompting import load_prompts, prompt
@@ -354,4 +368,9 @@ def _show_prompt(
             f"no reply '{which}' in the test part",
             fix=f"give a key, or a place from 1 to {len(found):,}",
         )
-    typer.echo(prompt(found[place], budget or BUDGET, load_prompts(prompts)))
+    sample = found[place]
+    text = prompt(sample, BUDGET if budget is None else budget, load_prompts(prompts))
+    if json:
+        print_json({"key": sample.key, "setting": setting, "prompt": text})
+    else:
+        typer.echo(text)

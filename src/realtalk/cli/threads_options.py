@@ -189,6 +189,9 @@ def made_samples(
     for option, value in (("limit", limit), ("train limit", train_limit)):
         if value is not None and value < 1:
             raise RealtalkError(f"the {option} must be 1 or more, not {value}")
+    for option, value in (("limit", limit), ("train limit", train_limit), ("seed", seed)):
+        if value is not None and not -(2**63) <= value < 2**63:
+            raise RealtalkError(f"the {option} is too large a number", fix="64 bits are enough")
     wanted = known_task(task)
     rules = named(
         protocol,

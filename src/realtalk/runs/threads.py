@@ -23,18 +23,23 @@ from realtalk.chat import Corpus
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
 from realtalk.runs.folder import Run, Table
-from realtalk.runs.probing import content_hash
+from realtalk.runs.probing import corpus_record
 from realtalk.threads.predictors import Predictor, blinded
 from realtalk.threads.registry import refuse_unfit
 from realtalk.threads.rows import KEY, Row, row_schema
 from realtalk.threads.sampling import Samples
 from realtalk.threads.scoring import Scorer
 from realtalk.threads.summaries import Summary, summarise
-from realtalk.threads.values import Sample, Setting, Task, known_task
+from realtalk.threads.values import SETTINGS, Sample, Setting, Task, known_task
 
 __all__ = ["KIND", "PredictedRun", "load_threads", "run_name", "run_threads"]
 
 KIND = "thread tasks"
+_SETTINGS = {"task", "settings", "protocol", "predictor", "test"}  # what a table reads of them
+_COLUMNS = {
+    *(*KEY, "user", "domain", "truth", "predicted", "tokens_in", "tokens_out"),
+    *("unscored", "untold", "left_out"),
+}
 _AT_ONCE = 1024  # replies handed to a predictor that does not say otherwise
 
 
@@ -114,7 +119,7 @@ def run_threads(
         )
     scorer = Scorer(samples.task)
     record = {
-        "corpus": {"name": corpus.name, "sha256": content_hash(corpus)},
+        "corpus": corpus_record(corpus),
         "task": samples.task,
         "settings": list(settings),
         "protocol": dict(samples.protocol.settings),
@@ -132,12 +137,12 @@ def run_threads(
         rows = run.table("rows", KEY)
         order: list[tuple[str, str]] = []
         for setting in settings:
-            asked = samples.of(setting, "test")
+            asked = samples.of(setting, "test", progress)
             order += [(setting, target.key) for target in samples.part("test")]
             if any(_open(rows, setting, key, predictor) for _, key in order[-len(asked) :]):
                 what = f"{predictor.name}, {setting}"
                 progress(0, len(asked), f"{what}: learning")
-                predictor.fit(samples.of(setting, "train"), progress)
+                predictor.fit(samples.of(setting, "train", progress), progress)
                 _predict(asked, setting, (predictor, scorer, rows), progress)
         rows.finish(order, row_schema())
     return load_threads(folder)
@@ -163,7 +168,7 @@ def _predict(
     what = f"{predictor.name}, {setting}"
     step = int(getattr(predictor, "at_once", _AT_ONCE))
     for start in range(0, len(asked), step):
-        block = [asked[at] for at in range(start, min(start + step, len(asked)))]
+        block = list(asked[start : start + step])
         waiting = {s.key for s in block if _open(rows, setting, s.key, predictor)}
         progress(start, len(asked), what)
         if not waiting:
@@ -183,7 +188,16 @@ def _predict(
 def load_threads(folder: Path) -> PredictedRun:
     """A run's rows, of one that was stopped as far as it got."""
     run = Run.load(folder, KIND)
-    rows = run.rows("rows", KEY)
+    try:
+        rows = run.rows("rows", KEY)
+        whole = all(row.keys() >= _COLUMNS and row["setting"] in SETTINGS for row in rows)
+    except (KeyError, TypeError, AttributeError):
+        whole = False
+    if not whole or not run.settings.keys() >= _SETTINGS:
+        what = "rows" if not whole else "settings"
+        raise RealtalkError(
+            f"not the {what} of a run of {KIND}", where=str(folder), fix="start anew with --fresh"
+        )
     if not rows:
         raise RealtalkError(
             "the run has no rows yet", where=str(folder), fix="start it again: it goes on"

@@ -24,20 +24,19 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.chat import Chat
+from realtalk.chat import Chat, is_nobody
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
 from realtalk.threads.tree import Comment, Post, Thread
 from realtalk.threads.values import Shown
 
-__all__ = ["NOBODIES", "NO_TIME", "Forest", "Plain", "ticks"]
+__all__ = ["NO_TIME", "Forest", "Plain", "ticks"]
 
 Whole: TypeAlias = npt.NDArray[np.int64]
 Real: TypeAlias = npt.NDArray[np.float64]
 Truth: TypeAlias = npt.NDArray[np.bool_]
 
 NO_TIME = np.iinfo(np.int64).min  # in the column of times: the source has none
-NOBODIES = frozenset({"", "[deleted]", "[removed]"})  # names that no one person goes by
 _EPOCH = datetime(1970, 1, 1)
 _TICK = timedelta(microseconds=1)
 _EVERY = 1000  # threads between two signs of progress
@@ -319,7 +318,7 @@ class _Growing:
         self._texts.append(entry.text)
         self._stamps.append(entry.time)
         name = entry.author
-        nobody = name.strip().lower() in NOBODIES
+        nobody = is_nobody(name)
         self._author.append(-1 if nobody else self._names.setdefault(name, len(self._names)))
         self._parent.append(parent)
         self._depth.append(depth)

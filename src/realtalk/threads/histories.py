@@ -3,28 +3,34 @@
     histories = Histories(forest, CLEAN, "sentiment")
     histories.own(31, talk=True)        → [2, 7, 19]     rows of the user, oldest first
     histories.strange(31, talk=True)    → [4, 11, 23]    as many, of somebody else
+    histories.shown(31, own=True, talk=True)    → History, a sequence of Shown, chosen when read
 
 The stranger is fixed by the target: of the people who had reached the same number of writings
 last before the cutoff, the one whose texts come nearest in length. Nobody who speaks in the
 conversation is taken. History is chosen by recency, or by nearness of the shipped encoder to what
 the sample shows anyway: the target's text, or where that is to be written the parent's text; with
-neither (next_text without conversation) by recency. A text is embedded once.
+neither (next_text without conversation) by recency.
+
+Nearness costs an encoder, so nothing is chosen before somebody reads it: who only asks whose
+history it is, or whether there is any, pays nothing. Where all there is may be shown, nothing has
+to be chosen. A text is encoded once, for all settings and runs (vectors.py).
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import overload
 
 import numpy as np
-import numpy.typing as npt
 
-from realtalk.encoders.sentences import SentenceEncoder
+from realtalk.corpora.reading import Progress, silent
 from realtalk.threads.forest import Forest
-from realtalk.threads.values import Protocol, Task
+from realtalk.threads.values import Protocol, Shown, Task
+from realtalk.threads.vectors import Vectors
 
-__all__ = ["Histories"]
+__all__ = ["Histories", "History"]
 
 _POOL = 50  # latest writings that nearness chooses from
 _ASKED = 64  # people who are looked at to find a stranger
@@ -44,7 +50,7 @@ class Histories:
         self._near = rules.chosen == "near"
         self._by_number: dict[int, tuple[list[int], list[int]]] = {}
         self._strangers: dict[int, int | None] = {}
-        self._vectors: dict[int, npt.NDArray[np.float32]] = {}
+        self._vectors = Vectors()
 
     def own(self, row: int, talk: bool) -> list[int]:
         """The user's; `talk` says whether the conversation is shown."""
@@ -63,9 +69,39 @@ class Histories:
         rows = self._forest.written_in(author, thread, cutoff, self._rules.history + 1)
         return [each for each in rows if each != row][-self._rules.history :]
 
+    def number(self, row: int, talk: bool) -> int:
+        """How many the user's are. None of them is chosen for that."""
+        if self._own_thread:
+            return len(self.own(row, talk))
+        author = self._forest.plain.author[row]
+        return len(self._elsewhere(author, row, self._rules.history))
+
+    def shown(
+        self, row: int, *, own: bool, talk: bool, ready: Callable[[], None] = lambda: None
+    ) -> History:
+        """What a sample shows. `ready` is called before the first choice."""
+        forest, scored = self._forest, self._rules.shows_scores
+
+        def person() -> str | None:
+            count = self.number(row, talk)
+            if own or not count:
+                return forest.name(row) if count else None
+            if self._near:
+                ready()
+            stranger = self.stranger(row)
+            return None if stranger is None else forest.names[stranger]
+
+        def entries() -> tuple[Shown, ...]:
+            if self._near:
+                ready()
+            rows = (self.own if own else self.strange)(row, talk)
+            return tuple(forest.shown(each, scored) for each in rows)
+
+        return History(person, entries)
+
     def strange(self, row: int, talk: bool) -> list[int]:
         """A stranger's, as many as the user has."""
-        count = len(self.own(row, talk))
+        count = self.number(row, talk)
         stranger = self.stranger(row) if count else None
         if stranger is None:
             return []
@@ -82,22 +118,35 @@ class Histories:
             self._strangers[row] = self._found(row, own) if own else None
         return self._strangers[row]
 
-    def prepare(self, rows: Sequence[int], strangers: bool, talk: bool) -> None:
-        """Embeds at once all texts that nearness will need for these targets."""
+    def prepare(
+        self, rows: Sequence[int], strangers: bool, talk: bool, progress: Progress = silent
+    ) -> None:
+        """Encodes at once all texts that nearness will need for these targets."""
         if not self._near:
             return
         users: list[int | None] = [self._forest.plain.author[row] for row in rows]
-        self._embed_pools(rows, users, talk=True)  # the user's own decide who is the stranger
+        if not self._own_thread:
+            # With strangers the choice with conversation: it decides who the stranger is.
+            self._encode_pools(rows, users, talk or strangers, progress)
         if strangers:
-            self._embed_pools(rows, [self.stranger(row) for row in rows], talk)
+            self._encode_pools(rows, [self.stranger(row) for row in rows], talk, progress)
 
-    def _embed_pools(self, rows: Sequence[int], authors: Sequence[int | None], talk: bool) -> None:
+    def _encode_pools(
+        self,
+        rows: Sequence[int],
+        authors: Sequence[int | None],
+        talk: bool,
+        progress: Progress,
+    ) -> None:
         needed: set[int] = set()
         for row, author in zip(rows, authors, strict=True):
             query = self._query(row, talk)
-            if query is not None and author is not None:
-                needed |= {query, *self._elsewhere(author, row, self._pool)}
-        self._embed(sorted(needed))
+            if query is None or author is None:
+                continue
+            pool = self._elsewhere(author, row, self._pool)
+            if len(pool) > self.number(row, talk) > 0:
+                needed |= {query, *pool}
+        self._vectors.add((self._forest.texts[each] for each in sorted(needed)), progress)
 
     @property
     def _pool(self) -> int:
@@ -109,9 +158,11 @@ class Histories:
         return self._forest.written(author, cutoff, plain.thread[row], most)
 
     def _query(self, row: int, talk: bool) -> int | None:
+        """The row to be near to; None where nothing is shown that has words."""
         if self._task != "next_text":
             return row
-        return self._forest.plain.parent[row] if talk else None
+        parent = self._forest.plain.parent[row] if talk else -1
+        return parent if parent >= 0 and self._forest.texts[parent].strip() else None
 
     def _chosen(
         self, row: int, pool: Sequence[int], talk: bool, count: int | None = None
@@ -122,20 +173,14 @@ class Histories:
             return []
         if query is None or len(pool) <= most:
             return list(pool[-most:])
-        self._embed([query, *pool])
-        near = np.array([self._vectors[each] for each in pool]) @ self._vectors[query]
+        texts = self._forest.texts
+        # The query with the pool: what is not known yet is encoded together.
+        self._vectors.add([texts[each] for each in (query, *pool)])
+        near = (
+            self._vectors.of([texts[each] for each in pool]) @ self._vectors.of([texts[query]])[0]
+        )
         best = np.argsort(-near, kind="stable")[:most]
         return [pool[place] for place in sorted(best.tolist())]
-
-    def _embed(self, rows: Sequence[int]) -> None:
-        missing = [row for row in rows if row not in self._vectors]
-        if missing:
-            vectors = self._encoder.embed([self._forest.texts[row] for row in missing])
-            self._vectors.update(zip(missing, vectors, strict=True))
-
-    @cached_property
-    def _encoder(self) -> SentenceEncoder:
-        return SentenceEncoder()
 
     def _found(self, row: int, own: Sequence[int]) -> int | None:
         plain, count = self._forest.plain, len(own)
@@ -161,3 +206,46 @@ class Histories:
             if fit == _FIT:
                 break
         return None if best is None else authors[best[2]]
+
+
+class History(Sequence[Shown]):
+    """What somebody wrote, oldest first, chosen when it is first read. Equal to a tuple of it."""
+
+    def __init__(
+        self, person: Callable[[], str | None], entries: Callable[[], tuple[Shown, ...]]
+    ) -> None:
+        self._find_person = person
+        self._find_entries = entries
+
+    @cached_property
+    def person(self) -> str | None:
+        """Who wrote it; None where there is nothing."""
+        return self._find_person()
+
+    @cached_property
+    def entries(self) -> tuple[Shown, ...]:
+        return self._find_entries()
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @overload
+    def __getitem__(self, index: int) -> Shown: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Shown, ...]: ...
+    def __getitem__(self, index: int | slice) -> Shown | tuple[Shown, ...]:
+        return self.entries[index]
+
+    def __iter__(self) -> Iterator[Shown]:
+        return iter(self.entries)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, History):
+            return self.entries == other.entries
+        return self.entries == other if isinstance(other, tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.entries)
+
+    def __repr__(self) -> str:
+        return f"History({self.entries!r})"

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from realtalk.corpora.reading import Progress, silent
+from realtalk.threads.histories import History
 from realtalk.threads.values import Sample, Task
 
 __all__ = ["Prediction", "Predictor", "Settings", "Value", "blinded", "person_shown"]
@@ -65,6 +66,11 @@ def person_shown(sample: Sample) -> str | None:
 
     Without an entry of history the personal settings still name the writer, the others nobody.
     """
-    if sample.history:
-        return sample.history[0].author
+    history = sample.history
+    if isinstance(history, History):
+        # It knows its person without choosing what is shown of them, which costs an encoder.
+        if history.person is not None:
+            return history.person
+    elif history:
+        return history[0].author
     return sample.target.user if sample.setting.startswith("p-") else None

@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property
 from typing import overload
 
 from realtalk.chat import Corpus
@@ -68,12 +68,14 @@ class Samples:
         """The targets of one part, in order."""
         return tuple(target for target in self.targets if target.part == part)
 
-    def of(self, setting: str, part: Part | None = None) -> SettingSamples:
+    def of(
+        self, setting: str, part: Part | None = None, progress: Progress = silent
+    ) -> SettingSamples:
         """A setting's samples in the order of `targets`; each is made when it is asked for."""
         places = [
             at for at, target in enumerate(self.targets) if part is None or target.part == part
         ]
-        return SettingSamples(self, known_setting(setting), places)
+        return SettingSamples(self, known_setting(setting), places, progress)
 
     @cached_property
     def counts(self) -> Counts:
@@ -83,7 +85,7 @@ class Samples:
         train = [target.score for target in self.part("train") if target.score is not None]
         labels = Counter("positive" if score > 0 else "negative" for score in train)
         without = sum(
-            not self._histories.own(row, talk=True)
+            not self._histories.number(row, talk=True)
             for row, tested in zip(self._rows, chosen.test.tolist(), strict=True)
             if tested
         )
@@ -110,11 +112,12 @@ class Samples:
             left_out=forest.left_out,
         )
 
-    def make(self, place: int, setting: Setting) -> Sample:
-        """The sample of the target at a place."""
+    def make(
+        self, place: int, setting: Setting, ready: Callable[[], None] = lambda: None
+    ) -> Sample:
+        """The sample of the target at a place. `ready` is called when its history is chosen."""
         row, target = self._rows[place], self.targets[place]
         talk, own = setting.endswith("-conv"), setting.startswith("p-")
-        rows = (self._histories.own if own else self._histories.strange)(row, talk)
         rules = self.protocol
         hint = ""
         if "sign-shown" in rules.leaks and self.task == "impact" and target.score:
@@ -125,16 +128,17 @@ class Samples:
             setting,
             None if self.task == "next_text" else target.text,
             self._conversation(row) if talk else self._in_any_case(row),
-            tuple(self._forest.shown(each, rules.shows_scores) for each in rows),
+            self._histories.shown(row, own=own, talk=talk, ready=ready),
             self._examples(row, own, talk),
             rules.leaks,
             hint,
         )
 
-    def prepare(self, places: Sequence[int], setting: Setting) -> None:
+    def prepare(self, places: Sequence[int], setting: Setting, progress: Progress = silent) -> None:
         """Work that many samples share; `make` is right without it, but may be slower."""
         rows = [self._rows[place] for place in places]
-        self._histories.prepare(rows, setting.startswith("np"), setting.endswith("-conv"))
+        strangers, talk = setting.startswith("np"), setting.endswith("-conv")
+        self._histories.prepare(rows, strangers, talk, progress)
 
     def _target(self, row: int, part: Part) -> Target:
         forest = self._forest
@@ -264,10 +268,17 @@ class Samples:
 class SettingSamples(Sequence[Sample]):
     """The samples of one setting, made one by one."""
 
-    def __init__(self, samples: Samples, setting: Setting, places: Sequence[int]) -> None:
+    def __init__(
+        self,
+        samples: Samples,
+        setting: Setting,
+        places: Sequence[int],
+        progress: Progress = silent,
+    ) -> None:
         self.setting = setting
         self._samples = samples
         self._places = places
+        self._progress = progress
 
     def __len__(self) -> int:
         return len(self._places)
@@ -278,15 +289,25 @@ class SettingSamples(Sequence[Sample]):
     def __getitem__(self, index: slice) -> SettingSamples: ...
     def __getitem__(self, index: int | slice) -> Sample | SettingSamples:
         if isinstance(index, slice):
-            return SettingSamples(self._samples, self.setting, self._places[index])
+            places = self._places[index]
+            return SettingSamples(self._samples, self.setting, places, self._progress)
         return self._samples.make(self._places[index], self.setting)
 
     def __iter__(self) -> Iterator[Sample]:
         for start in range(0, len(self._places), _BLOCK):
             block = self._places[start : start + _BLOCK]
-            self._samples.prepare(block, self.setting)
+            ready = self._once(block)
             for place in block:
-                yield self._samples.make(place, self.setting)
+                yield self._samples.make(place, self.setting, ready)
+
+    def _once(self, block: Sequence[int]) -> Callable[[], None]:
+        """Prepares the whole block when the first of its histories is chosen."""
+
+        @cache
+        def ready() -> None:
+            self._samples.prepare(block, self.setting, self._progress)
+
+        return ready
 
 
 def make_samples(

@@ -39,7 +39,7 @@ class Scorer:
         """What the scores depend on."""
         found = {"version": SCORING_VERSION}
         if self._meteor is not None:
-            found["meteor"] = "none" if self._meteor.missing else "nltk, wordnet"
+            found["meteor"] = self._meteor.version
             found["cosine"] = "none" if self._vectors is None else self._vectors.version
         return found
 

@@ -153,7 +153,8 @@ def _of_text(name: str, rows: Sequence[Row], strict: bool) -> Measured:
     values = [0.0 if strict and row["unscored"] is not None else row[name] for row in rows]
     kept = [(value, row["user"]) for value, row in zip(values, rows, strict=True)]
     kept = [(value, user) for value, user in kept if value is not None]
-    if all(row[name] is None for row in rows):
-        kept = []  # a score that nothing has (METEOR without WordNet) is unscored, not 0
+    said = [row for row in rows if row["unscored"] is None]
+    if said and all(row[name] is None for row in said):
+        kept = []  # a score that no text has (METEOR without WordNet) is unscored, not 0
     parts = np.array([[value, 1.0] for value, _ in kept]).reshape(-1, 2)
     return Measured(parts, [user for _, user in kept], {name: ratio}, len(rows) - len(kept))

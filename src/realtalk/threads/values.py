@@ -12,7 +12,7 @@ settings are the same, in the same order, so that settings can be compared pair 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -132,7 +132,7 @@ class Sample:
     setting: Setting
     text: str | None  # the target's own text, where the task gives it
     conversation: tuple[Shown, ...]  # from the post to the parent; () without conversation
-    history: tuple[Shown, ...]  # oldest first
+    history: Sequence[Shown]  # oldest first; a tuple, or a `History` that is chosen when read
     examples: tuple[Example, ...] = ()
     leaks: tuple[str, ...] = ()  # names of LEAKS that are on
     hint: str = ""  # what the leak `sign-shown` tells: "positive" or "negative"

@@ -1,10 +1,12 @@
-"""Texts → vectors by the shipped encoder, each text once.
+"""Texts → vectors by the shipped encoder, each text once: in this run, and in all runs.
 
     vectors = Vectors()
     vectors.add(["phew", "did you sleep"])
     vectors.of(["phew", "", "phew"])      → float32 [3, 384]; a text without words is all zeros
 
-The same replies are shown in every setting: what is kept saves most of the encoding.
+The same replies are shown in every setting, and in the run of every predictor: what is kept
+saves most of the encoding. The shipped encoder's vectors stay in the cache (stored.py), those of
+an encoder that is given only with a `store`.
 """
 
 from __future__ import annotations
@@ -15,27 +17,35 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from realtalk.corpora.download import cache_folder
 from realtalk.corpora.reading import Progress, silent
 from realtalk.metrics.similarity import Encoder, shipped_encoder
+from realtalk.threads.stored import VectorStore
 
 __all__ = ["Vectors"]
 
 Rows = npt.NDArray[np.float32]
-_AT_ONCE = 4096  # texts between two steps of progress
+_AT_ONCE = 1024  # texts between two steps of progress, each on disk before the next
 
 
 class Vectors:
     """A growing table of vectors; the encoder is loaded when it is first needed."""
 
-    def __init__(self, encoder: Encoder | None = None) -> None:
+    def __init__(self, encoder: Encoder | None = None, store: VectorStore | None = None) -> None:
         self._given = encoder
+        self._given_store = store
         self._places: dict[str, int] = {}
-        self._kept: list[Rows] = []
-        self._table: Rows | None = None
+        self._table: Rows = np.zeros((0, 1), np.float32)  # some lines more than there are places
 
     @cached_property
     def _encoder(self) -> Encoder:
         return self._given or shipped_encoder()
+
+    @cached_property
+    def _store(self) -> VectorStore | None:
+        if self._given is not None or self._given_store is not None:
+            return self._given_store
+        return VectorStore(cache_folder() / "threads" / f"vectors-{self.version}.sqlite")
 
     @property
     def version(self) -> str:
@@ -47,20 +57,33 @@ class Vectors:
             dict.fromkeys(text for text in texts if text.strip() and text not in self._places)
         )
         for start in range(0, len(new), _AT_ONCE):
-            part = new[start : start + _AT_ONCE]
             progress(start, len(new), "encoding texts")
-            self._kept.append(self._encoder.embed(part))
-            self._places |= {text: len(self._places) + at for at, text in enumerate(part)}
-            self._table = None
+            self._keep(new[start : start + _AT_ONCE])
         if new:
             progress(len(new), len(new), "encoding texts")
 
     def of(self, texts: Sequence[str]) -> Rows:
         """A line a text."""
         self.add(texts)
-        if self._table is None:
-            width = self._kept[0].shape[1] if self._kept else 1
-            # The last line stands for texts without words.
-            self._table = np.concatenate([*self._kept, np.zeros((1, width), np.float32)])
-            self._kept = [self._table[:-1]] if self._kept else []
-        return self._table[[self._places.get(text, -1) for text in texts]]
+        found = np.zeros((len(texts), self._table.shape[1]), np.float32)
+        known = [at for at, text in enumerate(texts) if text in self._places]
+        found[known] = self._table[[self._places[texts[at]] for at in known]]
+        return found
+
+    def _keep(self, texts: Sequence[str]) -> None:
+        known = {} if self._store is None else dict(self._store.get(texts))
+        missing = [text for text in texts if text not in known]
+        if missing:
+            made = self._encoder.embed(missing)
+            if self._store is not None:
+                self._store.put(missing, made)
+            known.update(zip(missing, made, strict=True))
+        lines = np.stack([known[text] for text in texts])
+        start, stop = len(self._places), len(self._places) + len(lines)
+        if stop > len(self._table):
+            # Twice as long each time: a table of 200,000 is not copied 200 times.
+            longer = np.zeros((max(2 * len(self._table), stop), lines.shape[1]), np.float32)
+            longer[:start] = self._table[:start]
+            self._table = longer
+        self._table[start:stop] = lines
+        self._places |= {text: start + at for at, text in enumerate(texts)}
