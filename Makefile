@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Most modules of what is installed are never imported: Python compiles the others by itself.
+INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile -c constraints.txt
 
 .PHONY: demo test slow bench docs clean
 
@@ -34,15 +35,15 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install -e . -c constraints.txt
+	$(INSTALL) -e .
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install -e '.[dev,llm,studio]' -c constraints.txt
+	$(INSTALL) -e '.[dev,llm,studio]'
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.bench: $(VENV)/.dev
-	$(PIP) install -e '.[bench]' -c constraints.txt
+	$(INSTALL) -e '.[bench]'
 	@touch $@
 
 clean:

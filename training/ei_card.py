@@ -21,6 +21,7 @@ from sklearn.metrics import accuracy_score, f1_score, recall_score
 
 import ei_data
 from ei_score import pearson, thresholds
+from emoji_words import in_words
 from realtalk.corpora.opening import open_reading
 from realtalk.encoders.pairs import PairEncoder
 from realtalk.facets import speakers
@@ -42,11 +43,12 @@ def interval(
     return f"{score(truth, guess):.3f} [{low:.3f}, {high:.3f}] (n={n:,})"
 
 
-def public(data: Path) -> None:
+def public(data: Path, emoji: bool = False) -> None:
     encoder = PairEncoder(Path(str(files("realtalk.encoders") / "ei")))
     places = encoder.settings["places"]
     examples = [e for e in ei_data.public(data) if e.set in SETS and e.split in ("dev", "test")]
-    outputs = encoder.outputs([(e.previous, e.text) for e in examples])
+    read = in_words if emoji else str
+    outputs = encoder.outputs([(read(e.previous), read(e.text)) for e in examples])
 
     def part(name: str, split: str, head: str) -> tuple[Array, Array]:
         at = [i for i, e in enumerate(examples) if (e.set, e.split) == (name, split)]
@@ -130,8 +132,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--published", type=Path, default=Path("../shared/paper/published.json"))
     parser.add_argument("--no-table", action="store_true", help="leave Table 7 out")
+    parser.add_argument("--emoji", action="store_true", help="emoji as words, to try it out")
     options = parser.parse_args()
-    public(options.data)
+    public(options.data, options.emoji)
     if not options.no_table:
         table7(options.data, options.published)
 

@@ -108,7 +108,7 @@ def test_eight_bits_answer_as_fp32(labeller: EmbeddedLabeller) -> None:
 
 
 def test_the_same_bytes_every_time(labeller: EmbeddedLabeller) -> None:
-    inputs = turn_inputs(open_reading("sample").reading.corpus)
+    inputs = turn_inputs(open_reading("sample").reading.corpus)[:120]
 
     def written(one: EmbeddedLabeller) -> bytes:
         buffer = io.BytesIO()
@@ -118,11 +118,16 @@ def test_the_same_bytes_every_time(labeller: EmbeddedLabeller) -> None:
     assert written(labeller) == written(EmbeddedLabeller(threads=1))
 
 
+def number_of(chat: str) -> int:
+    return int(chat.split("_")[1])
+
+
 @pytest.fixture(scope="module")
 def realtalk(labeller: EmbeddedLabeller, data: Path) -> pl.DataFrame:
-    """Every message alone, as the published figures were made."""
+    """Every message of the eight chats alone, as the published figures were made."""
     corpus = open_reading(str(data / "realtalk")).reading.corpus
-    return labelled(labeller, turn_inputs(corpus, joined=False))
+    inputs = turn_inputs(corpus, joined=False)
+    return labelled(labeller, [each for each in inputs if number_of(each.chat) in UNSEEN])
 
 
 AT_LEAST = {
@@ -141,8 +146,7 @@ AT_LEAST = {
 def test_the_papers_speaker_table(realtalk: pl.DataFrame, data: Path) -> None:
     """Table 7: sixteen speakers of the eight chats that training never saw."""
     table = published(data)["table7"]
-    number = pl.col("chat").str.extract(r"Chat_(\d+)_").cast(pl.Int32)
-    described = speakers(realtalk.filter(number.is_in(sorted(UNSEEN))), "released")
+    described = speakers(realtalk, "released")
     found = {(one.chat, one.speaker): one for one in described}
     rows = [found[row["chat"], row["speaker"]] for row in table["rows"]]
     assert len(rows) == 16
@@ -165,7 +169,10 @@ def test_the_papers_findings_hold(
     corpora = [open_reading(str(file)).reading.corpus for file in files]
     inputs = [given for corpus in corpora for given in turn_inputs(corpus, joined=False)]
     simulated = speakers(labelled(labeller, inputs), "released")
-    found = compare(speakers(realtalk, "released"), simulated, ("REALTALK", "LoCoMo"))
+    people = turn_inputs(open_reading(str(data / "realtalk")).reading.corpus, joined=False)
+    others = labelled(labeller, [each for each in people if number_of(each.chat) not in UNSEEN])
+    human = speakers(pl.concat([realtalk, others]), "released")
+    found = compare(human, simulated, ("REALTALK", "LoCoMo"))
     assert [finding.verdict for finding in found.findings] == ["holds"] * 3
 
 
