@@ -121,18 +121,14 @@ def _batch(
     base: Pretrained, batch: Sequence[Asked], stops: frozenset[int], sampling: Sampling
 ) -> list[Written]:
     torch = library("torch")
-    device = base.model.device
-    ids, mask = _left_padded(batch, torch)
-    ids, mask = ids.to(device), mask.to(device)
-    positions = (mask.cumsum(-1) - 1).clamp(min=0)
-    chances = _chances(batch, sampling, torch).to(device)
-    ends = torch.tensor(sorted(stops), device=device)
+    ids, mask, positions, chances = _prepared(base, batch, sampling)
+    ends = torch.tensor(sorted(stops), device=ids.device)
     cache: Any = None
     used = _Used(len(batch), sampling)
     rows = list(range(len(batch)))  # which of the batch are still being written
     chosen: list[list[int]] = [[] for _ in batch]
     pending: list[Any] = []  # tokens of the steps since the last look
-    done = torch.zeros(len(batch), dtype=torch.bool, device=device)
+    done = torch.zeros(len(batch), dtype=torch.bool, device=ids.device)
     for step in range(sampling.max_new_tokens):
         found = _read(base, ids, mask, positions, cache)
         cache = found.past_key_values
@@ -165,11 +161,7 @@ def _batch_recorded(
 ) -> list[Written]:
     """As `_batch`, with the steps after the prompts on fixed buffers."""
     torch = library("torch")
-    device = base.model.device
-    ids, mask = _left_padded(batch, torch)
-    ids, mask = ids.to(device), mask.to(device)
-    positions = (mask.cumsum(-1) - 1).clamp(min=0)
-    chances = _chances(batch, sampling, torch).to(device)
+    ids, mask, positions, chances = _prepared(base, batch, sampling)
     found = _read(base, ids, mask, positions, None)
     logits = found.logits[:, -1].float()
     first = _choose(logits, chances[:, 0], sampling, torch)
@@ -188,8 +180,19 @@ def _batch_recorded(
             *(base.model, found.past_key_values, mask, positions[:, -1:] + 1, first),
             *(choose, sampling.max_new_tokens, used.begin),
         )
-        tokens = steps.run(torch.tensor(sorted(stops), device=device)).tolist()
+        tokens = steps.run(torch.tensor(sorted(stops), device=ids.device)).tolist()
     return [_written(each.id, new, stops) for each, new in zip(batch, tokens, strict=True)]
+
+
+def _prepared(
+    base: Pretrained, batch: Sequence[Asked], sampling: Sampling
+) -> tuple[Any, Any, Any, Any]:
+    """Token ids, which of them count, their positions, and every row's chances."""
+    torch, device = library("torch"), base.model.device
+    ids, mask = _left_padded(batch, torch)
+    mask = mask.to(device)
+    positions = (mask.cumsum(-1) - 1).clamp(min=0)
+    return ids.to(device), mask, positions, _chances(batch, sampling, torch).to(device)
 
 
 def _read(base: Pretrained, ids: Any, mask: Any, positions: Any, cache: Any) -> Any:
