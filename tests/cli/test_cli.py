@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from realtalk.cli.options import apart
 from realtalk.cli.reference import reference
 
 REPO = Path(__file__).parents[2]
@@ -224,3 +225,11 @@ def test_published_figures(run: Any, data: Path, tmp_path: Path) -> None:
     stats = json.loads(run("stats", str(split), "--json")[1])
     found = [round(stats[f"{key}_per_chat"], 1) for key in ("messages", "sessions", "words")]
     assert found == [588.2, 27.2, 13377.2]
+
+
+def test_two_paths_are_named_apart() -> None:
+    assert apart("events", "retrieved") == ("events", "retrieved")
+    assert apart("a/run", "b/run") == ("a/run", "b/run")
+    assert apart("x/a/run", "y/a/run/") == ("x/a/run", "y/a/run")
+    assert apart("run", "run") == ("run (first)", "run (second)")
+    assert apart(".", ".") == (". (first)", ". (second)")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from realtalk.metrics.paired import apart, compare_paired, wilson
+from realtalk.metrics.paired import compare_paired, wilson
 
 
 def test_mcnemar_is_a_sign_test_of_the_changed() -> None:
@@ -56,11 +56,3 @@ def test_wilson_holds_at_the_ends() -> None:
     assert wilson([]) is None
     assert wilson([0.0] * 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
     assert wilson([1.0] * 8 + [0.0] * 2) == pytest.approx((0.4902, 0.9433), abs=1e-4)
-
-
-def test_two_paths_are_named_apart() -> None:
-    assert apart("events", "retrieved") == ("events", "retrieved")
-    assert apart("a/run", "b/run") == ("a/run", "b/run")
-    assert apart("x/a/run", "y/a/run/") == ("x/a/run", "y/a/run")
-    assert apart("run", "run") == ("run (first)", "run (second)")
-    assert apart(".", ".") == (". (first)", ". (second)")

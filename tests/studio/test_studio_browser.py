@@ -206,16 +206,27 @@ def test_undo_and_redo_by_key(page: Page) -> None:
     expect(page.locator("#questions .asked")).to_have_text("A question")
 
 
-def test_two_tabs_lose_nothing(context: BrowserContext, server: Server, desk: Desk) -> None:
-    ignored: list[str] = []  # the browser itself reports the conflict's status as an error
-    page = opened(context, server, ignored)
+def asked(context: BrowserContext, server: Server, text: str) -> Page:
+    """A tab in which a question was begun, the keys still in it."""
+    page = opened(context, server, [])  # the browser itself reports a refusal as an error
     page.keyboard.press("q")
-    page.keyboard.type("Start")
+    page.keyboard.type(text)
     expect(page.locator("#saved")).to_have_text("Saved")
-    other = opened(context, server, ignored)
+    return page
+
+
+def changed_elsewhere(context: BrowserContext, server: Server, text: str) -> Page:
+    """Such a tab, whose question another tab has changed since."""
+    page = asked(context, server, "Start")
+    other = opened(context, server, [])
     other.locator("#questions summary").click()
-    other.locator("#questions textarea").first.fill("From the second tab")
+    other.locator("#questions textarea").first.fill(text)
     expect(other.locator("#saved")).to_have_text("Saved")
+    return page
+
+
+def test_two_tabs_lose_nothing(context: BrowserContext, server: Server, desk: Desk) -> None:
+    page = changed_elsewhere(context, server, "From the second tab")
     page.locator("#questions textarea").first.fill("From the first tab")
     expect(page.locator(".clash")).to_be_visible()
     texts = {item.body["text"] for item in desk.store.items("Chat_1_Ilse_Omar", "Ana")}
@@ -229,15 +240,7 @@ def test_typing_goes_on_through_a_conflict(
     context: BrowserContext, server: Server, desk: Desk
 ) -> None:
     """The letters after it are no keys of the page (u, q and t are), and change one's own only."""
-    ignored: list[str] = []
-    page = opened(context, server, ignored)
-    page.keyboard.press("q")
-    page.keyboard.type("Start")
-    expect(page.locator("#saved")).to_have_text("Saved")
-    other = opened(context, server, ignored)
-    other.locator("#questions summary").click()
-    other.locator("#questions textarea").first.fill("theirs")
-    expect(other.locator("#saved")).to_have_text("Saved")
+    page = changed_elsewhere(context, server, "theirs")
     page.bring_to_front()
     with page.expect_response(lambda answer: answer.status == 409):
         page.keyboard.type(" mine")
@@ -254,11 +257,7 @@ def test_typing_goes_on_through_a_conflict(
 def test_what_is_refused_is_not_called_saved(
     context: BrowserContext, server: Server, desk: Desk
 ) -> None:
-    ignored: list[str] = []
-    page = opened(context, server, ignored)
-    page.keyboard.press("q")
-    page.keyboard.type("Kept")
-    expect(page.locator("#saved")).to_have_text("Saved")
+    page = asked(context, server, "Kept")
     desk.store.path.rename(desk.store.path.with_name("moved.sqlite"))
     page.keyboard.type(" lost")
     expect(page.locator("#toast")).to_contain_text("nothing can be saved")

@@ -103,23 +103,23 @@ def _describe(samples: dict[str, Opened], out: Path) -> None:
 
 def _feel(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import progress, say
-    from realtalk.corpora.writing import atomic_path
     from realtalk.facets import compare, comparison_rows, finding_rows, speaker_rows, speakers
     from realtalk.facets.figures import draw_comparison
     from realtalk.facets.timelines import draw_timelines
     from realtalk.measures.embedded import EmbeddedLabeller
+    from realtalk.measures.label_files import write_labels
     from realtalk.measures.labels import label_frame, turn_inputs
     from realtalk.stats.figures import save_figures
 
     labeller = EmbeddedLabeller()
     described = {}
     for name in ("sample", "sample-simulated"):
-        inputs = turn_inputs(samples[name].reading.corpus)
+        corpus = samples[name].reading.corpus
+        inputs = turn_inputs(corpus)
         with progress(f"labelling {name}") as advance:
             labels = labeller.label(inputs, advance)
         frame = label_frame(inputs, labels, labeller.name, labeller.version)
-        with atomic_path(out / "labels" / name / "labels.parquet") as path:
-            frame.write_parquet(path)
+        write_labels(frame, out / "labels" / name, corpus, "paper")
         described[name] = speakers(frame)
         _table(out, f"{name}-speakers", f"{name}: the speakers", *speaker_rows(described[name]))
         if name == "sample":

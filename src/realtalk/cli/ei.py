@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from realtalk.cli.options import FormatName, Gap, Json, Target, opened, read_options
+from realtalk.cli.options import FormatName, Gap, Json, Target, apart, opened, read_options
 
 if TYPE_CHECKING:
     import polars as pl
@@ -119,6 +119,7 @@ def label(
         realtalk ei sample --measures judge --model openai/gpt-4o-mini --out judged
     """
     from realtalk.cli.printing import print_json, say, show
+    from realtalk.corpora.writing import write_parquet
     from realtalk.errors import RealtalkError
     from realtalk.facets import speaker_rows, speakers, speakers_frame, speakers_json
     from realtalk.facets.values import rules_of
@@ -134,7 +135,7 @@ def label(
     described = speakers(frame, protocol)
     if out is not None:
         write_labels(frame, out, corpus, protocol)
-        _write_parquet(speakers_frame(described), out / "speakers.parquet")
+        write_parquet(out / "speakers.parquet", speakers_frame(described))
     if json:
         print_json(speakers_json(described))
     else:
@@ -211,13 +212,6 @@ def _say_unscored(frame: pl.DataFrame) -> None:
 
     for measure, reason, count in unscored_reasons(frame):
         say(f"unscored: {measure} for {count:,} of {frame.height:,} turns ({reason})")
-
-
-def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    from realtalk.corpora.writing import atomic_path
-
-    with atomic_path(path) as temporary:
-        frame.write_parquet(temporary, compression="zstd", compression_level=1)
 
 
 def _labels_of(target: str, protocol: str) -> pl.DataFrame:
@@ -314,7 +308,6 @@ def compare(
     from realtalk.cli.printing import print_json, say, show
     from realtalk.facets import compare as measure
     from realtalk.facets import comparison_rows, finding_rows, speakers
-    from realtalk.metrics.paired import apart
 
     one, two = (speakers(_labels_of(target, protocol), protocol) for target in (first, second))
     found = measure(one, two, apart(first, second))

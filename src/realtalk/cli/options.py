@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,6 +22,7 @@ __all__ = [
     "Out",
     "Target",
     "Timezone",
+    "apart",
     "opened",
     "read_options",
 ]
@@ -120,3 +121,13 @@ def opened(
     for note in found.reading.notes:
         warn(note)
     yield found
+
+
+def apart(first: str, second: str) -> tuple[str, str]:
+    """Two paths' last names, as far back as they need to differ: "run" and "run" tell nothing."""
+    one, other = PurePath(first).parts or (first,), PurePath(second).parts or (second,)
+    for size in range(1, max(len(one), len(other)) + 1):
+        names = ("/".join(one[-size:]), "/".join(other[-size:]))
+        if names[0] != names[1]:
+            return names
+    return f"{one[-1]} (first)", f"{other[-1]} (second)"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from realtalk.cli.options import FormatName, Gap, Json, Out, Target, opened, read_options
+from realtalk.cli.options import FormatName, Gap, Json, Out, Target, apart, opened, read_options
 from realtalk.cli.probe_options import (
     BaseUrl,
     Budgets,
@@ -251,7 +251,6 @@ def compare(
         realtalk probe compare events-run retrieved-run
     """
     from realtalk.cli.printing import print_json, show
-    from realtalk.metrics.paired import apart
     from realtalk.probing.scoring import compare_runs, question_scores, refuse_other_questions
     from realtalk.probing.tables import comparison_rows
     from realtalk.runs.probing import load_probe

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from realtalk.errors import RealtalkError
 
-__all__ = ["atomic_path", "file_stem", "write_bytes", "write_json", "write_text"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["atomic_path", "file_stem", "write_bytes", "write_json", "write_parquet", "write_text"]
 
 
 @contextmanager
@@ -47,6 +50,20 @@ def write_text(path: Path, text: str) -> Path:
 
 def write_json(path: Path, value: Any) -> Path:
     return write_bytes(path, orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def write_parquet(
+    path: Path, frame: pl.DataFrame, *, level: int = 1, about: Mapping[str, str] | None = None
+) -> Path:
+    """A table, packed fast by default; `about` goes into the file's own metadata."""
+    with atomic_path(path) as temporary:
+        frame.write_parquet(
+            temporary,
+            compression="zstd",
+            compression_level=level,
+            metadata=None if about is None else dict(about),
+        )
+    return path
 
 
 def file_stem(name: str) -> str:

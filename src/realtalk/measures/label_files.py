@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from realtalk import __version__
-from realtalk.corpora.writing import atomic_path
+from realtalk.corpora.writing import write_parquet
 from realtalk.errors import RealtalkError
 from realtalk.measures.labels import LABELS
 
@@ -57,15 +57,8 @@ class LabelsAbout:
 def write_labels(frame: pl.DataFrame, folder: Path, corpus: Corpus, protocol: str) -> Path:
     """The labels of a corpus as a file of the folder, whole or not at all."""
     about = LabelsAbout(corpus.name, corpus.format, protocol, __version__)
-    path = folder / LABEL_FILE
-    with atomic_path(path) as temporary:
-        frame.write_parquet(
-            temporary,
-            compression="zstd",
-            compression_level=1,
-            metadata={_KEY: orjson.dumps(asdict(about)).decode()},
-        )
-    return path
+    told = {_KEY: orjson.dumps(asdict(about)).decode()}
+    return write_parquet(folder / LABEL_FILE, frame, about=told)
 
 
 def labels_about(path: Path) -> LabelsAbout | None:

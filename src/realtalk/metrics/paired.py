@@ -4,7 +4,6 @@
     → PairedTest(n=3, first=0.5, second=0.17, difference=-0.33, low=…, high=…, p=1.0,
                  test="permutation")
     wilson([1, 1, 0, 1])    → (0.30, 0.95)
-    apart("a/run", "b/run") → ("a/run", "b/run")
 
 The interval of a difference draws whole chats where there are enough, as questions of one chat
 are alike. Scores that are right or wrong are tested by McNemar's exact test, others by
@@ -15,14 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import PurePath
 from typing import Any, Literal
 
 import numpy as np
 
 from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Array, percentile_interval
 
-__all__ = ["PairedTest", "apart", "compare_paired", "wilson"]
+__all__ = ["PairedTest", "compare_paired", "wilson"]
 
 _SWAPS = 9999
 _AT_ONCE = 1 << 20  # numbers drawn at a time
@@ -105,16 +103,6 @@ def _interval(change: Array, groups: Sequence[str], seed: int) -> tuple[float, f
     shares = np.full(sizes.size, 1 / sizes.size)
     times = np.random.default_rng(seed).multinomial(sizes.size, shares, RESAMPLES)
     return percentile_interval((times @ sums) / (times @ sizes))
-
-
-def apart(first: str, second: str) -> tuple[str, str]:
-    """Two paths' last names, as far back as they need to differ: "run" and "run" tell nothing."""
-    one, other = PurePath(first).parts or (first,), PurePath(second).parts or (second,)
-    for size in range(1, max(len(one), len(other)) + 1):
-        names = ("/".join(one[-size:]), "/".join(other[-size:]))
-        if names[0] != names[1]:
-            return names
-    return f"{one[-1]} (first)", f"{other[-1]} (second)"
 
 
 def wilson(values: Sequence[float]) -> tuple[float, float] | None:

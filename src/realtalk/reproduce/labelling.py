@@ -18,7 +18,7 @@ import polars as pl
 
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.reading import Progress, silent
-from realtalk.corpora.writing import atomic_path, file_stem
+from realtalk.corpora.writing import file_stem, write_parquet
 from realtalk.measures.labels import Labeller, TurnInput, label_frame, turn_inputs
 
 __all__ = ["UNITS", "label_corpus"]
@@ -44,12 +44,12 @@ def label_corpus(
         progress(done, len(corpus.chats), f"labelling {chat.id}")
         if not all(part.is_file() for part in parts.values()):
             for unit, frame in _label(chat, corpus, labeller).items():
-                _write(frame, parts[unit])
+                write_parquet(parts[unit], frame)
     progress(len(corpus.chats), len(corpus.chats), f"{name} is labelled")
     found = {}
     for unit, place in places.items():
         found[unit] = pl.concat([pl.read_parquet(_part(place, chat)) for chat in corpus.chats])
-        _write(found[unit], place / _WHOLE)
+        write_parquet(place / _WHOLE, found[unit])
     for place in places.values():
         shutil.rmtree(place / _PARTS, ignore_errors=True)
     return found
@@ -57,11 +57,6 @@ def label_corpus(
 
 def _part(place: Path, chat: Chat) -> Path:
     return place / _PARTS / f"{file_stem(chat.id)}.parquet"
-
-
-def _write(frame: pl.DataFrame, path: Path) -> None:
-    with atomic_path(path) as temporary:
-        frame.write_parquet(temporary, compression="zstd", compression_level=1)
 
 
 def _label(chat: Chat, corpus: Corpus, labeller: Labeller) -> dict[str, pl.DataFrame]:

@@ -27,7 +27,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from realtalk import __version__
-from realtalk.corpora.writing import atomic_path, write_json
+from realtalk.corpora.writing import write_json, write_parquet
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
@@ -197,8 +197,7 @@ class Table:
         rest = sorted(set(self._rows) - set(named), key=str)
         rows = [self._rows[key] for key in (*named, *rest)]
         frame = pl.DataFrame(rows, schema=schema, infer_schema_length=None)
-        with atomic_path(self.path.with_suffix(".parquet")) as temporary:
-            frame.write_parquet(temporary, compression="zstd", compression_level=1)
+        write_parquet(self.path.with_suffix(".parquet"), frame)
         return frame
 
     def close(self) -> None:

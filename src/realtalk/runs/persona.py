@@ -211,7 +211,7 @@ def share(folder: Path, out: Path) -> SimulatedRun:
     """A copy of a run's scores without a word of what was written, fit to be given away."""
     import polars as pl
 
-    from realtalk.corpora.writing import atomic_path, write_json
+    from realtalk.corpora.writing import write_json, write_parquet
 
     found = load_persona(folder)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -222,8 +222,7 @@ def share(folder: Path, out: Path) -> SimulatedRun:
         "speakers": pl.DataFrame(found.speakers, infer_schema_length=None),
     }
     for name, frame in tables.items():
-        with atomic_path(out / f"{name}.parquet") as temporary:
-            frame.write_parquet(temporary, compression="zstd", compression_level=19)
+        write_parquet(out / f"{name}.parquet", frame, level=19)
     write_json(
         out / "run.json",
         {"kind": KIND, "settings": dict(found.settings), "versions": list(found.versions)},
