@@ -185,3 +185,8 @@ def test_the_command_takes_several_names(run: Any, tmp_path: Path) -> None:
 def test_two_names_may_not_contradict() -> None:
     with pytest.raises(RealtalkError, match="choose one"):
         Told(("a",), ("a",))
+
+
+def test_a_name_where_nothing_can_be_named() -> None:
+    with pytest.raises(RealtalkError, match="no corpus and no labels to call 'mine'"):
+        Told(simulated=("mine",)).refuse_unknown(())

@@ -47,6 +47,8 @@ class Told:
         """Raises where a name is nobody's: a typing error would turn a comparison around."""
         names = list(dict.fromkeys(known))
         for name in (*self.simulated, *self.human):
+            if not names:
+                raise RealtalkError(f"there is no corpus and no labels to call '{name}'")
             if name not in names:
                 raise suggest("corpus or run", name, names)
 
