@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import torch
 
-from realtalk.persona.generation import Asked, Sampling, generate
+from realtalk.persona.generation import Asked, Sampling, Written, generate
 from realtalk.persona.learner import Learner, TuneSettings, reply_loss
 from realtalk.persona.pretrained import Pretrained, load
 from realtalk.persona.tuning import tune
@@ -79,9 +79,10 @@ def measure(folder: Path, given: argparse.Namespace, temporary: Path) -> dict[st
     asked = [Asked(turn.id, turn.prompt) for turn in turns]
     sampling = Sampling(given.new)
     generate(base, asked[:2], (), Sampling(2))
-    began = now(base)
-    written = generate(base, asked, (), sampling)
-    writing = now(base) - began
+    # Side by side: only the prompts read, steps as the device suits them, steps one by one.
+    reading, _ = timed(base, lambda: generate(base, asked, (), Sampling(1)))
+    writing, written = timed(base, lambda: generate(base, asked, (), sampling))
+    unrecorded, _ = timed(base, lambda: generate(base, asked, (), sampling, recorded=False))
     new = sum(len(each.ids) for each in written)
     train_work = statistics.fmean(training_work(base, len(t), len(t.reply)) for t in turns)
     a_token = train_work / statistics.fmean(map(len, turns))
@@ -102,6 +103,8 @@ def measure(folder: Path, given: argparse.Namespace, temporary: Path) -> dict[st
         "times": ours.tokens_per_second / plain_rate,
         "new_tokens_per_second": new / writing,
         "read_and_new_tokens_per_second": (new + sum(len(a.ids) for a in asked)) / writing,
+        "unrecorded_new_tokens_per_second": new / unrecorded,
+        "reading_share": reading / writing,
         "written_turns_per_second": len(written) / writing,
         "peak_memory_gb": torch.cuda.max_memory_allocated() / 1e9 if base.device == "cuda" else 0,
     }
@@ -151,6 +154,12 @@ def now(base: Pretrained) -> float:
     if base.device == "cuda":
         torch.cuda.synchronize()
     return time.perf_counter()
+
+
+def timed(base: Pretrained, work: Callable[[], list[Written]]) -> tuple[float, list[Written]]:
+    began = now(base)
+    found = work()
+    return now(base) - began, found
 
 
 def plain(base: Pretrained, turns: Sequence[Example]) -> float:
@@ -233,6 +242,8 @@ def show(found: dict[str, Any]) -> None:
         ("ours", lambda: f"{rate('ours')}, {found['ours_padding']:.1%} padding"),
         ("times as fast", lambda: f"{found['times']:.1f}"),
         ("writing", lambda: f"{found['new_tokens_per_second']:,.0f} new tokens/s"),
+        ("", lambda: f"{found['unrecorded_new_tokens_per_second']:,.0f} with steps one by one"),
+        ("", lambda: f"{found['reading_share']:.0%} of the time to read the prompts"),
         ("", lambda: f"{found['written_turns_per_second']:,.1f} turns/s"),
     ]
 

@@ -31,8 +31,12 @@ class EiModel(nn.Module):
         self.heads = nn.Linear(3 * config.hidden_size, WIDTH)
 
     def pooled(self, tokens: Tensor, types: Tensor, mask: Tensor) -> Tensor:
+        # In its final form: asked to make it, the encoder looks whether all rows are full, for
+        # which a GPU must wait.
+        plain = self.encoder.config._attn_implementation == "eager"
+        seen = mask if plain else mask.bool()[:, None, None, :].expand(-1, 1, mask.shape[1], -1)
         hidden = self.encoder(
-            input_ids=tokens, token_type_ids=types, attention_mask=mask
+            input_ids=tokens, token_type_ids=types, attention_mask=seen
         ).last_hidden_state
         own = types * mask
         means = [_mean(hidden, own), _mean(hidden, mask)]

@@ -15,275 +15,58 @@ import argparse
 import json
 import math
 import time
-import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from ei_heads import HEADS, PLACES, WIDTH
-from ei_model import CLS, SEP, EiModel, load_base
+from ei_heads import PLACES, WIDTH
+from ei_loss import Loss
+from ei_model import EiModel, load_base
+from ei_rows import HELD_OUT, Data, batches, chosen
 from ei_score import public_scores, silver_scores, yes_scores
+from stepping import Stepper
 
 HERE = Path(__file__).parent
-HELD_OUT = {"A": "realtalk/Chat_6_Vanessa_Nicolas", "B": "realtalk/Chat_2_Kevin_Elise"}
-PARTS = 4  # a teacher that is one of these has not seen its part of the silver labels
-REPEAT = {"epitome": 3, "mint": 3, "semeval2018_ec": 2, "question_intimacy": 1}
-
-
-class Data:
-    """The built file as tensors on one device, with a row a padded example."""
-
-    def __init__(self, path: Path, device: torch.device) -> None:
-        file = np.load(path)
-        sizes = file["sizes"].astype(np.int64)
-        self.set, self.split, self.group = file["set"], file["split"], file["group"]
-        self.lengths = sizes.sum(1) + 3
-        width = int(self.lengths.max())
-        tokens = np.zeros((len(sizes), width), np.int16)
-        borders = sizes[:, 0] + 2  # [CLS] previous [SEP] turn [SEP]
-        flat = file["tokens"].astype(np.int16)
-        at = np.concatenate([[0], np.cumsum(sizes.sum(1))])
-        for row, (first, second) in enumerate(sizes):
-            start = at[row]
-            tokens[row, 0] = CLS
-            tokens[row, 1 : 1 + first] = flat[start : start + first]
-            tokens[row, 1 + first] = SEP
-            tokens[row, 2 + first : 2 + first + second] = flat[
-                start + first : start + first + second
-            ]
-            tokens[row, 2 + first + second] = SEP
-        self.tokens = torch.from_numpy(tokens).to(device)
-        self.borders = torch.from_numpy(borders.astype(np.int32)).to(device)
-        self.ends = torch.from_numpy(self.lengths.astype(np.int32)).to(device)
-        self.labels: dict[str, np.ndarray[Any, Any]] = {}
-        for name, head in HEADS.items():
-            where, values = file[f"at_{name}"], file[f"is_{name}"]
-            if head.kind == "softmax":
-                dense = np.full(len(sizes), -1, np.int64)
-            else:
-                dense = np.full((len(sizes), head.size), np.nan, np.float32)
-                values = values.reshape(-1, head.size)
-            dense[where] = values
-            self.labels[name] = dense
-
-    def batch(self, rows: np.ndarray[Any, Any], device: torch.device) -> tuple[Tensor, ...]:
-        width = int(self.lengths[rows].max())
-        index = torch.from_numpy(rows).to(device, non_blocking=True)
-        tokens = self.tokens[index, :width].int() & 0xFFFF
-        place = torch.arange(width, device=device)
-        mask = (place < self.ends[index, None]).int()
-        types = (place >= self.borders[index, None]).int() * mask
-        return index, tokens, types, mask
-
-
-def batches(
-    rows: np.ndarray[Any, Any], lengths: np.ndarray[Any, Any], size: int, rng: np.random.Generator
-) -> Iterator[np.ndarray[Any, Any]]:
-    """Shuffled batches of like length: shuffle, sort within pools, shuffle the batches."""
-    rows = rng.permutation(rows)
-    found = []
-    for start in range(0, len(rows), size * 64):
-        pool = rows[start : start + size * 64]
-        pool = pool[np.argsort(lengths[pool], kind="stable")]
-        found += [pool[i : i + size] for i in range(0, len(pool), size)]
-    for at in rng.permutation(len(found)):
-        yield found[at]
-
-
-class Loss:
-    """All heads' losses in a few operations: small heads one by one would starve the device.
-
-    Softmax heads are laid side by side, padded to the widest; sigmoid and value heads are
-    columns with a weight each. Rows without a label count nothing.
-    """
-
-    def __init__(self, data: Data, options: argparse.Namespace, device: torch.device) -> None:
-        self._copy = options.copy
-
-        def of(kind: str) -> list[str]:
-            return [name for name, head in HEADS.items() if head.kind == kind]
-
-        def tensor(values: Any, **more: Any) -> Tensor:
-            return torch.as_tensor(values, device=device, **more)
-
-        soft = of("softmax")
-        widest = max(HEADS[name].size for name in soft)
-        at = np.zeros((len(soft), widest), np.int64)
-        there = np.zeros((len(soft), widest), bool)
-        for row, name in enumerate(soft):
-            size = HEADS[name].size
-            at[row, :size] = np.arange(PLACES[name].start, PLACES[name].stop)
-            there[row, :size] = True
-        self._soft_at, self._soft_there = tensor(at), tensor(there)
-        self._soft_weight = tensor([HEADS[name].weight for name in soft])
-        self._soft = tensor(np.stack([data.labels[name] for name in soft], 1))
-        self._columns, self._column_weight, self._known = {}, {}, {}
-        for kind in ("sigmoid", "value"):
-            names = of(kind)
-            labels = np.concatenate([data.labels[name] for name in names], 1)
-            self._columns[kind] = tensor(
-                np.concatenate([np.arange(PLACES[n].start, PLACES[n].stop) for n in names])
-            )
-            scale = {n: 4.0 if kind == "value" else 1 / math.sqrt(HEADS[n].size) for n in names}
-            weights = [[HEADS[n].weight * scale[n]] * HEADS[n].size for n in names]
-            self._column_weight[kind] = tensor(np.concatenate(weights), dtype=torch.float32)
-            self._known[kind] = tensor(labels)
-        shipped = [name for name, head in HEADS.items() if head.shipped]
-        kept = np.zeros(WIDTH, np.float32)
-        for name in shipped:
-            kept[PLACES[name]] = 1
-        self._shipped = tensor(kept)
-        self._shipped_soft = tensor([float(HEADS[name].shipped) for name in soft])
-        self._taught = _taught(data, options, device)
-
-    def __call__(self, logits: Tensor, index: Tensor) -> Tensor:
-        spread = self._side_by_side(logits).log_softmax(-1)
-        label = self._soft[index]
-        right = spread.gather(-1, label.clamp(min=0).unsqueeze(-1)).squeeze(-1)
-        total = -(right * (label >= 0) * self._soft_weight).sum()
-        for kind in ("sigmoid", "value"):
-            total = total + self._by_column(kind, logits, self._known[kind][index])
-        if self._taught is not None:
-            total = total + self._copy * self._copied(logits, spread, self._taught[index].float())
-        return total / len(index)
-
-    def _side_by_side(self, logits: Tensor) -> Tensor:
-        picked = logits.index_select(1, self._soft_at.flatten())
-        shaped = picked.view(len(logits), *self._soft_at.shape)
-        return shaped.masked_fill(~self._soft_there, -1e4)
-
-    def _by_column(self, kind: str, logits: Tensor, label: Tensor, soft: bool = False) -> Tensor:
-        guess = logits.index_select(1, self._columns[kind])
-        known = ~label.isnan()
-        filled = torch.where(known, label, 0.0)
-        if kind == "sigmoid":
-            loss = nn.functional.binary_cross_entropy_with_logits(guess, filled, reduction="none")
-        else:
-            loss = (guess - filled) ** 2
-        weight = self._column_weight[kind]
-        if soft:
-            weight = weight * self._shipped[self._columns[kind]]
-        return (loss * known * weight).sum()
-
-    def _copied(self, logits: Tensor, spread: Tensor, taught: Tensor) -> Tensor:
-        """How far a student is from its teachers' mean, on every row, for the shipped heads."""
-        aim = self._side_by_side(taught).softmax(-1)
-        total = -((aim * spread).sum(-1) * self._soft_weight * self._shipped_soft).sum()
-        belief = taught[:, self._columns["sigmoid"]].sigmoid()
-        total = total + self._by_column("sigmoid", logits, belief, soft=True)
-        values = taught[:, self._columns["value"]]
-        return total + self._by_column("value", logits, values, soft=True)
-
-
-def is_silver(data: Data) -> np.ndarray[Any, Any]:
-    return np.char.startswith(data.set, "silver")
-
-
-def parts(groups: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Which part a conversation belongs to: stable, and whole conversations together."""
-    names, place = np.unique(groups, return_inverse=True)
-    return np.array([zlib.crc32(name.encode()) % PARTS for name in names])[place]
-
-
-def chosen(data: Data, options: argparse.Namespace) -> np.ndarray[Any, Any]:
-    """The rows of one epoch, repeats included."""
-    use = data.split == "train"
-    if options.teachers:
-        use |= data.split == "unlabelled"
-    if options.fold:
-        use &= ~np.char.startswith(data.group, HELD_OUT[options.fold])
-    if options.part is not None:
-        use &= ~(is_silver(data) & (parts(data.group) == options.part))
-    if options.no_more:
-        use &= data.set != "silver_more"
-    if options.no_joined:
-        use &= ~np.isin(data.set, ["silver_joined", "semeval2017_joined"])
-    if options.rest < 1:
-        rest = ~np.isin(
-            data.set,
-            ["silver", "silver_more", "silver_joined", "epitome", "mint", "semeval2018_ec"],
-        )
-        rng = np.random.default_rng(options.seed)
-        use &= ~rest | (rng.random(len(use)) < options.rest)
-    rows = [np.flatnonzero(use)]
-    repeat = REPEAT | ({"epitome": options.epitome} if options.epitome else {})
-    for name, times in repeat.items():
-        rows += [np.flatnonzero(use & (data.set == name))] * (times - 1)
-    silver = {
-        "silver": options.silver,
-        "silver_more": options.silver_more,
-        "silver_joined": options.silver_joined,
-    }
-    for name, times in silver.items():
-        rows += [np.flatnonzero(use & (data.set == name))] * (times - 1)
-    return np.concatenate(rows)
 
 
 def train(model: EiModel, data: Data, options: argparse.Namespace, device: torch.device) -> None:
     rng = np.random.default_rng(options.seed)
     criterion = Loss(data, options, device)
-    encoder = list(model.encoder.parameters())
-    heads = list(model.heads.parameters())
-    groups = [{"params": encoder, "lr": options.lr}, {"params": heads, "lr": options.heads_lr}]
-    fused = device.type == "cuda"
-    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=fused)
+    groups = [
+        {"params": list(model.encoder.parameters()), "lr": options.lr},
+        {"params": list(model.heads.parameters()), "lr": options.heads_lr},
+    ]
     epochs = [chosen(data, options) for _ in range(options.epochs)]
-    steps = sum(math.ceil(len(rows) / options.batch) + 1 for rows in epochs)
-    warm = max(1, int(0.06 * steps))
+    total = sum(math.ceil(len(rows) / options.batch) + 1 for rows in epochs)
 
-    def rate(step: int) -> float:
-        if step < warm:
-            return step / warm
-        return 0.5 * (1 + math.cos(math.pi * min(1.0, (step - warm) / max(1, steps - warm))))
+    def loss_of(index: Tensor, width: int) -> Tensor:
+        # Without the cache: a recorded step would keep the first step's copies of the weights.
+        with autocast(device, cache=False):
+            logits = model(*data.batch(index, width))
+        return criterion(logits.float(), index)
 
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
-    began, done = time.time(), 0
+    step = Stepper(loss_of, groups, total)
+    began = time.time()
     model.train()
     for epoch, rows in enumerate(epochs):
-        total = torch.zeros((), device=device)
         for part in batches(rows, data.lengths, options.batch, rng):
-            index, tokens, types, mask = data.batch(part, device)
-            with torch.autocast(device.type, torch.bfloat16, enabled=fused):
-                logits = model(tokens, types, mask)
-            loss = criterion(logits.float(), index)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            total += loss.detach()
-            done += 1
-            if options.limit and done >= options.limit:
+            step(torch.from_numpy(part).to(device, non_blocking=True), data.width(part))
+            if options.limit and step.done >= options.limit:
                 return
-        rate_now = done * options.batch / (time.time() - began)
+        pace = step.done * options.batch / (time.time() - began)
         print(
-            f"{options.name} epoch {epoch + 1}: loss {total.item() / done * (epoch + 1):.3f} "
-            f"({rate_now:,.0f} examples/s)",
+            f"{options.name} epoch {epoch + 1}: loss {step.mean():.3f} ({pace:,.0f} examples/s)",
             flush=True,
         )
 
 
-def _taught(data: Data, options: argparse.Namespace, device: torch.device) -> Tensor | None:
-    """The teachers' logits, averaged.
-
-    Of teachers by part (x0, x1, x2, x3) only the one that has not seen a silver label speaks
-    about its turn: the others would repeat the label, noise and all.
-    """
-    if not options.teachers:
-        return None
-    names = options.teachers.split(",")
-    files = [np.load(options.out / f"{name}.npy") for name in names]
-    mean = np.mean([file.astype(np.float32) for file in files], axis=0)
-    if options.by_part:
-        part, silver = parts(data.group), is_silver(data)
-        for at, file in enumerate(files):
-            rows = silver & (part == at)
-            mean[rows] = file[rows]
-    return torch.from_numpy(mean.astype(np.float16)).to(device)
+def autocast(device: torch.device, cache: bool = True) -> torch.autocast:
+    return torch.autocast(
+        device.type, torch.bfloat16, enabled=device.type == "cuda", cache_enabled=cache
+    )
 
 
 @torch.no_grad()
@@ -296,9 +79,9 @@ def predict(
     found = []
     for start in range(0, len(order), 1024):
         part = rows[order[start : start + 1024]]
-        _, tokens, types, mask = data.batch(part, device)
-        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            found.append(model(tokens, types, mask).float())
+        with autocast(device):
+            index = torch.from_numpy(part).to(device)
+            found.append(model(*data.batch(index, data.width(part))).float())
     made = np.empty((len(rows), WIDTH), np.float32)
     made[order] = torch.cat(found).cpu().numpy()
     return made

@@ -8,9 +8,10 @@
 Needs torch, transformers and peft (and gguf for a GGUF), and of this package only `src` on the
 path: none of its other libraries. Every speaker is trained on their one chat and writes in the
 other, greedily and sampled; what is there already is not made again, so that a run that was
-stopped goes on. With several `--penalties` each way of writing is made with each of them, and
-`--held` also writes the turns of the first chat that no adapter learned from: by those the ways
-are chosen (persona_choose.py). Each file of rows is scored on any machine with:
+stopped goes on. Several processes may share the work by `--speakers` in one folder; a last call
+without it joins what they made. With several `--penalties` each way of writing is made with each
+of them, and `--held` also writes the turns of the first chat that no adapter learned from: by
+those the ways are chosen (persona_choose.py). Each file of rows is scored on any machine with:
 
     realtalk persona simulate CORPUS --simulator written --set rows=FILE --out DIR
 """
@@ -39,6 +40,7 @@ from realtalk.persona.tuning_data import Example, Writer, held_out
 Row = dict[str, Any]
 WAYS = ("tuned", "local", "styled")
 SETS_FIRST = "k"  # the sets of all speakers; a sweep comes after them
+SAMPLED = ("sampled", "pure")
 HELD = "held"  # after a set's name: its held-out turns of the chat that is learned from
 
 
@@ -62,7 +64,8 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--sets", help="only these sets of the prompts (k3,sweep1)")
     parser.add_argument("--only", help="only these ways (tuned,local,styled)")
-    parser.add_argument("--samplings", help="only these (greedy,sampled)")
+    parser.add_argument("--speakers", help="only these speakers, to share work between processes")
+    parser.add_argument("--samplings", default="greedy,sampled", help="also: pure")
     parser.add_argument("--limit", type=int, help="turns a speaker and part, to try it out")
     Run(parser.parse_args()).all()
 
@@ -83,6 +86,12 @@ class Run:
         with lzma.open(given.prompts, "rt", encoding="utf-8") as stream:
             self.head = json.loads(next(stream))
             self.rows: list[Row] = [json.loads(line) for line in stream]
+        for known in self.head["sets"].values():
+            known["chats"] = {
+                speaker: chats
+                for speaker, chats in known["chats"].items()
+                if self.wanted(given.speakers, speaker)
+            }
         self.rates = [float(rate) for rate in given.learning_rate.split(",")]
         self.tuning = TuneSettings(
             learning_rate=self.rates[0],
@@ -92,20 +101,28 @@ class Run:
             batch_tokens=given.train_tokens,
         )
         self.samplings: dict[str, Sampling] = {}
+        sampled = Sampling(given.max_tokens, given.temperature, given.top_p, given.seed)
+        ways = {
+            "greedy": Sampling(given.max_tokens),
+            "sampled": sampled,
+            "pure": replace(sampled, temperature=1.0, top_p=1.0),  # as the model believes
+        }
         for penalty in map(float, given.penalties.split(",")):
             ending = "" if penalty == 1 else f"{penalty:g}"
-            made = {
-                "greedy": Sampling(given.max_tokens),
-                "sampled": Sampling(given.max_tokens, given.temperature, given.top_p, given.seed),
-            }
             self.samplings |= {
                 f"{way}{ending}": replace(sampling, repetition_penalty=penalty)
-                for way, sampling in made.items()
+                for way, sampling in ways.items()
                 if self.wanted(given.samplings, way)
             }
+        # Processes that share the work have a report each; one that has it all joins them.
+        part = "" if given.speakers is None else "-" + given.speakers.replace(",", "-")
+        self.told = self.out / f"report{part}.json"
         self.report: dict[str, Any] = {"trained": {}, "written": {}}
-        if (self.out / "report.json").is_file():
-            self.report = json.loads((self.out / "report.json").read_text("utf-8"))
+        joined = sorted(self.out.glob("report*.json")) if given.speakers is None else [self.told]
+        for path in joined:
+            if path.is_file():
+                for name, known in json.loads(path.read_text("utf-8")).items():
+                    self.report.setdefault(name, {}).update(known)
 
     def all(self) -> None:
         names = sorted(self.head["sets"], key=lambda name: (not name.startswith(SETS_FIRST), name))
@@ -122,9 +139,10 @@ class Run:
             if "styled" in ways:
                 self.untuned(name, plain, "styled", "styled")
         self.collect()
+        self.save_report()
         if self.given.pack is not None:
             with tarfile.open(self.given.pack, "w:gz") as archive:
-                archive.add(self.out / "report.json", "report.json")
+                archive.add(self.told, "report.json")
                 for path in sorted((self.out / "rows").glob("*.jsonl")):
                     archive.add(path, f"rows/{path.name}")
         self.say(f"done: {self.out}")
@@ -271,15 +289,18 @@ class Run:
         for speaker, made in by_speaker.items():
             save_lines(self.part(title, speaker), made)
         new = sum(len(each.ids) for each in found.values())
-        key = f"{title} {rows[0]['speaker']}" if len(by_speaker) == 1 else title
+        whose = rows[0]["speaker"] if len(by_speaker) == 1 else self.given.speakers
+        key = f"{title} {whose}" if whose else title
         self.report["written"][key] = {
             **{"turns": len(found), "left_out": len(asked) - len(fitting)},
             **{"tokens_in": sum(len(e.ids) for e in fitting), "tokens_out": new},
             **{"seconds": round(seconds, 3), "new_tokens_per_second": round(new / seconds)},
         }
-        text = json.dumps(self.report, indent=1)
-        (self.out / "report.json").write_text(text, "utf-8")
+        self.save_report()
         self.say(f"{key}: {len(found)} turns, {new / seconds:,.0f} new tokens/s")
+
+    def save_report(self) -> None:
+        self.told.write_text(json.dumps(self.report, indent=1), "utf-8")
 
     def part(self, title: str, speaker: str) -> Path:
         return self.out / "parts" / title / f"{speaker}.jsonl"
@@ -292,7 +313,7 @@ class Run:
                 continue  # of another call
             simulator = {"tuned": "tuned", "local": "local", "styled": "local styled"}[how]
             head = {
-                "simulator": simulator if way.startswith("greedy") else f"{simulator} sampled",
+                "simulator": " ".join([simulator, *(how for how in SAMPLED if how in way)]),
                 "prompt_version": self.head["prompt_version"],
                 **self.head["sets"][name.removesuffix(HELD)],
                 "settings": {

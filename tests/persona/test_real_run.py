@@ -73,7 +73,9 @@ def test_what_was_written_elsewhere_can_be_scored_here(
         *("--out", str(tmp_path / "run"), "--pack", str(tmp_path / "rows.tgz")),
         *("--epochs", "1", "--max-tokens", "6", "--device", "cpu"),
     ]
-    script(monkeypatch, "training/persona_run.py", *words)
+    script(monkeypatch, "training/persona_run.py", *words, "--speakers", "Mara")
+    shared = json.loads((tmp_path / "run" / "report-Mara.json").read_text("utf-8"))
+    script(monkeypatch, "training/persona_run.py", *words)  # all there: only joined
     with tarfile.open(tmp_path / "rows.tgz") as archive:
         names = archive.getnames()
     ways = [f"rows/k1-{how}-{way}.jsonl" for how in ("local", "styled", "tuned")
@@ -82,6 +84,7 @@ def test_what_was_written_elsewhere_can_be_scored_here(
     report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
     assert report["trained"]["k1 Mara"]["turns"] == 12
     assert report["written"]["k1-tuned-greedy Mara"]["turns"] == 12
+    assert report == shared
 
     learning = Learning("Mara", learn, learned, dict(CONTEXT))
     texts = {}
