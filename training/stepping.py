@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 WARM_UP = 0.06  # of all steps
+RECORDED = 16_384  # tokens of a batch: beyond, the device is busy anyway and recording costs memory
 
 
 def cosine(step: int, total: int) -> float:
@@ -58,6 +59,7 @@ class Stepper:
             parameter.grad = torch.zeros_like(parameter)  # recorded steps need them to stay
         self._lost = torch.zeros((), device=self._device)
         self._since = self.done = 0
+        self._beside = torch.cuda.Stream() if on_gpu else None  # one: each keeps memory of its own
         self._seen: set[tuple[int, int]] = set()
         self._graphs: dict[tuple[int, int], tuple[Any, Tensor]] = {}
         self._pool: Any = None
@@ -70,23 +72,22 @@ class Stepper:
             else:
                 group["lr"] = now
         shape = (len(index), width)
-        if self._recording and shape in self._seen and shape not in self._graphs:
+        small = len(index) * width <= RECORDED
+        if self._recording and small and shape in self._seen and shape not in self._graphs:
             self._record(index, width)
         if shape in self._graphs:
             graph, static = self._graphs[shape]
             static.copy_(index)
             graph.replay()
-        elif self._recording:
-            self._beside(index, width)
         else:
-            self._advance(index, width)
+            self._as_it_is(index, width)
         self._seen.add(shape)
         self.done += 1
         self._since += 1
 
     def mean(self) -> float:
         """The mean loss of the steps since this was last asked."""
-        mean = self._lost.item() / max(1, self._since)
+        mean = float(self._lost.item()) / max(1, self._since)
         self._lost.zero_()
         self._since = 0
         return mean
@@ -94,18 +95,20 @@ class Stepper:
     def _advance(self, index: Tensor, width: int) -> None:
         torch._foreach_zero_([each.grad for each in self._parameters])
         loss = self._loss_of(index, width)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         nn.utils.clip_grad_norm_(self._parameters, 1.0)
         self._optimizer.step()
         self._lost.add_(loss.detach())
 
-    def _beside(self, index: Tensor, width: int) -> None:
-        """On another stream, as steps must run before they are recorded."""
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
+    def _as_it_is(self, index: Tensor, width: int) -> None:
+        if self._beside is None:
             self._advance(index, width)
-        torch.cuda.current_stream().wait_stream(stream)
+            return
+        # On another stream, as steps must run before they are recorded.
+        self._beside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._beside):
+            self._advance(index, width)
+        torch.cuda.current_stream().wait_stream(self._beside)
 
     def _record(self, index: Tensor, width: int) -> None:
         static = index.clone()
