@@ -10,6 +10,8 @@ import typer
 from realtalk.cli import persona_tune
 from realtalk.cli.options import FormatName, Gap, Json, Target
 from realtalk.cli.persona_options import (
+    BertLayer,
+    BertModel,
     Choosing,
     ContextSessions,
     ContextTokens,
@@ -24,10 +26,12 @@ from realtalk.cli.persona_options import (
     SimulatorName,
     Speaker,
     Style,
+    apart,
     are_published,
     chosen_chats,
     load_runs,
     numbers_of,
+    scorer_of,
     wanted_simulator,
 )
 
@@ -112,6 +116,8 @@ def simulate(
     context_sessions: ContextSessions = 3,
     context_tokens: ContextTokens = 1500,
     limit: Limit = None,
+    bertscore: BertModel = None,
+    bertscore_layer: BertLayer = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")
     ] = None,
@@ -145,8 +151,15 @@ def simulate(
     tasks = tasks_of(
         corpus, choices, context_sessions=context_sessions, context_tokens=context_tokens
     )
+    scorer = scorer_of(corpus, bertscore, bertscore_layer)
     with run_folder(out) as folder, progress("simulating") as advance:
-        run = run_persona(corpus, tasks, made, folder, fresh=fresh, limit=limit, progress=advance)
+        run = run_persona(
+            *(corpus, tasks, made, folder),
+            scorer=scorer,
+            fresh=fresh,
+            limit=limit,
+            progress=advance,
+        )
     found = run.simulation
     _print([found], json, are_published([Loaded(found, [*run.rows], [run])]), detailed=True)
     if out is not None:
@@ -171,7 +184,11 @@ def table(
 
         realtalk persona table untuned=base tuned=mara-run tuned=theo-run --speakers
     """
+    from realtalk.cli.printing import warn
+
     loaded = load_runs(runs)
+    for line in apart(loaded):
+        warn(line)
     _print([each.simulation for each in loaded], json, are_published(loaded), detailed=speakers)
 
 
@@ -187,7 +204,7 @@ def compare(first: RunNamed, second: RunNamed, json: Json = False) -> None:
 
         realtalk persona compare constant retrieve
     """
-    from realtalk.cli.printing import print_json, say, show
+    from realtalk.cli.printing import print_json, say, show, warn
     from realtalk.persona.comparing import compare as test
     from realtalk.persona.tables import compared, gain_line
 
@@ -197,6 +214,8 @@ def compare(first: RunNamed, second: RunNamed, json: Json = False) -> None:
         named = [f"{name or folders}={part}" for part in folders.split(",") if part]
         sides.append(load_runs(named)[0])
     a, b = sides
+    for line in apart(sides):
+        warn(line)
     found = test(a.rows, a.simulation, b.rows, b.simulation)
     if json:
         print_json(found.to_json())
@@ -223,6 +242,8 @@ def sweep(
         int, typer.Option("--context-tokens", metavar="N", help="At most so many tokens.")
     ] = 6000,
     limit: Limit = None,
+    bertscore: BertModel = None,
+    bertscore_layer: BertLayer = None,
     fresh: Fresh = False,
     format_name: FormatName = None,
     gap: Gap = "6h",
@@ -241,7 +262,6 @@ def sweep(
     """
     from realtalk.cli.printing import print_json, progress, show
     from realtalk.persona.registry import make_simulator
-    from realtalk.persona.scoring import Scorer
     from realtalk.persona.tables import sweep as rows_of
     from realtalk.persona.turns import tasks_of
     from realtalk.runs.persona import run_persona
@@ -249,7 +269,7 @@ def sweep(
     numbers = numbers_of(sessions)
     name, given = wanted_simulator(simulator, model, style, settings)
     corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
-    scorer = Scorer(corpus)
+    scorer = scorer_of(corpus, bertscore, bertscore_layer)
     found = {}
     for number in numbers:
         here = {

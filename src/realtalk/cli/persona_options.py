@@ -12,10 +12,13 @@ from realtalk.cli.options import opened, read_options
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
     from realtalk.persona.choosing import Choice
+    from realtalk.persona.scoring import Scorer
     from realtalk.persona.summaries import Simulation
     from realtalk.runs.persona import SimulatedRun
 
 __all__ = [
+    "BertLayer",
+    "BertModel",
     "Choosing",
     "ContextSessions",
     "ContextTokens",
@@ -30,10 +33,12 @@ __all__ = [
     "SimulatorName",
     "Speaker",
     "Style",
+    "apart",
     "are_published",
     "chosen_chats",
     "load_runs",
     "numbers_of",
+    "scorer_of",
     "wanted_simulator",
 ]
 
@@ -100,6 +105,25 @@ Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", help="Only each speaker's first N turns.")
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew in a folder that has a run.")]
+BertModel = Annotated[
+    str | None,
+    typer.Option(
+        "--bertscore",
+        metavar="MODEL",
+        help="Semantic similarity by BERTScore with this hub model or folder, as the paper has it "
+        "(extra train): roberta-large.",
+        show_default="token matching by the shipped encoder",
+    ),
+]
+BertLayer = Annotated[
+    int | None,
+    typer.Option(
+        "--bertscore-layer",
+        metavar="N",
+        help="The layer to compare by.",
+        show_default="known for the usual models",
+    ),
+]
 RunsNamed = Annotated[
     list[str],
     typer.Argument(
@@ -128,6 +152,22 @@ def wanted_simulator(
             fix="name it: --model openai/gpt-4o-mini, or realtalk/smollm2 which runs here",
         )
     return name, given
+
+
+def scorer_of(corpus: Corpus, bertscore: str | None, layer: int | None) -> Scorer:
+    """The scorer, with another measure of semantic similarity where one is named."""
+    from realtalk.errors import RealtalkError
+    from realtalk.persona.bertscore import BertScore
+    from realtalk.persona.scoring import Scorer
+
+    if bertscore is None:
+        if layer is not None:
+            raise RealtalkError(
+                "--bertscore-layer is of no use alone",
+                fix="name a model: --bertscore roberta-large",
+            )
+        return Scorer(corpus)
+    return Scorer(corpus, bertscore=BertScore(bertscore, layer=layer))
 
 
 def numbers_of(text: str) -> list[int]:
@@ -181,6 +221,26 @@ def load_runs(named: list[str]) -> list[Loaded]:
         label = name if equals and name != folder else f"{run.name} ({Path(folder).name})"
         found.setdefault(label, []).append(run)
     return [Loaded(*joined(name, runs), runs) for name, runs in found.items()]
+
+
+def apart(loaded: list[Loaded]) -> list[str]:
+    """A line for everything that the runs were not scored by alike."""
+    measured = {
+        "EI labels": "labels",
+        "semantic similarity": "semantic",
+        "similarity": "similarity",
+        "authorship": "authorship",
+    }
+    lines = []
+    for title, key in measured.items():
+        ways = {
+            str(run.settings.get("scoring", {}).get(key, "the shipped encoder"))
+            for each in loaded
+            for run in each.runs
+        }
+        if len(ways) > 1:
+            lines.append(f"{title} is not comparable: by {' and by '.join(sorted(ways))}")
+    return lines
 
 
 def are_published(loaded: list[Loaded]) -> bool:

@@ -29,11 +29,14 @@ __all__ = [
     "Device",
     "Found",
     "Precision",
+    "batches",
     "find",
     "load",
+    "longest",
     "parse_models",
     "quiet",
     "settle",
+    "told",
     "tweet",
 ]
 
@@ -103,7 +106,7 @@ def find(measure: str, name: str, local_files_only: bool) -> Found:
     else:
         place, _, pinned = name.partition("@")
         revision, offline = pinned or None, local_files_only
-    with quiet(transformers), _told(measure, name):
+    with quiet(transformers), told(measure, name):
         config = transformers.AutoConfig.from_pretrained(
             place, revision=revision, local_files_only=offline, trust_remote_code=False
         )
@@ -135,7 +138,7 @@ class Classifier:
         self._model = model
         self._tokenizer = tokenizer
         self._device = device
-        self._longest = _longest(model.config, tokenizer)
+        self._longest = longest(model.config, tokenizer)
 
     def logits(self, texts: Sequence[str], advance: Callable[[int], None]) -> list[list[float]]:
         """The model's outputs, a row a text; `advance` hears of every finished batch's size."""
@@ -147,7 +150,7 @@ class Classifier:
         names = list(tokens)
         lengths = [len(row) for row in tokens["input_ids"]]
         rows: list[list[float]] = [[] for _ in texts]
-        for batch in _batches(lengths, _BATCH_TOKENS[self._device]):
+        for batch in batches(lengths, _BATCH_TOKENS[self._device]):
             padded = self._tokenizer.pad(
                 {name: [tokens[name][index] for index in batch] for name in names},
                 return_tensors="pt",
@@ -169,7 +172,7 @@ def load(found: Found, device: str, precision: str) -> Iterator[Classifier]:
         "local_files_only": found.offline,
         "trust_remote_code": False,
     }
-    with quiet(transformers), _told(found.measure, found.place):
+    with quiet(transformers), told(found.measure, found.place):
         tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **where)
         model, notes = transformers.AutoModelForSequenceClassification.from_pretrained(
             found.place,
@@ -215,7 +218,7 @@ def quiet(transformers: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _told(measure: str, name: str) -> Iterator[None]:
+def told(measure: str, name: str) -> Iterator[None]:
     """Whatever goes wrong while a model is found or loaded, in one line with its cure."""
     try:
         yield
@@ -235,10 +238,8 @@ def _told(measure: str, name: str) -> Iterator[None]:
 
 def _cure(measure: str, hub: bool) -> str:
     other = " or check the name and the network" if hub else " or the name of a hub model"
-    return (
-        f"give a folder that holds config.json, weights and tokenizer: "
-        f"--model {measure}=FOLDER,{other}"
-    )
+    option = f": --model {measure}=FOLDER" if measure in DEFAULTS else ""
+    return f"give a folder that holds config.json, weights and tokenizer{option},{other}"
 
 
 def _hash(folder: Path, measure: str) -> str:
@@ -260,7 +261,7 @@ def _hash(folder: Path, measure: str) -> str:
     return digest.hexdigest()[:12]
 
 
-def _longest(config: Any, tokenizer: Any) -> int:
+def longest(config: Any, tokenizer: Any) -> int:
     """How many tokens a model can take; tokenizers without a limit say 10^30."""
     positions = getattr(config, "max_position_embeddings", None)
     limits = [int(tokenizer.model_max_length)]
@@ -268,11 +269,11 @@ def _longest(config: Any, tokenizer: Any) -> int:
         kind = str(getattr(config, "model_type", ""))
         offset = any(name in kind for name in _OFFSET_POSITIONS)
         limits.append(positions - (int(config.pad_token_id or 0) + 1 if offset else 0))
-    longest = min(limits)
-    return longest if longest < 10**6 else _UNKNOWN_LENGTH
+    most = min(limits)
+    return most if most < 10**6 else _UNKNOWN_LENGTH
 
 
-def _batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+def batches(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
     """Positions of texts, longest first, in batches of at most `most` padded tokens.
 
     The longest come first so that too large a batch for the memory fails at once.

@@ -21,6 +21,7 @@ from realtalk.measures.labels import Label, Labeller, TurnInput
 from realtalk.metrics.overlap import distinct, length_ratio, overlap
 from realtalk.metrics.similarity import Similarity, encoder_shipped
 from realtalk.persona.authorship import AUTHORSHIP_VERSION, Trial, hold_trial
+from realtalk.persona.bertscore import BertScore, Matched
 from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, Row
 from realtalk.persona.values import PersonaTask, PersonaTurn, Simulated
 
@@ -38,6 +39,7 @@ class Scorer:
         corpus: Corpus,
         labeller: Labeller | None = None,
         similarity: Similarity | None = None,
+        bertscore: BertScore | None = None,
     ) -> None:
         if labeller is None:
             from realtalk.measures.embedded import EmbeddedLabeller
@@ -46,6 +48,7 @@ class Scorer:
         self._corpus = corpus
         self._labeller = labeller
         self._similarity = similarity or (Similarity() if encoder_shipped() else None)
+        self._bertscore = bertscore
         self._truths: dict[tuple[str, str], Label] = {}
         self._trials: dict[tuple[str, str, str], Trial] = {}
 
@@ -57,6 +60,7 @@ class Scorer:
             "labels": f"{self._labeller.name} {self._labeller.version}",
             "similarity": "none" if self._similarity is None else self._similarity.version,
             "authorship": AUTHORSHIP_VERSION,
+            **({} if self._bertscore is None else {"semantic": self._bertscore.version}),
         }
 
     @property
@@ -104,16 +108,19 @@ class Scorer:
             row["length_ratio"] = length_ratio(row["simulated"], row["truth"])
             if row["length_ratio"] is None:
                 row["left_out"].append("length_ratio: no word")
+        pairs = [(row["simulated"], row["truth"]) for row in rows]
         if self._similarity is None:
             for row in rows:
                 row["left_out"] += [f"{name}: no encoder" for name in ("semantic", "cosine")]
-            return
-        pairs = [(row["simulated"], row["truth"]) for row in rows]
-        for row, near in zip(rows, self._similarity.scores(pairs), strict=True):
-            if near is None:
-                row["left_out"] += [f"{name}: no token" for name in ("semantic", "cosine")]
-            else:
-                row |= {"semantic": near.f1, "cosine": near.cosine}
+        else:
+            for row, near in zip(rows, self._similarity.scores(pairs), strict=True):
+                if near is None:
+                    row["left_out"] += [f"{name}: no token" for name in ("semantic", "cosine")]
+                else:
+                    row |= {"semantic": near.f1, "cosine": near.cosine}
+        if self._bertscore is not None:
+            for row, matched in zip(rows, self._bertscore.scores(pairs), strict=True):
+                _put_in_place(row, matched)
 
     def _trial(self, task: PersonaTask) -> Trial:
         key = (task.speaker, task.learning.chat.id, task.test.id)
@@ -185,6 +192,14 @@ def _agree(row: Row, truth: Label, said: Label) -> None:
             row[name] = float(real == made)
         else:
             row[name] = abs(real - made)
+
+
+def _put_in_place(row: Row, matched: Matched | None) -> None:
+    """BERTScore instead of the shipped encoder's token matching."""
+    kept = [why for why in row["left_out"] if not why.startswith("semantic:")]
+    row |= {"left_out": kept, "semantic": None if matched is None else matched.f1}
+    if matched is None:
+        row["left_out"].append("semantic: no token")
 
 
 def _facts(task: PersonaTask, trial: Trial, rows: Sequence[Row]) -> Row:

@@ -1,0 +1,164 @@
+"""Simulated and real texts → BERTScore, by a model of the hub or a folder.
+
+    found = BertScore("roberta-large")
+    found.scores([("see you there", "meet you at the bar")])
+    → [Matched(precision=0.91, recall=0.89, f1=0.90)]
+    found.version    → "BERTScore FacebookAI/roberta-large@722cf37b1afa layer 17"
+
+Every token goes with the nearest token of the other text, by the vectors of one of the model's
+layers; cosines are averaged over the prediction (precision) and over the truth (recall). As in
+the first implementation, the marks around a text may be matched with but have no say themselves;
+no weights by rarity, no rescaling. Needs the extra `train`; only weights are fetched, texts stay
+in this process. Without such a model the shipped encoder takes its place (metrics/similarity.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.measures.hub_models import Device, batches, find, longest, quiet, settle, told
+
+__all__ = ["LAYERS", "BertScore", "Matched"]
+
+_ROLE = "BERTScore"
+_AT_ONCE = 256  # pairs whose token vectors are held
+_BATCH_TOKENS = {"cpu": 1024, "cuda": 32_768}
+# Their tokens know whether a space comes before; a text begins as if one did.
+_SPACED = ("roberta", "bart", "gpt2", "deberta")
+# The layer of each model that agreed best with people in the first implementation's tests.
+LAYERS = {
+    "roberta-large": 17,
+    "roberta-base": 10,
+    "roberta-large-mnli": 19,
+    "distilroberta-base": 5,
+    "bert-base-uncased": 9,
+    "bert-large-uncased": 18,
+    "bert-base-multilingual-cased": 9,
+    "distilbert-base-uncased": 5,
+    "xlm-roberta-base": 9,
+    "xlm-roberta-large": 17,
+    "deberta-large-mnli": 18,
+    "deberta-xlarge-mnli": 40,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """BERTScore of one pair."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+class BertScore:
+    """One model, loaded when the first texts come. `layer` counts from 1; known for some models."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        layer: int | None = None,
+        device: Device = "auto",
+        local_files_only: bool = False,
+    ) -> None:
+        _library("torch")  # its own words where the extra is missing
+        self._device, _ = settle(device, "fp32")
+        self._found = find(_ROLE, model, local_files_only)
+        self._layer = _layer(self._found.title, self._found.config, layer)
+        self.version = f"BERTScore {self._found.title} layer {self._layer}"
+        self._loaded: tuple[Any, Any] | None = None
+
+    def scores(
+        self, pairs: Sequence[tuple[str, str]], progress: Progress = silent
+    ) -> list[Matched | None]:
+        """(prediction, truth) → one score each; None where a side has no token of its own."""
+        made: list[Matched | None] = []
+        for start in range(0, len(pairs), _AT_ONCE):
+            part = pairs[start : start + _AT_ONCE]
+            texts = list(dict.fromkeys(text.strip() for pair in part for text in pair))
+            vectors = dict(zip(texts, self._vectors(texts), strict=True))
+            made += [_matched(vectors[one.strip()], vectors[other.strip()]) for one, other in part]
+            progress(len(made), len(pairs), "BERTScore")
+        return made
+
+    def _load(self) -> tuple[Any, Any]:
+        if self._loaded is None:
+            transformers, found = _library("transformers"), self._found
+            where = {
+                "revision": found.revision,
+                "local_files_only": found.offline,
+                "trust_remote_code": False,
+            }
+            with quiet(transformers), told(_ROLE, found.place):
+                tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **where)
+                model = transformers.AutoModel.from_pretrained(
+                    found.place, dtype=_library("torch").float32, **where
+                )
+            self._loaded = model.to(self._device).eval(), tokenizer
+        return self._loaded
+
+    def _vectors(self, texts: Sequence[str]) -> list[tuple[Any, Any]]:
+        """Token vectors of length 1 of every text, and which tokens are its own."""
+        torch = _library("torch")
+        model, tokenizer = self._load()
+        most = longest(model.config, tokenizer)
+        space = " " if model.config.model_type in _SPACED else ""
+        given = [space + text if text else "" for text in texts]
+        tokens = tokenizer(given, truncation=True, max_length=most, padding=False)
+        marks = {tokenizer.cls_token_id, tokenizer.sep_token_id}
+        made: list[tuple[Any, Any]] = [(None, None)] * len(texts)
+        lengths = [len(row) for row in tokens["input_ids"]]
+        for batch in batches(lengths, _BATCH_TOKENS[self._device]):
+            padded = tokenizer.pad(
+                {name: [tokens[name][at] for at in batch] for name in tokens}, return_tensors="pt"
+            ).to(self._device)
+            with torch.inference_mode():
+                layers = model(**padded, output_hidden_states=True).hidden_states
+                near = torch.nn.functional.normalize(layers[self._layer].float(), dim=-1).cpu()
+            sides = padded["attention_mask"].cpu().bool()
+            for row, at in enumerate(batch):
+                own = torch.tensor([token not in marks for token in tokens["input_ids"][at]])
+                made[at] = near[row][sides[row]], own
+        return made
+
+
+def _matched(prediction: tuple[Any, Any], truth: tuple[Any, Any]) -> Matched | None:
+    (said, own), (real, its_own) = prediction, truth
+    if not (own.any() and its_own.any()):
+        return None
+    near = said @ real.T
+    precision = float(near.max(dim=1).values[own].mean())
+    recall = float(near.max(dim=0).values[its_own].mean())
+    total = precision + recall
+    return Matched(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+def _layer(title: str, config: Any, given: int | None) -> int:
+    deepest = int(config.num_hidden_layers)
+    if given is not None:
+        if not 1 <= given <= deepest:
+            raise RealtalkError(
+                f"there is no layer {given} of {deepest}", where=f"{_ROLE} model {title}"
+            )
+        return given
+    name = title.partition("@")[0].rpartition("/")[2]
+    if name not in LAYERS or LAYERS[name] > deepest:
+        raise RealtalkError(
+            "it is not known which layer of this model to compare by",
+            where=f"{_ROLE} model {title}",
+            fix=f"name one, from 1 to {deepest}: --bertscore-layer N",
+        )
+    return LAYERS[name]
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtraError("BERTScore", "train") from error

@@ -1,0 +1,152 @@
+"""BERTScore with a tiny random model saved to disk, against its formula written out."""
+
+from __future__ import annotations
+
+import math
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.persona.bertscore import LAYERS, BertScore
+
+needs_torch = pytest.mark.skipif(
+    find_spec("torch") is None or find_spec("transformers") is None,
+    reason="torch and transformers are not installed (the extra 'train')",
+)
+TEXTS = (
+    "we missed the last ferry and slept on the pier",
+    "ha",
+    "my grandmother's piano is finally in tune again",
+    "ok see you at nine then, by the pier",
+)
+PAIRS = [(one, other) for one in TEXTS for other in TEXTS]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch, transformers = import_module("torch"), import_module("transformers")
+    tokenizers = import_module("tokenizers")
+    trained = tokenizers.ByteLevelBPETokenizer()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trained.train_from_iterator(TEXTS, vocab_size=320, special_tokens=special)
+    trained._tokenizer.post_processor = tokenizers.processors.RobertaProcessing(
+        ("</s>", 2), ("<s>", 0)
+    )
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=trained._tokenizer,
+        **{"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"},
+        **{"sep_token": "</s>", "cls_token": "<s>", "mask_token": "<mask>"},
+    )
+    torch.manual_seed(3)
+    config = transformers.RobertaConfig(
+        **{"vocab_size": 320, "hidden_size": 32, "num_hidden_layers": 3, "type_vocab_size": 1},
+        **{"num_attention_heads": 2, "intermediate_size": 64, "initializer_range": 0.4},
+        **{"max_position_embeddings": 130, "pad_token_id": 1},
+    )
+    saved = tmp_path_factory.mktemp("bert") / "tiny"
+    transformers.RobertaModel(config).eval().save_pretrained(saved)
+    tokenizer.save_pretrained(saved)
+    return saved
+
+
+def written_out(folder: Path, layer: int, said: str, real: str) -> tuple[float, float, float]:
+    """The formula with loops and no batches."""
+    torch, transformers = import_module("torch"), import_module("transformers")
+    model = transformers.RobertaModel.from_pretrained(folder, add_pooling_layer=False).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    sides: list[list[list[float]]] = []
+    for text in (said, real):
+        ids = tokenizer(" " + text)["input_ids"]
+        with torch.no_grad():
+            found = model(torch.tensor([ids]), output_hidden_states=True).hidden_states[layer][0]
+        sides.append([row.tolist() for row in found])
+
+    def cosine(a: list[float], b: list[float]) -> float:
+        dot = sum(x * y for x, y in zip(a, b, strict=True))
+        return dot / math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+
+    one, other = sides
+    # The first and the last are the marks around the text: they can be met, but do not count.
+    best = [max(cosine(token, near) for near in other) for token in one[1:-1]]
+    precision = sum(best) / len(best)
+    best = [max(cosine(token, near) for near in one) for token in other[1:-1]]
+    recall = sum(best) / len(best)
+    return precision, recall, 2 * precision * recall / (precision + recall)
+
+
+@needs_torch
+def test_scores_are_those_of_the_formula(folder: Path) -> None:
+    found = BertScore(str(folder), layer=2, device="cpu").scores(PAIRS)
+    for (said, real), each in zip(PAIRS, found, strict=True):
+        assert each is not None
+        wanted = written_out(folder, 2, said, real)
+        assert (each.precision, each.recall, each.f1) == pytest.approx(wanted, abs=1e-5)
+        if said == real:
+            assert each.f1 == pytest.approx(1, abs=1e-5)
+    values = {round(each.f1, 4) for each in found if each is not None}
+    assert len(values) > 5  # the random model tells texts apart
+
+
+@needs_torch
+def test_a_text_without_tokens_has_no_score(folder: Path) -> None:
+    found = BertScore(str(folder), layer=1, device="cpu").scores([("  ", "ha"), ("ha", "ha")])
+    assert found[0] is None
+    assert found[1] is not None
+
+
+@needs_torch
+def test_the_layer_must_be_known_or_named(folder: Path) -> None:
+    with pytest.raises(RealtalkError, match=r"--bertscore-layer") as caught:
+        BertScore(str(folder))
+    assert str(folder.parent) not in str(caught.value)  # no folder of this machine
+    with pytest.raises(RealtalkError, match="no layer 4 of 3"):
+        BertScore(str(folder), layer=4)
+    assert BertScore(str(folder), layer=3).version.startswith("BERTScore tiny@")
+    assert LAYERS["roberta-large"] == 17
+
+
+@needs_torch
+def test_a_simulation_can_be_scored_by_it(folder: Path, tmp_path: Path) -> None:
+    from realtalk.cli.main import app
+    from realtalk.runs.folder import Run
+
+    words = ["persona", "simulate", "sample", "-s", "Mara", "--simulator", "copy", "--limit", "6"]
+    plain = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "plain")])
+    words += ["--bertscore", str(folder), "--bertscore-layer", "2"]
+    other = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "other")])
+    assert plain.exit_code == other.exit_code == 0, other.output
+    rows: list[Any] = [
+        pl.read_parquet(tmp_path / name / "rows.parquet") for name in ("plain", "other")
+    ]
+    assert rows[0]["cosine"].equals(rows[1]["cosine"])
+    scored = rows[1].drop_nulls("semantic")
+    assert len(scored) >= 4
+    pairs = list(zip(scored["simulated"], scored["truth"], strict=True))
+    wanted = BertScore(str(folder), layer=2, device="cpu").scores(pairs)
+    assert scored["semantic"].to_list() == pytest.approx([e.f1 for e in wanted if e is not None])
+    settings = Run.load(tmp_path / "other", "persona simulation").settings
+    assert settings["scoring"]["semantic"].startswith("BERTScore tiny@")
+    again = CliRunner().invoke(app, ["persona", "compare", *map(str, tmp_path.iterdir())])
+    assert "semantic similarity" in again.output
+
+
+def test_without_the_extra_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match="BERTScore"):
+        BertScore("roberta-large")
+
+
+def test_a_layer_alone_is_of_no_use() -> None:
+    from realtalk.cli.main import app
+
+    words = ["persona", "simulate", "sample", "-s", "Mara", "--bertscore-layer", "3"]
+    found = CliRunner().invoke(app, words)
+    assert found.exit_code != 0
+    assert "--bertscore-layer" in str(found.exception or found.output)
