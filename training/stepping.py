@@ -39,14 +39,12 @@ class Stepper:
         loss_of: Callable[[Tensor, int], Tensor],
         groups: Sequence[dict[str, Any]],
         total: int,
-        *,
-        recorded: bool | None = None,
     ) -> None:
         self._loss_of, self._total = loss_of, total
         self._parameters = [each for group in groups for each in group["params"]]
         self._device = self._parameters[0].device
         on_gpu = self._device.type == "cuda"
-        self._recording = on_gpu if recorded is None else recorded
+        self._recording = on_gpu
         self._rates = [float(group["lr"]) for group in groups]
         made = [
             {**group, "lr": torch.tensor(rate, device=self._device) if on_gpu else rate}
