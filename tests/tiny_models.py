@@ -1,10 +1,11 @@
-"""A two-layer causal model with random weights and a tokenizer trained on the spot."""
+"""Tiny models with random weights and tokenizers that are trained on the spot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n"
@@ -49,3 +50,19 @@ def save_tiny_model(
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+def roberta_tokenizer(texts: Iterable[str], words: int) -> Any:
+    """A byte-level tokenizer trained on the spot, in RoBERTa's form."""
+    tokenizers, transformers = import_module("tokenizers"), import_module("transformers")
+    trained = tokenizers.ByteLevelBPETokenizer()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    trained.train_from_iterator(list(texts), vocab_size=words, special_tokens=special)
+    trained._tokenizer.post_processor = tokenizers.processors.RobertaProcessing(
+        ("</s>", 2), ("<s>", 0)
+    )
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=trained._tokenizer,
+        **{"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"},
+        **{"sep_token": "</s>", "cls_token": "<s>", "mask_token": "<mask>"},
+    )

@@ -18,6 +18,7 @@ from realtalk.measures.hub import HubLabeller
 from realtalk.measures.hub_labels import outputs
 from realtalk.measures.hub_models import DEFAULTS, find, parse_models, tweet
 from realtalk.measures.labels import EMOTIONS, SENTIMENTS, Label, TurnInput, label_frame
+from tiny_models import roberta_tokenizer
 
 needs_torch = pytest.mark.skipif(
     find_spec("torch") is None or find_spec("transformers") is None,
@@ -46,19 +47,7 @@ def turns(texts: Sequence[str]) -> list[TurnInput]:
 
 @pytest.fixture(scope="session")
 def tokenizer() -> Any:
-    """A byte-level tokenizer trained on the spot, in RoBERTa's form."""
-    tokenizers, transformers = import_module("tokenizers"), import_module("transformers")
-    trained = tokenizers.ByteLevelBPETokenizer()
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    trained.train_from_iterator(TEXTS, vocab_size=400, special_tokens=special)
-    trained._tokenizer.post_processor = tokenizers.processors.RobertaProcessing(
-        ("</s>", 2), ("<s>", 0)
-    )
-    return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=trained._tokenizer,
-        **{"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"},
-        **{"sep_token": "</s>", "cls_token": "<s>", "mask_token": "<mask>"},
-    )
+    return roberta_tokenizer(TEXTS, 400)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.persona.bertscore import LAYERS, BertScore
+from tiny_models import roberta_tokenizer
 
 needs_torch = pytest.mark.skipif(
     find_spec("torch") is None or find_spec("transformers") is None,
@@ -32,18 +33,7 @@ PAIRS = [(one, other) for one in TEXTS for other in TEXTS]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch, transformers = import_module("torch"), import_module("transformers")
-    tokenizers = import_module("tokenizers")
-    trained = tokenizers.ByteLevelBPETokenizer()
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    trained.train_from_iterator(TEXTS, vocab_size=320, special_tokens=special)
-    trained._tokenizer.post_processor = tokenizers.processors.RobertaProcessing(
-        ("</s>", 2), ("<s>", 0)
-    )
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=trained._tokenizer,
-        **{"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>"},
-        **{"sep_token": "</s>", "cls_token": "<s>", "mask_token": "<mask>"},
-    )
+    tokenizer = roberta_tokenizer(TEXTS, 320)
     torch.manual_seed(3)
     config = transformers.RobertaConfig(
         **{"vocab_size": 320, "hidden_size": 32, "num_hidden_layers": 3, "type_vocab_size": 1},
