@@ -168,6 +168,27 @@ def test_redact_as_json_tells_counts_and_no_names(run: Any, tmp_path: Path) -> N
     assert (tmp_path / "key.json").stat().st_mode & 0o077 == 0
 
 
+def test_the_key_is_never_open_to_others(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes: list[int] = []
+    replace = Path.replace
+
+    def seen(path: Path, target: Path) -> Path:
+        if target.name == "key.json":
+            modes.append(path.stat().st_mode & 0o777)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", seen)
+    before = os.umask(0)
+    try:
+        assert run("redact", "sample", "--out", "shared", "--key", "key.json")[0] == 0
+    finally:
+        os.umask(before)
+    assert modes == [0o600]  # before it has its name, not only after
+    assert (tmp_path / "key.json").stat().st_mode & 0o777 == 0o600
+
+
 def test_the_wrong_path_is_said_at_once(run: Any) -> None:
     status, _, err = run("stats", "")
     assert (status, err.count("\n")) == (2, 1) and "the path is empty" in err

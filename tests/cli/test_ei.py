@@ -87,6 +87,7 @@ def test_agree_consistency_compare(run: Any, labelled: Path) -> None:
         (("sample", "--measures", "judge", "--out", "x"), "the judge needs one model"),
         (("sample", "--model", "openai/gpt-4o-mini"), "--model is not for --measures embedded"),
         (("sample", "--measures", "hub", "--prompts", "x"), "--prompts is not for --measures hub"),
+        (("sample", "--base-url", "http://x"), "--base-url is not for --measures embedded"),
         (("agree", "nowhere", "nowhere"), "no labels here"),
         (("consistency", "broken.parquet"), "not a readable Parquet file"),
     ],

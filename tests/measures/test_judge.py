@@ -104,7 +104,7 @@ def test_every_measure_is_filled(tmp_path: Path) -> None:
         total = label.emotional_reaction + label.interpretation + label.exploration
         assert label.empathy == total
     frame = label_frame(turns(3), labels, labeller.name, labeller.version)
-    assert frame["version"].unique().to_list() == [f"prompts 1, {MODEL}"]
+    assert frame["version"].unique().to_list() == [f"prompts 1, {MODEL} at {server.url}"]
     assert frame["reflective"].null_count() == 0
 
 
@@ -355,6 +355,15 @@ def test_own_prompts_are_asked_and_named(tmp_path: Path) -> None:
     assert server.prompts() == ["Mine: a grounding act?\n<turn>\nwords number 0\n</turn>"]
     assert labeller.version.startswith("prompts sha256:")
     assert not reasons(labels)
+
+
+def test_a_server_is_named_without_its_keys() -> None:
+    def version(base_url: str | None) -> str:
+        return JudgeLabeller(MODEL, base_url=base_url).version
+
+    assert version(None) == f"prompts 1, {MODEL}"
+    assert version("https://mara:pw@host.test:81/v1/?key=1").endswith(" at https://host.test:81/v1")
+    assert version("http://one.test/v1") != version("http://two.test/v1")
 
 
 def test_a_missing_extra_names_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -325,10 +325,10 @@ def redact(
         realtalk redact mara --out mara-shared --names "Aunt Fay,Willow Street"
     """
     from realtalk.cli.printing import print_json, say
+    from realtalk.corpora.private import write_private_json
     from realtalk.corpora.reading import Ledger, Reading
     from realtalk.corpora.redaction.redact import redact as rewrite
     from realtalk.corpora.store import store
-    from realtalk.corpora.writing import write_json
 
     with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
         corpus, mapping = rewrite(
@@ -339,8 +339,7 @@ def redact(
     clean = Reading(corpus=corpus, ledger=Ledger("entries", total, total))
     store(clean, out)
     if key is not None:
-        write_json(key, mapping.to_json())
-        key.chmod(0o600)
+        write_private_json(key, mapping.to_json())
     if json:
         # How many of each kind, and nothing that they stood for.
         told = str(key) if key is not None else None

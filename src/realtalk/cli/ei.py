@@ -93,6 +93,12 @@ def label(
         str,
         typer.Option("--ask", metavar="A,B", help="judge: which measures to ask for."),
     ] = "reflective,grounding,empathy",
+    base_url: Annotated[
+        str | None,
+        typer.Option(
+            "--base-url", metavar="URL", help="judge: the address of a server of your own."
+        ),
+    ] = None,
     connections: Annotated[
         int, typer.Option("--connections", help="judge: questions under way at once.")
     ] = 10,
@@ -117,6 +123,8 @@ def label(
         realtalk ei sample --measures hub --out labels
 
         realtalk ei sample --measures judge --model openai/gpt-4o-mini --out judged
+
+        realtalk ei sample --measures judge --model openai-api/my/model --base-url URL -o judged
     """
     from realtalk.cli.printing import print_json, say, show
     from realtalk.corpora.writing import write_parquet
@@ -126,7 +134,7 @@ def label(
     from realtalk.measures.label_files import write_labels
 
     rules_of(protocol)
-    labeller = _labeller(measures, model or [], prompts, ask, connections)
+    labeller = _labeller(measures, model or [], prompts, ask, connections, base_url)
     if measures == "judge" and out is None:
         raise RealtalkError("a judged run needs a place for its labels", fix="name it: --out DIR")
     with opened(path, format_name, read_options(gap)) as found:
@@ -169,7 +177,12 @@ def _label(
 
 
 def _labeller(
-    way: str, models: list[str], prompts: Path | None, ask: str, connections: int
+    way: str,
+    models: list[str],
+    prompts: Path | None,
+    ask: str,
+    connections: int,
+    base_url: str | None = None,
 ) -> Labeller:
     from realtalk.errors import RealtalkError
     from realtalk.registry import suggest
@@ -177,6 +190,7 @@ def _labeller(
     for option, given, ways in (
         ("--model", models, ("hub", "judge")),
         ("--prompts", prompts, ("judge",)),
+        ("--base-url", base_url, ("judge",)),
     ):
         if given and way in _WAYS and way not in ways:
             raise RealtalkError(
@@ -201,7 +215,11 @@ def _labeller(
             )
         wanted = [part.strip() for part in ask.split(",") if part.strip()]
         return JudgeLabeller(
-            models[0], measures=wanted, prompts=prompts, max_connections=connections
+            models[0],
+            measures=wanted,
+            prompts=prompts,
+            base_url=base_url,
+            max_connections=connections,
         )
     raise suggest("way to measure", way, list(_WAYS))
 

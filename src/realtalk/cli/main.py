@@ -12,6 +12,7 @@ import typer
 
 from realtalk import __version__
 from realtalk.cli import (
+    cache,
     corpus,
     data,
     demo,
@@ -54,6 +55,7 @@ app.add_typer(persona.app, name="persona")
 app.add_typer(threads.app, name="threads")
 app.add_typer(data.app, name="data")
 app.add_typer(models.app, name="models")
+app.add_typer(cache.app, name="cache")
 
 
 def _version(value: bool) -> None:

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from realtalk.corpora.download import cache_folder
 from realtalk.corpora.reading import Progress, silent
@@ -73,7 +74,7 @@ class JudgeLabeller:
         self.model = model
         self.measures = tuple(measure for measure in MEASURES if measure in measures)
         self.prompts = load_prompts(prompts)
-        self.version = f"prompts {self.prompts.version}, {model}"
+        self.version = f"prompts {self.prompts.version}, {model}{_at(base_url)}"
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> Sequence[Label]:
         """One label a turn; what the model did not answer is unscored with the reason."""
@@ -114,6 +115,15 @@ class JudgeLabeller:
             else:
                 columns |= read_answer(measure, reply.text) or {}
         return Label(**columns, unscored=unscored)
+
+
+def _at(base_url: str | None) -> str:
+    """Two servers may call different models by one name. Keys in an address stay out of files."""
+    if not base_url:
+        return ""
+    parts = urlsplit(base_url)
+    place = parts.netloc.rpartition("@")[2]
+    return f" at {urlunsplit((parts.scheme, place, parts.path.rstrip('/'), '', ''))}"
 
 
 def _key(number: int, measure: str) -> str:

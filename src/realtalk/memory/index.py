@@ -5,15 +5,18 @@
     index.encoded.tokens                       → the small vectors of all tokens, int8
 
 Encoding is the slow part, so that is what is stored, under a hash of the messages and of the
-encoder's version: a chat that changed is encoded again, one that did not never is. Word counts
-are made anew, which takes milliseconds.
+encoder's version: a chat that changed is encoded again, one that did not never is while it is
+kept. Only the owner reads the files, and those used longest ago go when they take too much room.
+Word counts are made anew, which takes milliseconds.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -24,9 +27,10 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Chat, Message
+from realtalk.corpora.caches import INDEXES, cache_limit, keep_within
 from realtalk.corpora.download import cache_folder
+from realtalk.corpora.private import private_file
 from realtalk.corpora.reading import Progress, silent
-from realtalk.corpora.writing import atomic_path
 from realtalk.encoders.sentences import Encoded, SentenceEncoder
 from realtalk.errors import RealtalkError
 from realtalk.memory.lexical import Bm25
@@ -93,10 +97,12 @@ class ChatIndex:
         plain = cls.around(chat, None)
         encoded = _load(path, len(plain.ids))
         if encoded is None:
+            limit = cache_limit()  # before the slow part: what is set wrong is said at once
             messages = chat.by_id
             texts = [named_text(messages[id_]) for id_ in plain.ids]
             encoded = encoder.encode(texts, plain.sessions.tolist(), progress)
             _save(path, encoded)
+            keep_within(INDEXES, path.parent, limit, path)
         return cls.around(chat, encoded)
 
     @classmethod
@@ -198,7 +204,8 @@ def _directions(sums: Sequence[npt.NDArray[np.float32]]) -> Floats:
 
 
 def _save(path: Path, encoded: Encoded) -> None:
-    with atomic_path(path) as temporary, temporary.open("wb") as stream:
+    # Vectors tell something of a private text.
+    with private_file(path) as stream:
         np.savez(
             stream,
             vectors=encoded.vectors,
@@ -212,6 +219,8 @@ def _load(path: Path, messages: int) -> Encoded | None:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             vectors, tokens, offsets = (stored[n] for n in ("vectors", "tokens", "offsets"))
+            with suppress(OSError):  # a cache that may only be read is one
+                os.utime(path)  # its last use: not every disk notes that a file was read
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
     if len(vectors) != messages or len(offsets) != messages + 1 or offsets[-1] != len(tokens):

@@ -1,0 +1,204 @@
+"""`cache list` and `cache clear`: what realtalk keeps on this machine, shown and removed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from realtalk.cli.options import Json
+
+if TYPE_CHECKING:
+    from realtalk.corpora.caches import Item, Kind, Removed
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="What realtalk keeps on this machine, and how to be rid of it.", no_args_is_help=True
+)
+
+Cache = Annotated[
+    Path | None,
+    typer.Option("--cache", metavar="DIR", help="Instead of the user's cache folder."),
+]
+_DAY = 86_400.0
+
+
+@app.command("list")
+def list_(cache: Cache = None, json: Json = False) -> None:
+    """Show what is kept: what for, how much, when it was last used, what it holds of chats.
+
+    Words are those of a chat or of a model that has read one. Vectors hold no words, but tell
+    something of them. Indexes and vectors stay within 2 GB each, or what REALTALK_CACHE_LIMIT
+    says (such as 500MB). What you name with --out is yours and not here.
+
+    Examples:
+
+        realtalk cache list
+
+        realtalk cache list --json
+    """
+    from realtalk.cli.printing import print_json, say, show
+    from realtalk.corpora.caches import KINDS, cache_limit, survey
+    from realtalk.corpora.download import cache_folder
+
+    root = cache_folder(cache)
+    found = survey(root)
+    limit = cache_limit()
+    entries = [
+        _entry(kind, [item for item in found.items if item.kind is kind], root, limit)
+        for kind in KINDS.values()
+    ]
+    if json:
+        print_json({"folder": str(root), "kinds": entries, "strangers": found.strangers})
+        return
+    columns = ("kind", "files", "size", "last used", "holds", "for")
+    rows = [
+        (e["kind"], e["files"], _size(e["bytes"]), _short(e["last_used"]), e["holds"], e["for"])
+        for e in entries
+    ]
+    show("kept on this machine", columns, rows)
+    say(f"in {root}, {_size(sum(e['bytes'] for e in entries))} together")
+    if found.strangers:
+        say(f"not put there by realtalk, and left alone: {found.strangers:,}")
+
+
+@app.command()
+def clear(
+    kinds: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[KIND]...", help="Kinds as `cache list` names them; all where none is named."
+        ),
+    ] = None,
+    older_than: Annotated[
+        float | None,
+        typer.Option("--older-than", metavar="DAYS", help="Only what was not used for so long."),
+    ] = None,
+    from_chats: Annotated[
+        bool,
+        typer.Option(
+            "--from-chats", help="Only what was made from chats: downloads and models stay."
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    cache: Cache = None,
+    json: Json = False,
+) -> None:
+    """Remove what is kept, after asking. Everything can be made or downloaded again.
+
+    Only files that realtalk put there are removed; links are not followed, and a file that is
+    being written stays. The status is 1 where something had to stay.
+
+    Examples:
+
+        realtalk cache clear --from-chats
+
+        realtalk cache clear answers judge --yes
+
+        realtalk cache clear --older-than 30
+    """
+    from realtalk.cli.printing import print_json, say, warn
+    from realtalk.corpora.caches import KINDS, forget, remove, survey
+    from realtalk.corpora.download import cache_folder
+    from realtalk.errors import RealtalkError
+
+    chosen = [each for each in _chosen(kinds or []) if each.from_chats or not from_chats]
+    if older_than is not None and not older_than >= 0:
+        raise RealtalkError(f"--older-than must be 0 days or more, not {older_than:g}")
+    moment = None if older_than is None else time.time() - older_than * _DAY
+    root = cache_folder(cache)
+    items = [item for item in survey(root).items if item.kind in chosen]
+    old = [item for item in items if moment is None or item.used < moment]
+    # A file in daily use may hold much that is not.
+    mixed = [item for item in items if item.kind.forget and item not in old]
+    if not old and not mixed:
+        done = [remove([])]
+    else:
+        if not yes:
+            _ask(old, mixed, [kind for kind in KINDS.values() if kind in chosen], root)
+        done = [remove(old), *([] if moment is None else [forget(mixed, moment)])]
+    files, size = sum(each.files for each in done), sum(each.size for each in done)
+    left = _left(done, root)
+    if json:
+        print_json({"folder": str(root), "files": files, "bytes": size, "left": left})
+    else:
+        say(f"removed {files:,} files, {_size(size)} freed" if files or size else "nothing removed")
+        for each in left:
+            warn(f"{each['path']} stays: {each['reason']}")
+    if left:
+        raise typer.Exit(1)
+
+
+def _chosen(names: Sequence[str]) -> list[Kind]:
+    from realtalk.corpora.caches import KINDS
+    from realtalk.registry import suggest
+
+    for name in names:
+        if name not in KINDS:
+            raise suggest("kind of cache", name, list(KINDS))
+    return [kind for name, kind in KINDS.items() if not names or name in names]
+
+
+def _ask(old: Sequence[Item], mixed: Sequence[Item], kinds: Sequence[Kind], root: Path) -> None:
+    """Says what would go and waits for a yes."""
+    from realtalk.cli.printing import say
+    from realtalk.errors import RealtalkError
+
+    if not sys.stdin.isatty():
+        raise RealtalkError(
+            "nothing was removed, for there is nobody to ask",
+            where=str(root),
+            fix="add --yes if you are sure",
+        )
+    for kind in kinds:
+        mine = [item for item in old if item.kind is kind]
+        if mine:
+            files, size = sum(len(each.files) for each in mine), sum(each.size for each in mine)
+            say(f"{kind.name}: {files:,} files, {_size(size)}, {kind.purpose}")
+    for item in mixed:
+        say(f"{item.kind.name}: what is old inside {item.files[0].name}")
+    if not typer.confirm(f"Remove this from {root}?", err=True):
+        say("nothing removed")
+        raise typer.Exit
+
+
+def _left(done: Sequence[Removed], root: Path) -> list[dict[str, str]]:
+    return [
+        {"path": path.relative_to(root).as_posix(), "reason": reason}
+        for each in done
+        for path, reason in each.left
+    ]
+
+
+def _entry(kind: Kind, items: Sequence[Item], root: Path, limit: int) -> dict[str, Any]:
+    from datetime import datetime
+
+    used = max((item.used for item in items), default=None)
+    return {
+        "kind": kind.name,
+        "for": kind.purpose,
+        "files": sum(len(item.files) for item in items),
+        "bytes": sum(item.size for item in items),
+        "last_used": None
+        if used is None
+        else datetime.fromtimestamp(used).astimezone().isoformat(timespec="seconds"),
+        "holds": kind.holds,
+        "from_chats": kind.from_chats,
+        "limit_bytes": limit if kind.bounded else None,
+        "folders": [str(root / folder) for folder in kind.folders],
+    }
+
+
+def _short(moment: str | None) -> str | None:
+    return None if moment is None else moment[:16].replace("T", " ")
+
+
+def _size(count: int) -> str:
+    from rich.filesize import decimal
+
+    return decimal(count)

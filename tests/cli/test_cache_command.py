@@ -1,0 +1,157 @@
+"""`realtalk cache`: what is kept is shown, and removed only by those who mean it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from realtalk.threads.stored import VectorStore
+
+DAY = 86_400
+ANSWER = "answers/generate/openai/gpt-4o-mini/" + "0a" * 16
+INDEX = "memory/" + "0b" * 16 + ".npz"
+CORPUS = "locomo/locomo10.json"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache with an answer, an index, a published corpus, and a file that is somebody's own."""
+    root = tmp_path / "kept"
+    for name, days in ((ANSWER, 1), (INDEX, 40), (CORPUS, 90), ("memory/mine.txt", 90)):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * 1000)
+        os.utime(path, (time.time() - days * DAY,) * 2)
+    monkeypatch.setenv("REALTALK_CACHE", str(root))
+    return root
+
+
+def held(root: Path) -> set[str]:
+    return {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+
+
+ALL = {ANSWER, INDEX, CORPUS, "memory/mine.txt"}
+
+
+def test_list_tells_what_is_there_and_what_it_holds(run: Any, cache: Path) -> None:
+    told = json.loads(run("cache", "list", "--json")[1])
+    assert (told["folder"], told["strangers"]) == (str(cache), 1)
+    kinds = {each["kind"]: each for each in told["kinds"]}
+    assert (kinds["answers"]["files"], kinds["answers"]["bytes"]) == (1, 1000)
+    assert (kinds["answers"]["holds"], kinds["answers"]["from_chats"]) == ("words", True)
+    assert (kinds["indexes"]["holds"], kinds["indexes"]["limit_bytes"]) == ("vectors", 2 * 10**9)
+    assert kinds["corpora"]["from_chats"] is False
+    assert (kinds["judge"]["files"], kinds["judge"]["last_used"]) == (0, None)
+    assert kinds["indexes"]["last_used"] < kinds["answers"]["last_used"]
+    status, out, err = run("cache", "list")
+    assert status == 0 and "what models answered" in out and "1.0 kB" in out
+    assert "3.0 kB together" in err and "left alone: 1" in err
+
+
+def test_listing_is_no_use(run: Any, cache: Path) -> None:
+    before = run("cache", "list", "--json")[1]
+    assert run("cache", "list", "--json")[1] == before
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        ((), {"memory/mine.txt"}),
+        (("indexes",), ALL - {INDEX}),
+        (("indexes", "answers"), ALL - {INDEX, ANSWER}),
+        (("--from-chats",), {CORPUS, "memory/mine.txt"}),
+        (("--older-than", "30"), {ANSWER, "memory/mine.txt"}),
+        (("corpora", "--from-chats"), ALL),
+        (("--older-than", "100"), ALL),
+    ],
+)
+def test_clear_removes_what_was_named(
+    run: Any, cache: Path, words: tuple[str, ...], left: set[str]
+) -> None:
+    status, out, err = run("cache", "clear", *words, "--yes")
+    gone = len(ALL) - len(left)
+    assert (status, out, held(cache)) == (0, "", left)
+    assert (f"removed {gone} files, {gone}.0 kB freed" if gone else "nothing removed") in err
+
+
+def test_clear_as_json(run: Any, cache: Path) -> None:
+    told = json.loads(run("cache", "clear", "--yes", "--json")[1])
+    assert told == {"folder": str(cache), "files": 3, "bytes": 3000, "left": []}
+
+
+def test_old_vectors_go_from_a_file_in_daily_use(
+    run: Any, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = VectorStore(cache / "threads" / "vectors-1.sqlite")
+    with monkeypatch.context() as then:
+        then.setattr(
+            "realtalk.threads.stored._now", lambda: int((time.time() - 60 * DAY) * 1_000_000)
+        )
+        store.put(["long ago"], np.ones((1, 384), np.float32))
+    store.put(["today"], np.ones((1, 384), np.float32))
+    assert run("cache", "clear", "vectors", "--older-than", "30", "--yes")[0] == 0
+    assert list(store.get(["long ago", "today"])) == ["today"]
+
+
+def test_what_must_stay_is_named_and_the_status_says_so(run: Any, cache: Path) -> None:
+    os.utime(cache / ANSWER)
+    status, _, err = run("cache", "clear", "--yes")
+    assert status == 1 and held(cache) == {ANSWER, "memory/mine.txt"}
+    assert f"{ANSWER} stays: being written" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("clear", "indxes", "--yes"), "unknown kind of cache 'indxes'; did you mean 'indexes'?"),
+        (("clear", "--older-than", "-1", "--yes"), "--older-than must be 0 days or more"),
+        (("clear", "--older-than", "nan", "--yes"), "--older-than must be 0 days or more"),
+        (("clear",), "nothing was removed, for there is nobody to ask; add --yes"),
+        (("clear", "--cache", "file", "--yes"), "cannot be read"),
+    ],
+)
+def test_a_wrong_call_removes_nothing(
+    run: Any, cache: Path, words: tuple[str, ...], line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (cache.parent / "file").write_text("", "utf-8")
+    with Path(os.devnull).open() as nobody:
+        monkeypatch.setattr(sys, "stdin", nobody)
+        status, _, err = run("cache", *words)
+    assert status == 2 and line in err and err.count("\n") == 1
+    assert held(cache) == ALL
+
+
+@pytest.mark.parametrize("answer", ["y", "n", ""])
+def test_a_person_is_asked(cache: Path, answer: str) -> None:
+    import pty
+
+    master, terminal = pty.openpty()
+    os.write(master, f"{answer}\n".encode())
+    done = subprocess.run(
+        [sys.executable, "-m", "realtalk", "cache", "clear", "answers"],
+        stdin=terminal,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    os.close(master)
+    os.close(terminal)
+    assert "answers: 1 files, 1.0 kB, what models answered" in done.stderr
+    assert f"Remove this from {cache}? [y/N]:" in done.stderr
+    assert (held(cache) == ALL) == (answer != "y")
+    assert (done.returncode, done.stdout.strip()) == (0, "")
+
+
+def test_an_empty_cache_is_no_error(run: Any, tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "nowhere")
+    assert json.loads(run("cache", "list", "--cache", nowhere, "--json")[1])["strangers"] == 0
+    status, _, err = run("cache", "clear", "--cache", nowhere)
+    assert (status, err) == (0, "nothing removed\n")

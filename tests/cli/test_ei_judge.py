@@ -1,0 +1,63 @@
+"""`realtalk ei --measures judge --base-url`: a server of one's own, on loopback."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from judge_server import Call, JudgeServer
+
+pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+]
+
+CHAT = [
+    {"speaker": "Wren", "text": "I keep thinking about the ferry we missed", "session": 1},
+    {"speaker": "Oke", "text": "did you sleep at all?", "session": 1},
+]
+WORDS = ("ei", "chat.jsonl", "--measures", "judge", "--model", "openai-api/local/tiny")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
+    (tmp_path / "chat.jsonl").write_text("\n".join(map(json.dumps, CHAT)) + "\n", "utf-8")
+    yield
+    gc.collect()  # here, where the engine's warnings are silenced
+
+
+def reflects(call: Call) -> str:
+    return str(call.turn.startswith("I keep"))
+
+
+def test_the_named_server_is_asked_and_named(run: Any, tmp_path: Path) -> None:
+    with JudgeServer(reflects) as server:
+        given = ("--ask", "reflective", "--base-url", server.url, "--out", "judged", "--json")
+        status, _, err = run(*WORDS, *given)
+        assert (status, len(server.calls)) == (0, 2), err
+        assert run(*WORDS, *given)[0] == 0
+        assert len(server.calls) == 2  # the answers were kept
+        frame = pl.read_parquet(tmp_path / "judged" / "labels.parquet")
+        assert frame["reflective"].to_list() == [True, False]
+        assert frame["version"][0].endswith(f"tiny at {server.url}")
+        told = json.loads(run("cache", "list", "--json")[1])
+    kept = {each["kind"]: each["files"] for each in told["kinds"] if each["files"]}
+    assert (kept, told["strangers"]) == ({"judge": 2}, 0)
+
+
+def test_another_server_is_another_labelling(run: Any) -> None:
+    for number in range(2):
+        with JudgeServer(reflects) as server:
+            given = ("--ask", "reflective", "--base-url", server.url, "--out", "judged")
+            status, _, err = run(*WORDS, *given)
+            assert len(server.calls) == 2 * (1 - number)
+    assert status == 2 and "holds labels made otherwise" in err and err.count("\n") == 1

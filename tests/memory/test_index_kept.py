@@ -1,0 +1,77 @@
+"""Indexes on disk: private, within the limit, the one used longest ago goes first."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from realtalk.chat import Chat, Message, Session
+from realtalk.corpora.caches import INDEXES, LIMIT, survey
+from realtalk.encoders.sentences import SentenceEncoder
+from realtalk.errors import RealtalkError
+from realtalk.memory.index import ChatIndex, content_key
+
+
+@pytest.fixture(scope="module")
+def encoder() -> SentenceEncoder:
+    return SentenceEncoder()
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "kept"))
+    return tmp_path / "kept" / "memory"
+
+
+def chat(number: int) -> Chat:
+    said = tuple(
+        Message(f"D1:{n}", "Wren", None, f"the ferry {number} was late for the {n}th time")
+        for n in range(1, 5)
+    )
+    return Chat(f"harbour-{number}", ("Wren",), (Session(1, None, said),))
+
+
+def made(number: int, encoder: SentenceEncoder, kept: Path) -> Path:
+    ChatIndex.of(chat(number), encoder)
+    return kept / f"{content_key(chat(number), encoder.version)}.npz"
+
+
+def test_the_oldest_by_use_go_and_come_again(
+    encoder: SentenceEncoder, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [made(number, encoder, kept) for number in range(3)]
+    for hours, path in zip((9, 5, 7), paths, strict=True):
+        os.utime(path, (time.time() - hours * 3600,) * 2)
+    ChatIndex.of(chat(0), encoder)  # read: no longer the oldest
+    monkeypatch.setenv(LIMIT, f"{sum(path.stat().st_size for path in paths)}B")
+    newest = made(3, encoder, kept)
+    assert [path.exists() for path in (*paths, newest)] == [True, True, False, True]
+    monkeypatch.setenv(LIMIT, "1B")
+    assert made(2, encoder, kept).exists()  # just written, though it is too much
+    assert [path.exists() for path in (*paths, newest)] == [False, False, True, False]
+
+
+def test_only_the_owner_reads_an_index_and_it_is_declared(
+    encoder: SentenceEncoder, kept: Path
+) -> None:
+    before = os.umask(0)
+    try:
+        path = made(0, encoder, kept)
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o600
+    found = survey(kept.parent)
+    assert [(item.kind, item.files) for item in found.items] == [(INDEXES, (path,))]
+    assert found.strangers == 0
+
+
+def test_a_wrong_limit_is_said_before_the_slow_part(
+    encoder: SentenceEncoder, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(LIMIT, "lots")
+    with pytest.raises(RealtalkError, match="'lots' is no size"):
+        made(0, encoder, kept)
+    assert not kept.exists()
