@@ -30,18 +30,19 @@ from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.memory.registry import BUDGETLESS, make_memory, parse_settings
 from realtalk.memory.values import Budget, Built
+from realtalk.metrics.answers import ABSTAINING
 from realtalk.persona.inspecting import persona_simulation
 from realtalk.probing.asking import Plan, bare, built_without_questions, known_by
 from realtalk.probing.budgets import parse_budgets
 from realtalk.probing.judging import UNTOLD, read_verdict, refuse_own_judge
 from realtalk.probing.readers import Item, NoReader, prompt_of
-from realtalk.probing.rows import ANSWER_SCORES, answer_scores
+from realtalk.probing.rows import ANSWER_SCORES, answer_scores, category_of, may_abstain
 from realtalk.probing.wording import Wording, load_wording
 from realtalk.threads.inspecting import threads
 
 __all__ = ["memory_probing", "persona_simulation", "threads"]
 
-_VERSION = "1"
+_VERSION = "2"
 
 
 @task
@@ -70,7 +71,7 @@ def memory_probing(
     made = make_memory(memory, given)
     plan = Plan(corpus, made, NoReader(), budgets, names or None, questions)
     wording = load_wording(Path(prompts) if prompts else None)
-    abstain = any(q.category == "adversarial" for chat in corpus.chats for q in chat.questions)
+    abstain = may_abstain(corpus)
     scorers: list[Scorer] = [formulas()]
     if judge is not None:
         scorers += [lenient(judge, wording), strict(judge, wording)]
@@ -94,14 +95,15 @@ def _pairs(text: str) -> dict[str, str]:
 
 
 def _sample(chat: Chat, question: Question) -> Sample:
+    category = category_of(question)
     return Sample(
         input=question.text,
-        target=UNTOLD if question.answer is None else question.answer,
+        target=UNTOLD if question.answer is None or category in ABSTAINING else question.answer,
         id=f"{chat.id}:{question.id}",
         metadata={
             "chat": chat.id,
             "question": question.id,
-            "category": question.category,
+            "category": category,
             "told": question.answer is not None,
         },
     )

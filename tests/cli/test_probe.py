@@ -66,8 +66,12 @@ def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None
     found = json.loads(out)
     assert found["scores"]["f1"]["n"] == 12
     assert found["scores"]["all@budget"]["second"] == 1.0
-    status, out, _ = run("probe", "compare", "short", "whole")
-    assert status == 0 and "McNemar" in out
+    chats = found["scores"]["f1"]["by_chat"]
+    assert (chats["chats"], chats["p"], chats["p_holm"]) == (2, None, None)
+    assert "fewer than 5 chats" in chats["unscored"]
+    status, out, err = run("probe", "compare", "short", "whole")
+    assert status == 0 and "McNemar" in out and "p by chat" in out
+    assert "fewer than 5 chats for" in err and "cannot be told" in err
 
 
 def test_contexts_out_and_answers_in(run: Any, tmp_path: Path) -> None:
@@ -85,6 +89,61 @@ def test_contexts_out_and_answers_in(run: Any, tmp_path: Path) -> None:
     assert status == 0
     assert json.loads(out)["answers"]["all"]["n"] == 50
     assert "unscored: 1 of 51 (no answer was given)" in err
+
+
+def test_a_run_of_an_earlier_version_is_brought_up_to_date(run: Any, tmp_path: Path) -> None:
+    words = ("probe", "sample", "--memory", "recent", "--limit", "6", "--budget", "300")
+    assert run(*words, "--out", "old")[0] == run(*words, "--out", "new")[0] == 0
+    place = tmp_path / "old" / "run.json"
+    told = json.loads(place.read_text("utf-8"))
+    del told["settings"]["scoring"]
+    place.write_text(json.dumps(told), "utf-8")
+    fix = "bring it up to date: realtalk probe rescore old"
+    for call in (("probe", "compare", "old", "new"), (*words, "--out", "old")):
+        status, _, err = run(*call)
+        assert status == 2 and fix in err and err.count("\n") == 1
+    status, _, err = run("probe", "rescore", "old")
+    assert status == 0 and "scored again: 0 of 6 rows changed" in err
+    assert run("probe", "compare", "old", "new")[0] == 0
+    assert run(*words, "--out", "old")[0] == 0
+    status, _, err = run("probe", "rescore", "old", "--prompts", "mine")
+    assert status == 2 and "--prompts is for a judge" in err
+
+
+def fired() -> dict[str, Any]:
+    """A chat in REALTALK's layout, with four questions."""
+    said = [
+        {
+            **{"clean_text": f"kiln {n} is warm", "speaker": ("Mara", "Theo")[n % 2]},
+            **{"date_time": f"02.03.2026, 18:0{n}:00", "dia_id": f"D1:{n}"},
+        }
+        for n in range(1, 6)
+    ]
+    asked = [
+        {"question": f"What of {n}?", "answer": "warm", "evidence": [f"D1:{n}"], "category": 1}
+        for n in range(1, 5)
+    ]
+    return {
+        "name": {"speaker_1": "Mara", "speaker_2": "Theo"},
+        "session_1_date_time": "02.03.2026, 18:01:00",
+        "session_1": said,
+        "qa": asked,
+    }
+
+
+def test_enough_chats_are_tested_as_chats(run: Any, tmp_path: Path) -> None:
+    Path("corpus").mkdir()
+    for number in range(5):
+        Path("corpus", f"Chat_{number}.json").write_text(json.dumps(fired()), "utf-8")
+    words = ("probe", "corpus", "--reader", "none", "--out")
+    assert run(*words, "all", "--memory", "whole")[0] == 0
+    assert run(*words, "none", "--memory", "none")[0] == 0
+    status, out, err = run("probe", "compare", "none", "all", "--json")
+    assert status == 0
+    found = json.loads(out)["scores"]["recall@budget"]
+    assert found["by_chat"]["p"] == 2 / 2**5 and found["by_chat"]["exact"] is True
+    assert found["p"] < found["by_chat"]["p"] == found["by_chat"]["p_holm"] / 2
+    assert "trust p by chat" in err and "5 chats cannot give a p below 0.062" in err
 
 
 def test_a_sweep_draws_score_against_tokens(run: Any, tmp_path: Path) -> None:
@@ -141,6 +200,8 @@ def test_a_model_answers_and_another_judges(
         (("sample-threads", "--memory", "recent"), "has no questions"),
         (("sample", "--memory", "whole", "--budget", "1000"), "the memory whole takes no budget"),
         (("contexts", "sample", "-m", "none", "-b", "9", "-o", "x"), "takes no budget"),
+        (("contexts", "sample", "-m", "recent", "-o", "."), "is a folder"),
+        (("score", "sample", "empty.jsonl"), "holds no answer"),
         (("sample", "--memory", "recent", "--prompts", "nowhere"), "--prompts is for a language"),
         (("sample", "--memory", "recent", "--max-tokens", "9"), "--max-tokens is for a language"),
         (("sample", "--model", "a/b", "--max-tokens", "0"), "--max-tokens must be 1 or more"),
@@ -154,6 +215,7 @@ def test_a_model_answers_and_another_judges(
 def test_a_wrong_call_is_one_line(
     run: Any, tmp_path: Path, words: tuple[str, ...], line: str
 ) -> None:
+    (tmp_path / "empty.jsonl").write_text("\n", "utf-8")
     (tmp_path / "bad.jsonl").write_text('{"answer": "x"}\n', "utf-8")
     status, _, err = run("probe", *words)
     assert status == 2

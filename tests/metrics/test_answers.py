@@ -145,6 +145,12 @@ def test_equal_dates_match_in_any_dress(prediction: str, gold: str) -> None:
         ("a few weeks after January 12, 2024", "few weeks after 12 Jan 2024", 1.0),
         ("19.01.2024, 20.01.2024", "19 January 2024", 2 / 3),
         ("from 1 May 2023 to 3 May 2023", "03.05.2023 - 01.05.2023", 2 / 3),
+        ("3-5 May 2023", "03.05.2023 - 05.05.2023", 1.0),
+        ("May 3-5, 2023", "3 May 2023 to 5 May 2023", 0.8),
+        ("3-5 May 2023", "3-5 May 2022", 0.0),
+        ("4-5 May 2023", "3-5 May 2023", 0.5),
+        ("28 December - 2 January 2024", "28.12.2023-02.01.2024", 1.0),
+        ("28 December 2024 - 2 January 2025", "28 December - 2 January 2024", 0.0),
     ],
 )
 def test_dates_count_as_one_word(prediction: str, gold: str, value: float) -> None:
@@ -165,6 +171,30 @@ def test_the_other_scores() -> None:
     assert rouge_l("swimming in lakes", "lake swim", "single_hop") == pytest.approx(0.4)
     assert token_f1("swimming in lakes", "lake swim") == pytest.approx(0.8)
     assert abstained("That was NOT MENTIONED.")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("Not mentioned.", "You did not mention the bus.", "The information is not enough."),
+        *("There is no information on that", "it wasn’t mentioned", "I don't know", "Unknown"),
+        *("She never said which", "That cannot be determined", "not explicitly stated"),
+        *("There's insufficient context to answer", "I can't tell from the chat"),
+    ],
+)
+def test_an_abstention_may_be_said_in_many_ways(said: str) -> None:
+    assert score_answer(said, "You never named a harbour.", "abstention").f1 == 1.0
+
+
+@pytest.mark.parametrize("said", ["in Tromsø", "", "the blue kiln", "ten days", "Nothing but tea"])
+def test_an_answer_is_no_abstention(said: str) -> None:
+    wrong = score_answer(said, "You never named a harbour.", "abstention")
+    assert (wrong.f1, wrong.exact, wrong.rouge_l, wrong.date_f1) == (0.0, 0.0, 0.0, 0.0)
+
+
+def test_locomo_keeps_the_words_of_its_released_code() -> None:
+    assert score_answer("I don't know", None, "adversarial").f1 == 0.0
+    assert not abstained("You did not mention it")
 
 
 def test_what_cannot_be_scored_is_not_zero() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 
@@ -217,3 +218,117 @@ def test_a_written_date_at_the_end_of_the_calendar_breaks_nothing(
 ) -> None:
     for found in resolve(text, said):
         assert found.first <= found.last
+
+
+def ends(*told: tuple[int | None, ...]) -> list[PartialDate]:
+    return [PartialDate(*each) for each in told]
+
+
+SHORT = ends((2023, 5, 3), (2023, 5, 5))
+LONG = ends((2023, 12, 28), (2024, 1, 2))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("3-5 May 2023", "3–5 May 2023", "3 — 5 May, 2023", "03 - 05 May 2023"),
+        *("3 to 5 May 2023", "from 3 until 5 May 2023", "between 3 and 5 May 2023"),
+        *("3rd-5th of May 2023", "from the 3rd to the 5th of May, 2023", "3 May - 5 May 2023"),
+        *("Wed 3 to Fri 5 May 2023", "from Wednesday, 3 May to Friday, 5 May 2023"),
+        *("May 3-5, 2023", "May 3rd–5th 2023", "May 3 to 5, 2023", "May 3 through May 5, 2023"),
+        *("Between May 3rd and 5th, 2023.", "May 3 - May 5, 2023", "3-5 may '23"),
+        *("03.05.2023-05.05.2023", "03.05.2023 - 05.05.2023", "03.05.-05.05.2023"),
+        *("03.-05.05.2023", "3.5.–5.5.2023", "3./5.05.2023", "3/5-5/5/2023"),
+        *("3/5/2023-5/5/2023", "2023-05-03 to 2023-05-05", "2023-05-03/2023-05-05"),
+        *("from 3 May 2023 to 5 May", "3 May 2023 until 5 May, I think", "3 and 5 May 2023"),
+    ],
+)
+def test_both_ends_of_a_range_have_its_month_and_year(text: str) -> None:
+    assert [found.value for found in find_dates(text)] == SHORT
+    spans = [(found.start, found.end) for found in find_dates(text)]
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert spans[0][1] <= spans[1][0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("from 28 December 2023 to 2 January 2024", "28 December to 2 January 2024"),
+        *("28 Dec – 2 Jan 2024", "Dec 28 - Jan 2, 2024", "December 28-January 2, 2024"),
+        *("28.12.-02.01.2024", "28.12.2023-02.01.2024", "between 28 December and 2 January 2024"),
+        "from 28 December 2023 until 2 January",
+    ],
+)
+def test_a_range_over_the_new_year_has_two_years(text: str) -> None:
+    assert [found.value for found in find_dates(text)] == LONG
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("May-June 2023", ends((2023, 5), (2023, 6))),
+        ("from March to May of 2023", ends((2023, 3), (2023, 5))),
+        ("between December and January 2024", ends((2023, 12), (2024, 1))),
+        ("5 May - June 2023", ends((2023, 5, 5), (2023, 6))),
+        ("May 28 - June 2", ends((None, 5, 28), (None, 6, 2))),
+        ("June 12-14", ends((None, 6, 12), (None, 6, 14))),
+        ("2021-2023", ends((2021,), (2023,))),
+        ("from 2021 to 2023", ends((2021,), (2023,))),
+        ("1998–99", ends((1998,), (1999,))),
+        ("3, 4 and 6 May 2023", ends((2023, 5, 3), (2023, 5, 4), (2023, 5, 6))),
+        ("May 3, 4 and 6, 2023", ends((2023, 5, 3), (2023, 5, 4), (2023, 5, 6))),
+        ("3 May and 5 June 2023", ends((2023, 5, 3), (2023, 6, 5))),
+        ("5 June and 3 May 2023", ends((None, 6, 5), (2023, 5, 3))),  # no range: who knows
+        ("29 Feb - 2 March 2023", ends((None, 2, 29), (2023, 3, 2))),
+    ],
+)
+def test_ranges_of_months_and_years_and_dates_in_a_row(
+    text: str, values: list[PartialDate]
+) -> None:
+    assert [found.value for found in find_dates(text)] == values
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("May 3 to 5 pm", ends((None, 5, 3))),
+        ("on May 3 and 5 people came", ends((None, 5, 3))),
+        ("page 3, 5 May 2023", ends((2023, 5, 5))),
+        ("between 10 and 12 people on 5 May 2023", ends((2023, 5, 5))),
+        ("5-3 May 2023", ends((2023, 5, 3))),
+        ("in 2021 to 23 people", ends((2021,))),
+        ("2021-12", []),
+        ("2 to 3 hours, 2.5-3.5 kg, 1-800-555-2023", []),
+    ],
+)
+def test_numbers_beside_a_date_are_no_range(text: str, values: list[PartialDate]) -> None:
+    assert [found.value for found in find_dates(text)] == values
+
+
+ENDINGS: dict[str, Callable[[date, date], str]] = {
+    "days first": lambda a, b: f"{a.day} {month(a)} - {b.day} {month(b)} {b.year}",
+    "months first": lambda a, b: f"{month(a)} {a.day} to {month(b)} {b.day}, {b.year}",
+    "dotted": lambda a, b: f"{a.day:02}.{a.month:02}.–{b.day:02}.{b.month:02}.{b.year}",
+    "year before": lambda a, b: f"{a.day} {month(a)} {a.year} until {ordinal(b.day)} {month(b)}",
+}
+
+
+@given(
+    first=days.filter(lambda day: (day.month, day.day) != (2, 29)),
+    length=st.integers(1, 360),
+    style=st.sampled_from(sorted(ENDINGS)),
+)
+def test_a_range_of_less_than_a_year_is_found_in_any_style(
+    first: date, length: int, style: str
+) -> None:
+    last = first + timedelta(length)
+    text = ENDINGS[style](first, last)
+    values = [found.value for found in find_dates(text)]
+    assert values == [PartialDate(d.year, d.month, d.day) for d in (first, last)]
+
+
+def test_a_page_of_numbers_is_read_at_once() -> None:
+    began = time.perf_counter()
+    for text in ("1 - " * 5000, "3, " * 10000, "may - " * 5000, "3 May - " * 2000):
+        find_dates(text)
+    assert time.perf_counter() - began < 10  # a pattern that goes back and forth takes minutes

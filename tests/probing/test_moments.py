@@ -27,7 +27,9 @@ from realtalk.probing.scoring import (
     score_run,
 )
 from realtalk.probing.tables import cost_rows, unscored_lines
-from realtalk.runs.probing import load_probe, read_answers, run_probe, score_answers
+from realtalk.probing.wording import WORDING_VERSION
+from realtalk.runs.probing import load_probe, run_probe
+from realtalk.runs.probing_answers import read_answers, score_answers
 
 START = datetime(2026, 3, 2, 9)
 Row = dict[str, Any]
@@ -186,14 +188,14 @@ def test_two_wordings_of_a_judge_are_two_scores() -> None:
         {"chat": row["chat"], "id": row["id"], "budget": "all", "judge": "a/b", "wording": "strict"}
         | {"prompts": version, "right": right}
         for row in rows
-        for version, right in (("1", 0.0), ("sha256:12ab", 1.0))
+        for version, right in ((WORDING_VERSION, 0.0), ("sha256:12ab", 1.0))
     ]
     judged = score_run(rows, judgements=judgements).judged
     assert judged["all", "a/b", "strict"].overall.means == {"right": 0.0}
     assert judged["all", "a/b", "strict, prompts sha256:12ab"].overall.means == {"right": 1.0}
     one, other = (
         question_scores(rows, [each for each in judgements if each["prompts"] == version])
-        for version in ("1", "sha256:12ab")
+        for version in (WORDING_VERSION, "sha256:12ab")
     )
     assert not any("a/b" in name for name in compare_runs(one, other).tests)
 

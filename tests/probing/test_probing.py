@@ -31,7 +31,8 @@ from realtalk.probing.rows import RANK_SCORES, row_schema
 from realtalk.probing.scoring import compare_runs, question_scores, score_run
 from realtalk.probing.tables import answer_rows, published_rows, retrieval_rows, unscored_lines
 from realtalk.probing.wording import load_wording
-from realtalk.runs.probing import content_hash, judge_run, load_probe, run_probe, score_answers
+from realtalk.runs.probing import content_hash, judge_run, load_probe, run_probe
+from realtalk.runs.probing_answers import score_answers
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

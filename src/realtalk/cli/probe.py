@@ -124,24 +124,36 @@ def run(
 @app.command()
 def rescore(
     folder: RunFolder,
-    judge: Annotated[str, typer.Option("--judge", metavar="NAME", help="provider/model.")],
+    judge: JudgeName = None,
     prompts: Prompts = None,
     connections: Connections = 10,
     json: Json = False,
 ) -> None:
-    """Judge a stored run's answers by another model; the reader is not asked again.
+    """Score a stored run's answers again; the reader is not asked again.
+
+    Without a judge by the present formulas: a run that an earlier version made then stands
+    beside new ones. With --judge also by another model.
 
     Examples:
 
+        realtalk probe rescore run
+
         realtalk probe rescore run --judge openai/gpt-4o-mini
     """
-    from realtalk.cli.printing import progress
-    from realtalk.runs.probing import judge_run
+    from realtalk.cli.printing import progress, say
+    from realtalk.errors import RealtalkError
+    from realtalk.runs.probing import judge_run, load_probe, rescore_run, same_formulas
 
+    if judge is None and prompts is not None:
+        raise RealtalkError("--prompts is for a judge", fix="name one with --judge")
     judging = make_judge(judge, prompts, connections)
-    assert judging is not None
-    with progress("judging") as advance:
-        probed = judge_run(folder, judging, advance)
+    probed = load_probe(folder)
+    if judging is None or not same_formulas(probed):
+        probed, changed = rescore_run(folder)
+        say(f"scored again: {changed:,} of {len(probed.rows):,} rows changed")
+    if judging is not None:
+        with progress("judging") as advance:
+            probed = judge_run(folder, judging, advance)
     _print(probed, None, json, folder)
 
 
@@ -171,6 +183,7 @@ def contexts(
 
     from realtalk.cli.printing import progress, say
     from realtalk.corpora.writing import atomic_path
+    from realtalk.errors import RealtalkError
     from realtalk.probing.asking import contexts as recall
     from realtalk.probing.readers import NoReader
 
@@ -184,6 +197,8 @@ def contexts(
         categories,
         limit,
     )
+    if out.is_dir():
+        raise RealtalkError("is a folder", where=str(out), fix="name a file: contexts.jsonl")
     written = 0
     with (
         progress("recalling") as advance,
@@ -213,14 +228,18 @@ def score(
 ) -> None:
     """Score answers that came from anywhere: a batch API, another program, a person.
 
-    A question without an answer is unscored, not wrong.
+    A question without an answer, or with an empty one, is unscored, not wrong. Lines of `probe
+    contexts` with an `answer` will do: their budget and message_ids are taken over.
 
     Examples:
 
         realtalk probe score sample answers.jsonl
+
+        realtalk probe score sample answers.jsonl --judge openai/gpt-4o-mini --out run
     """
     from realtalk.cli.printing import progress
-    from realtalk.runs.probing import judge_run, read_answers, score_answers
+    from realtalk.runs.probing import judge_run
+    from realtalk.runs.probing_answers import read_answers, score_answers
 
     with opened(path, format_name, read_options(gap)) as found:
         corpus = found.reading.corpus
@@ -244,32 +263,45 @@ def compare(
 ) -> None:
     """Two runs on the same questions: paired differences with intervals and tests.
 
-    McNemar's test for right or wrong, a permutation test otherwise; p is also corrected by Holm.
+    Trust p by chat: questions of one chat share its speakers, memory and annotator, so whole
+    chats are drawn for the interval and swapped for the test (every way of swapping, up to 16
+    chats). Below 5 chats it cannot be told, and 5 chats cannot give a p below 0.06.
+
+    p by question takes every question as independent and is often too small: McNemar's test for
+    right or wrong, a permutation test otherwise. Both are also corrected by Holm.
 
     Examples:
 
         realtalk probe compare events-run retrieved-run
+
+        realtalk probe compare events-run retrieved-run --budget 1000 --json
     """
-    from realtalk.cli.printing import print_json, show
+    from realtalk.cli.printing import print_json, say, show, warn
     from realtalk.probing.scoring import compare_runs, question_scores, refuse_other_questions
-    from realtalk.probing.tables import comparison_rows
-    from realtalk.runs.probing import load_probe
+    from realtalk.probing.tables import comparison_lines, comparison_rows, independent_rows
+    from realtalk.runs.probing import load_probe, refuse_other_formulas
 
     sides = [load_probe(folder) for folder in (first, second)]
+    refuse_other_formulas(sides)
     scores = []
     for side in sides:
-        chosen = _one_budget(side, budget)
+        chosen = side.one_budget(budget)
         rows, judgements = (
             [row for row in each if row["budget"] == chosen]
             for each in (side.rows, side.judgements)
         )
         scores.append(question_scores(rows, judgements))
     refuse_other_questions(sides[0].rows, sides[1].rows)
+    if len({side.settings["corpus"].get("sha256") for side in sides}) > 1:
+        warn("the runs were made from different states of their corpus")
     found = compare_runs(scores[0], scores[1], apart(str(first), str(second)))
     if json:
         print_json(found.to_json())
     else:
         show("the second run against the first, on the same questions", *comparison_rows(found))
+        show("as if questions were independent of their chats", *independent_rows(found))
+    for line in comparison_lines(found):
+        say(line)
 
 
 @app.command()
@@ -339,23 +371,6 @@ def sweep(
         show("memories and budgets", *sweep_rows(scores))
     paths = save_figures(draw_sweep(scores), out / "figures")
     say(f"wrote {len(paths)} files to {out / 'figures'}")
-
-
-def _one_budget(side: Probed, wanted: str | None) -> str:
-    from realtalk.errors import RealtalkError
-    from realtalk.probing.budgets import label, parse_budgets
-
-    known = list(dict.fromkeys(str(row["budget"]) for row in side.rows))
-    if wanted is None and len(known) == 1:
-        return known[0]
-    name = None if wanted is None else label(parse_budgets(wanted)[0])
-    if name not in known:
-        raise RealtalkError(
-            "several budgets" if name is None else f"no rows with the budget {name}",
-            where=str(side.folder),
-            fix=f"choose one with --budget: {', '.join(known)}",
-        )
-    return name
 
 
 def _print(probed: Probed, corpus: Corpus | None, json: bool, out: Path | None) -> None:

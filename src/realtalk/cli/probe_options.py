@@ -98,7 +98,12 @@ JudgeName = Annotated[
     ),
 ]
 Prompts = Annotated[
-    Path | None, typer.Option("--prompts", metavar="DIR", help="llm, judge: prompts of your own.")
+    Path | None,
+    typer.Option(
+        "--prompts",
+        metavar="DIR",
+        help="llm, judge: prompts of your own, or 1 for our earlier ones.",
+    ),
 ]
 Connections = Annotated[
     int, typer.Option("--connections", help="llm, judge: questions under way at once.")
@@ -210,6 +215,7 @@ def make_reader(
     if name == "extract":
         return ExtractReader()
     from realtalk.models.asking import Asked
+    from realtalk.probing.rows import may_abstain
     from realtalk.probing.wording import load_wording
 
     assert model is not None
@@ -218,8 +224,7 @@ def make_reader(
     asked = Asked(
         model, base_url=base_url, connections=connections, max_tokens=max_tokens, seed=seed
     )
-    untold = any(q.category == "adversarial" for chat in corpus.chats for q in chat.questions)
-    return LlmReader(asked, load_wording(prompts), abstain=untold)
+    return LlmReader(asked, load_wording(prompts), abstain=may_abstain(corpus))
 
 
 def make_judge(model: str | None, prompts: Path | None, connections: int) -> Judge | None:

@@ -9,13 +9,15 @@
 words in lower case without punctuation and a, an, the, and; stemmed by Porter's rules; F1 of the
 word counts. A multi-hop answer is split at commas and each true piece takes its best predicted
 piece; commonsense and open-domain answers count up to their first ";"; an adversarial question
-is right if the prediction says that there is no information. Every other category is plain F1.
+is right if the prediction says that there is no information, and so is LongMemEval's abstention.
+Every other category is plain F1.
 
 `date_f1` differs where both answers hold a calendar date: a date is one word, and dates in
 different clothes are the same word. Dates that differ share nothing, so it can be lower than
 the paper's F1, which gives two thirds of a point to the wrong day of the right month: a measure
 that could only rise would keep that gift. A date that tells less than the other, `January 2024`
-for `19 January 2024`, counts in part.
+for `19 January 2024`, counts in part. A range is two dates: `3-5 May 2023` has the
+year and the month at both ends.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from realtalk.metrics.dates import PartialDate, find_dates
 from realtalk.metrics.overlap import words
 
 __all__ = [
+    "ABSTAINING",
     "AnswerScores",
     "abstained",
     "date_f1",
@@ -51,8 +54,20 @@ _PUNCTUATION = str.maketrans("", "", punctuation)
 _ARTICLES = regex.compile(r"\b(a|an|the|and)\b")
 _IN_PIECES = frozenset({"multi_hop"})
 _FIRST_ALTERNATIVE = frozenset({"commonsense", "open_domain"})
-_ABSTAINING = frozenset({"adversarial"})
+ABSTAINING = frozenset({"adversarial", "abstention"})  # categories that want no answer
 _ABSTENTIONS = ("no information available", "not mentioned")
+# LongMemEval has no formula of its own for these: its true answers, and answers of readers that
+# were not told which words to use, say it in many ways.
+_UNTOLD = regex.compile(
+    r"(?:\b(?:not|never|no one|nobody)|n['’]t)\s+(?:\w+ly\s+)?(?:been\s+|was\s+)?"
+    r"(?:mention|said|say|stat|specif|provid|discuss|told|tell|shar|given|indicat)"
+    r"|\bnot\s+(?:enough|sufficient)\b|\b(?:in|un)sufficient\s+(?:info|context|detail)"
+    r"|\bno\s+(?:information|info|mention|record|details?)\b"
+    r"|\b(?:can(?:not|\s+not|['’]t)|unable\s+to)\s+(?:be\s+)?"
+    r"(?:answer|determin|tell|told|say|find|found|know)"
+    r"|\b(?:do\s+not|don['’]t|does\s+not|doesn['’]t)\s+know\b|\bunknown\b|\bunanswerable\b",
+    regex.IGNORECASE,
+)
 _LATIN = regex.compile(r"[a-z0-9]", regex.IGNORECASE)
 _MARK = "\ue000"  # a private character begins the word that stands for a date
 
@@ -77,8 +92,8 @@ def score_answer(
     """Every score of one answer; an abstention is right or wrong by all of them."""
     if prediction is None:
         return AnswerScores(unscored="there is no answer")
-    if category in _ABSTAINING:
-        right = float(abstained(prediction))
+    if category in ABSTAINING:
+        right = float(abstained(prediction, category))
         return AnswerScores(right, right, right, right)
     if gold is None:
         return AnswerScores(unscored="the question has no true answer")
@@ -92,18 +107,24 @@ def score_answer(
 
 def partial_match(prediction: str, gold: str | int | float | None, category: str) -> float:
     """The paper's partial-match F1 for a category by its name. A number is read as its digits."""
-    if category in _ABSTAINING:
-        return float(abstained(prediction))
+    if category in ABSTAINING:
+        return float(abstained(prediction, category))
     true = _true(gold, category)
     if category in _IN_PIECES:
         return _pieces_f1(_split(prediction), _split(true), token_f1)
     return token_f1(prediction, true)
 
 
-def abstained(prediction: str) -> bool:
-    """Whether an answer says that the chat does not tell, in the released code's words."""
+def abstained(prediction: str, category: str = "adversarial") -> bool:
+    """Whether an answer says that the chat does not tell.
+
+    LoCoMo's adversarial questions take the released code's words alone, LongMemEval's
+    abstentions also other words for it.
+    """
     said = prediction.lower()
-    return any(words in said for words in _ABSTENTIONS)
+    if any(words in said for words in _ABSTENTIONS):
+        return True
+    return category != "adversarial" and _UNTOLD.search(said) is not None
 
 
 def normalise(text: str) -> str:
@@ -207,7 +228,7 @@ def date_f1(
     true = _true(gold, category)
     predicted_text, some_predicted = _marked(prediction, dayfirst)
     true_text, some_true = _marked(true, dayfirst)
-    if category in _ABSTAINING or not some_predicted or not some_true:
+    if category in ABSTAINING or not some_predicted or not some_true:
         return partial_match(prediction, gold, category)
     if category not in _IN_PIECES:
         return _dated_f1(predicted_text, true_text)

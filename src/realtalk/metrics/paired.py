@@ -2,12 +2,14 @@
 
     compare_paired([1.0, 0.0, 0.5], [0.0, 0.0, 0.5], ["a", "a", "b"])
     → PairedTest(n=3, first=0.5, second=0.17, difference=-0.33, low=…, high=…, p=1.0,
-                 test="permutation")
+                 test="permutation", by_chat=ByChat(chats=2, unscored="fewer than 5 chats: …"))
     wilson([1, 1, 0, 1])    → (0.30, 0.95)
 
-The interval of a difference draws whole chats where there are enough, as questions of one chat
-are alike. Scores that are right or wrong are tested by McNemar's exact test, others by
-swapping the two scores of a question at random.
+Two answers to "is it only chance?". The first takes every question as independent: McNemar's
+exact test where scores are right or wrong, else swapping the two scores of a question at random.
+But questions of one chat share its speakers, its memory and its annotator. `by_chat` therefore
+draws whole chats for the interval and swaps whole chats for the test. It is the one that speaks
+of other chats than these, and the one to trust.
 """
 
 from __future__ import annotations
@@ -20,20 +22,40 @@ import numpy as np
 
 from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Array, percentile_interval
 
-__all__ = ["PairedTest", "compare_paired", "wilson"]
+__all__ = ["FEWEST_CHATS", "ByChat", "PairedTest", "compare_paired", "wilson"]
 
+FEWEST_CHATS = 5  # below, whole chats say little about their spread
 _SWAPS = 9999
+_EXACT_CHATS = 16  # every way of swapping so many chats is tried: 65,536
 _AT_ONCE = 1 << 20  # numbers drawn at a time
-_FEWEST_GROUPS = 5  # below, drawing whole groups says little about their spread
 
 Test = Literal["permutation", "McNemar"]
+
+
+@dataclass(frozen=True, slots=True)
+class ByChat:
+    """The same difference with the chat as the unit: interval, test, and how many chats.
+
+    `better` and `worse` count the chats whose mean the second side raises or lowers. `exact`
+    says whether the test tried every way of swapping whole chats, or drew some.
+    """
+
+    chats: int
+    low: float | None = None
+    high: float | None = None
+    better: int = 0
+    worse: int = 0
+    p: float | None = None
+    exact: bool | None = None
+    unscored: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
     """Means of both sides, the second minus the first with its interval, and the test's p.
 
-    `better` and `worse` count the questions on which the second side is.
+    `low`, `high`, `p` take questions as independent. `better` and `worse` count the questions
+    on which the second side is.
     """
 
     n: int
@@ -46,6 +68,7 @@ class PairedTest:
     worse: int
     p: float
     test: Test
+    by_chat: ByChat
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -54,9 +77,7 @@ class PairedTest:
 def compare_paired(
     first: Sequence[float], second: Sequence[float], groups: Sequence[str], seed: int = SEED
 ) -> PairedTest | None:
-    """The same questions scored twice; None without any."""
-    from scipy import stats
-
+    """The same questions scored twice, each with its chat; None without any."""
     if not len(first) == len(second) == len(groups):
         raise ValueError(f"{len(first)} scores against {len(second)} in {len(groups)} groups")
     if not first:
@@ -64,45 +85,74 @@ def compare_paired(
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     change = b - a
     better, worse = int((change > 0).sum()), int((change < 0).sum())
-    test: Test
-    if set(np.unique(np.concatenate([a, b]))) <= {0.0, 1.0}:
-        test = "McNemar"
-        p = 1.0
-        if better + worse:
-            p = float(stats.binomtest(better, better + worse, 0.5).pvalue)
-    else:
-        test, p = "permutation", 1.0
-        if better + worse:
-            found = stats.permutation_test(
-                (a, b),
-                lambda x, y, axis: np.mean(y - x, axis=axis),
-                permutation_type="samples",
-                vectorized=True,
-                n_resamples=_SWAPS,
-                batch=max(1, _AT_ONCE // a.size),
-                rng=np.random.default_rng(seed),
-            )
-            p = float(found.pvalue)
-    low, high = _interval(change, groups, seed) or (None, None)
-    mean = float(change.mean())
-    return PairedTest(
-        a.size, float(a.mean()), float(b.mean()), mean, low, high, better, worse, p, test
-    )
+    right_or_wrong = set(np.unique(np.concatenate([a, b]))) <= {0.0, 1.0}
+    test: Test = "McNemar" if right_or_wrong else "permutation"
+    p = _sign_test(better, worse) if right_or_wrong else _flipped(change, seed)[0]
+    low, high = _interval(change, np.ones_like(change), seed) or (None, None)
+    means = float(a.mean()), float(b.mean()), float(change.mean())
+    by_chat = _by_chat(change, groups, seed)
+    return PairedTest(a.size, *means, low, high, better, worse, p, test, by_chat)
 
 
-def _interval(change: Array, groups: Sequence[str], seed: int) -> tuple[float, float] | None:
-    """The interval of the mean change, drawing groups or, where there are few, single ones."""
+def _by_chat(change: Array, groups: Sequence[str], seed: int) -> ByChat:
     names = {name: place for place, name in enumerate(dict.fromkeys(groups))}
+    if len(names) < FEWEST_CHATS:
+        reason = f"fewer than {FEWEST_CHATS} chats: what holds for other chats cannot be told"
+        return ByChat(len(names), unscored=reason)
     unit = np.array([names[name] for name in groups])
-    if len(names) < _FEWEST_GROUPS:
-        unit = np.arange(change.size)
     sizes = np.bincount(unit).astype(np.float64)
-    sums = np.bincount(unit, weights=change)
-    if sizes.size < 2:
+    sums: Array = np.bincount(unit, weights=change).astype(np.float64)
+    sums[np.abs(sums) < 1e-12 * sizes] = 0.0  # changes that cancel out leave a crumb
+    low, high = _interval(sums, sizes, seed) or (None, None)
+    p, exact = _flipped(sums, seed)
+    better, worse = int((sums > 0).sum()), int((sums < 0).sum())
+    return ByChat(len(names), low, high, better, worse, p, exact)
+
+
+def _sign_test(better: int, worse: int) -> float:
+    from scipy import stats
+
+    if not better + worse:
+        return 1.0
+    return float(stats.binomtest(better, better + worse, 0.5).pvalue)
+
+
+def _flipped(change: Array, seed: int) -> tuple[float, bool]:
+    """How often swapping the sides of units at random makes as large a sum, and if by all ways.
+
+    A chat's changes are swapped together, so that a large chat weighs as its questions do.
+    """
+    from scipy import stats
+
+    moved = change[change != 0]  # swapping equal sides changes nothing
+    if moved.size < 2:
+        return 1.0, True  # of one, either sign is as large
+    exact = moved.size <= _EXACT_CHATS
+    found = stats.permutation_test(
+        (moved,),
+        np.sum,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=2**moved.size if exact else _SWAPS,
+        batch=max(1, _AT_ONCE // moved.size),
+        rng=np.random.default_rng(seed),
+    )
+    return float(found.pvalue), exact
+
+
+def _interval(sums: Array, sizes: Array, seed: int) -> tuple[float, float] | None:
+    """The interval of the mean change, drawing units of so many questions each."""
+    units = sums.size
+    if units < 2:
         return None
-    shares = np.full(sizes.size, 1 / sizes.size)
-    times = np.random.default_rng(seed).multinomial(sizes.size, shares, RESAMPLES)
-    return percentile_interval((times @ sums) / (times @ sizes))
+    draws = np.random.default_rng(seed)
+    shares = np.full(units, 1 / units)
+    found = []
+    step = max(1, _AT_ONCE // units)
+    for start in range(0, RESAMPLES, step):
+        times = draws.multinomial(units, shares, min(step, RESAMPLES - start))
+        found.append((times @ sums) / (times @ sizes))
+    return percentile_interval(np.concatenate(found))
 
 
 def wilson(values: Sequence[float]) -> tuple[float, float] | None:

@@ -2,15 +2,20 @@
 
     find_dates("On the 19th of January, 2024")  → [FoundDate(3, 28, PartialDate(2024, 1, 19))]
     find_dates("19.01.2024 or Jan 2024")        → PartialDate(2024, 1, 19), PartialDate(2024, 1)
+    find_dates("28 Dec to 2 Jan 2024")    → PartialDate(2023, 12, 28), PartialDate(2024, 1, 2)
 
 What is not written is left out: `13 August` has no year. A number that only may be a date (a
-price, a version, a phone number) is none.
+price, a version, a phone number) is none. Both ends of a range are dates, and what one end
+leaves to the other is filled in: `3-5 May 2023` are two days of that month, and a range that
+passes a new year ends in the later one. So are dates in a row: `3, 4 and 6 May`.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 __all__ = ["DAYS_IN", "MONTHS", "FoundDate", "PartialDate", "find_dates", "leap"]
 
@@ -33,6 +38,8 @@ _YEAR = r"(?P<y>\d{4}|[’']\d{2})(?!\d)"
 _LEAD = rf"(?:{_WEEKDAY},?\s+(?:the\s+)?|the\s+)?"
 _NOT_IN_NUMBER = r"(?<![\w.,:/$€£-])"
 _END = r"(?![\w%]|[.,:/-]\d)"
+_PLAIN_YEAR = r"(?:\d{4}|[’']\d{2})(?!\d)"
+_SHORT_END = r"\s*(?:$|[.!?;)\n]|,(?!\s*\d{1,2}(?!\d)))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +86,7 @@ _WRITTEN = tuple(
     for pattern in (
         rf"{_NOT_IN_NUMBER}(?P<y>\d{{4}})[-/.](?P<n>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?!\d)",
         rf"{_NOT_IN_NUMBER}{_LEAD}(?P<a>\d{{1,2}})(?P<s>[./-])(?P<b>\d{{1,2}})(?P=s)"
-        r"(?P<y>\d{4}|\d{2})(?![\d/-]|\.\d)",
+        r"(?P<y>\d{4}|\d{2})(?![\d/]|\.\d|-(?!\d{1,2}[./-]\d{1,2}[./-]\d{2}))",
         rf"(?<![\w.:]){_LEAD}{_DAY}(?:\s+of|,)?[\s-]*(?P<m>{_MONTH})(?:,?[\s-]*(?:of\s+)?{_YEAR})?",
         rf"(?<![\w]){_LEAD}{_DAY.replace('(?![a-z])', '')}(?P<m>{_MONTH})(?:,?[\s-]*{_YEAR})?",
         rf"(?<![\w]){_LEAD}(?P<m>{_MONTH}),?[\s-]*(?:the\s+)?{_DAY}(?!:)(?:,?[\s-]*{_YEAR})?",
@@ -94,6 +101,57 @@ _WRITTEN = tuple(
 )
 _BARE_MONTH = _WRITTEN[-1]
 
+# What stands between the ends of a range, and between dates in a row. Only a range may pass a
+# new year from its first end to the second.
+_DASH = r"[-–—−]"
+_RANGE = rf"(?:\s*{_DASH}\s*|\s+(?:up\s+)?(?:to|till?|until|through|thru)\s+)"
+_ROW = r"(?:\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+|\s*&\s*)"
+_AGAIN = rf"(?:on\s+)?(?:{_WEEKDAY},?\s+)?(?:the\s+)?"
+_PLAIN_DAY = r"\d{1,2}(?!\d)(?:st|nd|rd|th)?(?![a-z])"
+# A row has an end, so that a page of numbers is read in one go.
+_DAYS = rf"(?P<days>{_PLAIN_DAY}(?:(?:{_RANGE}|{_ROW}){_AGAIN}{_PLAIN_DAY}){{1,6}})"
+# Behind "May 3 to" and "May 3," a number may be an hour or a crowd: "May 3 to 5 pm".
+_DAYS_END = rf"(?!\s*(?:[ap]\.?m\b|:\d|o['’]clock|%|{_MONTH}))(?={_SHORT_END}|,?\s*{_PLAIN_YEAR})"
+_OPEN = r"(?<![\w.:/$€£-])"
+_FULL_YEAR = r"(?:19|20)\d{2}"
+_DAYS_FIRST = re.compile(
+    rf"{_OPEN}{_LEAD}{_DAYS}(?:\s+of|,)?[\s-]*(?P<m>{_MONTH})(?:,?[\s-]*(?:of\s+)?{_YEAR})?",
+    re.IGNORECASE,
+)
+_DAYS_LAST = re.compile(
+    rf"(?<!\w)(?P<m>{_MONTH}),?\s*(?:the\s+)?{_DAYS}{_DAYS_END}(?:,?[\s-]*(?:of\s+)?{_YEAR})?",
+    re.IGNORECASE,
+)
+# "May 28 - June 2, 2023": without it, "28 - June" would be a day of June.
+_MONTHS_FIRST = re.compile(
+    rf"(?<!\w)(?P<one>(?P<m>{_MONTH}),?\s*(?:the\s+)?{_DAY})(?:{_RANGE}|{_ROW}){_AGAIN}"
+    rf"(?P<other>{_MONTH},?\s*(?:the\s+)?{_PLAIN_DAY}(?!:)(?:,?[\s-]*{_PLAIN_YEAR})?)",
+    re.IGNORECASE,
+)
+_MONTHS = re.compile(
+    rf"(?<!\w)(?P<one>(?P<m>{_MONTH}))(?:{_RANGE}|\s+(?:and|or)\s+|\s*[&/]\s*)"
+    rf"(?P<other>{_MONTH},?[\s-]*(?:of\s+)?{_PLAIN_YEAR})",
+    re.IGNORECASE,
+)
+_DAY_BEFORE = re.compile(r"\d(?:st|nd|rd|th)?(?:\s+of)?[\s-]*$", re.IGNORECASE)
+_FIGURES = re.compile(
+    rf"{_OPEN}(?P<one>\d{{1,2}}(?:\.|(?P<s>[./])(?P<b>\d{{1,2}})\.?)?)(?:{_RANGE}|(?<=\.)/)"
+    r"(?P<other>\d{1,2}(?P<t>[./])\d{1,2}(?P=t)(?:\d{4}|\d{2})(?![\d/-]|\.\d))",
+    re.IGNORECASE,
+)
+_YEARS = re.compile(
+    rf"{_OPEN}(?P<one>{_FULL_YEAR})(?:{_RANGE}(?P<other>{_FULL_YEAR})|{_DASH}(?P<short>\d{{2}})){_END}",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(
+    rf"(?:{_WEEKDAY},?\s+)?(?:the\s+)?(?P<number>\d+)(?:st|nd|rd|th)?", re.IGNORECASE
+)
+_COMMAS = re.compile(r"[\s\dsthnrd]+,[\s\dsthnrd]+", re.IGNORECASE)
+_NEXT = re.compile(rf"\s*(?:{_DASH}|/|\.\.+)\s*")
+_BETWEEN_RANGE = re.compile(rf"{_RANGE}{_AGAIN}", re.IGNORECASE)
+_BEGINS = re.compile(r"\bbetween\s+(?:the\s+)?$", re.IGNORECASE)
+_BETWEEN_ROW = re.compile(rf"{_ROW}{_AGAIN}", re.IGNORECASE)
+
 
 def find_dates(text: str, dayfirst: bool = True) -> list[FoundDate]:
     """Every written date, in the order of the text; `dayfirst` reads 01/02/2024 as 1 February.
@@ -102,23 +160,161 @@ def find_dates(text: str, dayfirst: bool = True) -> list[FoundDate]:
     """
     taken = bytearray(len(text))
     found: list[FoundDate] = []
+
+    def take(dates: Sequence[FoundDate]) -> None:
+        if dates and not any(taken[dates[0].start : dates[-1].end]):
+            start, end = dates[0].start, dates[-1].end
+            taken[start:end] = b"\1" * (end - start)
+            found.extend(dates)
+
+    for dates in _ranges(text, dayfirst):
+        take(dates)
     for pattern in _WRITTEN:
         for match in pattern.finditer(text):
-            start, end = match.span()
-            if any(taken[start:end]):
-                continue
-            if pattern is _BARE_MONTH and start == 0 and end < len(text.rstrip(" .!?")):
-                continue  # "May I ask" begins with no month; an answer "May" is one
-            value = _value(match, dayfirst)
-            if value is not None:
-                taken[start:end] = b"\1" * (end - start)
-                found.append(FoundDate(start, end, value))
-    return sorted(found, key=lambda one: one.start)
+            take(_single(match, dayfirst, text))
+    for first in tuple(found):
+        take(_behind(first, text, dayfirst))
+    return _filled(sorted(found, key=lambda one: one.start), text)
 
 
-def _value(match: re.Match[str], dayfirst: bool) -> PartialDate | None:
+def _single(match: re.Match[str], dayfirst: bool, text: str, offset: int = 0) -> list[FoundDate]:
+    start, end = match.span()
+    if match.re is _BARE_MONTH and start + offset == 0 and end < len(text.rstrip(" .!?")):
+        return []  # "May I ask" begins with no month; an answer "May" is one
+    value = _value(match, dayfirst)
+    return [] if value is None else [FoundDate(start + offset, end + offset, value)]
+
+
+def _behind(first: FoundDate, text: str, dayfirst: bool) -> list[FoundDate]:
+    """The date behind a dash behind a date, which alone might be any number."""
+    dash = _NEXT.match(text, first.end)
+    if dash is None:
+        return []
+    rest = text[dash.end() :]
+    for pattern in _WRITTEN[:-1]:
+        match = pattern.match(rest)
+        if match is not None and (single := _single(match, dayfirst, text, dash.end())):
+            return single
+    return []
+
+
+def _ranges(text: str, dayfirst: bool) -> Iterator[list[FoundDate]]:
+    """Dates of which one tells the month or the year for others."""
+    for pattern in (_DAYS_FIRST, _DAYS_LAST):
+        for match in pattern.finditer(text):
+            yield _days(match, dayfirst)
+    for pattern in (_MONTHS_FIRST, _MONTHS):
+        for match in pattern.finditer(text):
+            if pattern is _MONTHS and _DAY_BEFORE.search(
+                text, max(0, match.start() - 20), match.start()
+            ):
+                continue  # "5 May - June 2023" is a day and a month
+            one = _value(match, dayfirst)
+            other = _first(match["other"], dayfirst)
+            if one is not None and other is not None:
+                yield [
+                    FoundDate(*match.span("one"), one),
+                    FoundDate(*match.span("other"), other),
+                ]
+    for match in _FIGURES.finditer(text):
+        yield _figures(match, dayfirst)
+    for match in _YEARS.finditer(text):
+        one_year, name = int(match["one"]), "other" if match["other"] else "short"
+        last = int(match[name]) + (one_year // 100 * 100 if name == "short" else 0)
+        # "2021-12" is a month of that year, "2021-23" two years.
+        if last > one_year and (name == "other" or int(match[name]) > 12):
+            yield [
+                FoundDate(*match.span("one"), PartialDate(one_year)),
+                FoundDate(*match.span(name), PartialDate(last)),
+            ]
+
+
+def _first(text: str, dayfirst: bool) -> PartialDate | None:
+    return next((one.value for one in find_dates(text, dayfirst)), None)
+
+
+def _days(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
+    """Days of one month: each a date; what goes down or leaves the month is no such thing."""
+    begin = match.start("days")
+    spans = [
+        (one.start() + begin, one.end() + begin, int(one["number"]))
+        for one in _LISTED.finditer(match["days"])
+    ]
+    if _COMMAS.fullmatch(match["days"]):
+        return []  # "page 3, 5 May": a comma alone joins no two days
+    if any(one[2] >= other[2] for one, other in pairwise(spans)):
+        return []
+    values = [_value(match, dayfirst, day=str(day)) for _, _, day in spans]
+    if any(value is None for value in values):
+        return []
+    found = [
+        FoundDate(start, end, value)
+        for (start, end, _), value in zip(spans, values, strict=True)
+        if value is not None
+    ]
+    found[0] = replace(found[0], start=match.start())
+    found[-1] = replace(found[-1], end=match.end())
+    return found
+
+
+def _figures(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
+    """ "3.-5.05.2023" and "03.05.-05.05.2023"."""
+    last = _first(match["other"], dayfirst)
+    if last is None or (match["s"] is not None and match["s"] != match["t"]):
+        return []
+    number = match["one"].rstrip(".")
+    if match["b"] is None:
+        if match["t"] == "/" or last.day is None or not 1 <= int(number) < last.day:
+            return []  # "2 to 3/5/2023" counts something
+        value: PartialDate | None = replace(last, day=int(number))
+    else:
+        value = _first(f"{number}{match['s']}2024", dayfirst)  # a leap year has every day
+        value = None if value is None else replace(value, year=None)
+    if value is None:
+        return []
+    return [FoundDate(*match.span("one"), value), FoundDate(*match.span("other"), last)]
+
+
+def _filled(found: list[FoundDate], text: str) -> list[FoundDate]:
+    """Years that one date leaves to its neighbour."""
+    filled = list(found)
+    for place in range(len(filled) - 2, -1, -1):
+        one, other = filled[place], filled[place + 1]
+        if one.value.year is None and other.value.year is not None:
+            between = text[one.end : other.start]
+            late = _later(one.value, other.value)
+            row = _BETWEEN_ROW.fullmatch(between) is not None
+            # "between" makes "and" a range; else a row goes on in one year.
+            if row and late:
+                row = _BEGINS.search(text, max(0, one.start - 20), one.start) is not None
+            if row or _BETWEEN_RANGE.fullmatch(between):
+                filled[place] = _dated(one, other.value.year - late)
+    for place in range(1, len(filled)):
+        one, other = filled[place - 1], filled[place]
+        joined = _BETWEEN_RANGE.fullmatch(text[one.end : other.start])
+        if joined and one.value.year is not None and other.value.year is None:
+            filled[place] = _dated(other, one.value.year + _later(one.value, other.value))
+    return filled
+
+
+def _later(one: PartialDate, other: PartialDate) -> bool:
+    """Whether a day of the year comes after another, as far as both are told."""
+    if one.month is None or other.month is None or one.month != other.month:
+        return (one.month or 0) > (other.month or 12)
+    return one.day is not None and other.day is not None and one.day > other.day
+
+
+def _dated(one: FoundDate, year: int) -> FoundDate:
+    if (one.value.month, one.value.day) == (2, 29) and not leap(year):
+        return one
+    return replace(one, value=replace(one.value, year=year)) if 1 <= year <= 9999 else one
+
+
+def _value(match: re.Match[str], dayfirst: bool, day: str = "") -> PartialDate | None:
     told = {name: text for name, text in match.groupdict().items() if text}
-    year = month = day = None
+    if day:
+        told["d"] = day
+    year = month = number = None
     if "y" in told:
         digits = told["y"].lstrip("’'")
         year = int(digits)
@@ -129,22 +325,22 @@ def _value(match: re.Match[str], dayfirst: bool) -> PartialDate | None:
     elif "n" in told:
         month = int(told["n"])
     if "d" in told:
-        day = int(told["d"])
+        number = int(told["d"])
     if "a" in told:
-        day, month = int(told["a"]), int(told["b"])
+        number, month = int(told["a"]), int(told["b"])
         swap = (not dayfirst and told["s"] != ".") or month > 12
-        if swap and day <= 12:
-            day, month = month, day
+        if swap and number <= 12:
+            number, month = month, number
     if month is not None and not 1 <= month <= 12:
         return None
-    if day is not None:
-        if month is None or not 1 <= day <= DAYS_IN[month - 1]:
+    if number is not None:
+        if month is None or not 1 <= number <= DAYS_IN[month - 1]:
             return None
-        if year is not None and month == 2 and day == 29 and not leap(year):
+        if year is not None and month == 2 and number == 29 and not leap(year):
             return None
     if year is not None and not 1 <= year <= 9999:
         return None
-    return PartialDate(year, month, day)
+    return PartialDate(year, month, number)
 
 
 def _month(text: str) -> int:

@@ -13,6 +13,7 @@ chat ends with that day: the memory is built from what there was by then.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -25,7 +26,17 @@ from realtalk.errors import RealtalkError
 from realtalk.memory.values import Budget, Built, Cost, Memory
 from realtalk.probing.budgets import label
 from realtalk.probing.readers import Answered, Item, Reader
-from realtalk.probing.rows import KEY, Row, answer_scores, empty_row, row_key
+from realtalk.probing.rows import (
+    EMPTY,
+    KEY,
+    NO_TRUTH,
+    SCORING_VERSION,
+    Row,
+    answer_scores,
+    category_of,
+    empty_row,
+    row_key,
+)
 from realtalk.registry import suggest
 
 __all__ = [
@@ -63,7 +74,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         known = list(
-            dict.fromkeys(q.category for chat in self.corpus.chats for q in chat.questions)
+            dict.fromkeys(category_of(q) for chat in self.corpus.chats for q in chat.questions)
         )
         if not known:
             raise RealtalkError(
@@ -74,6 +85,14 @@ class Plan:
         for category in self.categories or ():
             if category not in known:
                 raise suggest("category", category, known)
+        for chat in self.corpus.chats:
+            ids = Counter(question.id for question in chat.questions)
+            if twice := [id_ for id_, count in ids.items() if count > 1]:
+                raise RealtalkError(
+                    f"{ids[twice[0]]} questions have the id '{twice[0]}'",
+                    where=chat.id,
+                    fix="give each its own: answers could not be told apart",
+                )
         if self.limit is not None and self.limit < 1:
             raise RealtalkError(f"the limit must be 1 or more, not {self.limit}")
 
@@ -86,7 +105,11 @@ class Plan:
         chosen = [
             (
                 chat,
-                [q for q in chat.questions if not self.categories or q.category in self.categories],
+                [
+                    question
+                    for question in chat.questions
+                    if not self.categories or category_of(question) in self.categories
+                ],
             )
             for chat in self.corpus.chats
         ]
@@ -128,6 +151,7 @@ class Plan:
             "budgets": [label(budget) for budget in self.budgets],
             "categories": list(self.categories) if self.categories else None,
             "limit": self.limit,
+            "scoring": SCORING_VERSION,
         }
 
 
@@ -273,19 +297,22 @@ def bare(question: Question) -> Question:
 
 def _filled(row: Row, timing: Row, answered: Answered, reader: str) -> tuple[Row, Row]:
     cost = answered.cost
+    text, reason = answered.text, answered.reason
+    if text is not None and not text.strip():
+        text, reason = None, reason or EMPTY
     filled = row | {
-        "answer": answered.text,
-        "unscored": answered.reason,
+        "answer": text,
+        "unscored": reason,
         "calls": cost.calls,
         "tokens_in": cost.tokens_in,
         "tokens_out": cost.tokens_out,
     }
     if reader != "none":
-        filled |= answer_scores(answered.text, row["gold"], row["category"])
-        if answered.text is None and answered.reason is None:
+        filled |= answer_scores(text, row["gold"], row["category"])
+        if text is None and reason is None:
             filled["unscored"] = "the reader gave no answer"
         elif filled["f1"] is None and filled["unscored"] is None:
-            filled["unscored"] = "the question has no true answer"
+            filled["unscored"] = NO_TRUTH
     return filled, timing | {"reader_seconds": cost.seconds}
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.metrics.answers import ABSTAINING
 from realtalk.models.asking import Asked, Prompt, Reply, ask
 from realtalk.probing.rows import KEY, Row
 from realtalk.probing.wording import Wording
@@ -107,7 +108,7 @@ class Judge:
         return self.wording.fill(
             f"judge_{wording}",
             question=row["question"],
-            gold=UNTOLD if row["gold"] is None else row["gold"],
+            gold=UNTOLD if row["category"] in ABSTAINING or row["gold"] is None else row["gold"],
             answer=row["answer"],
         )
 
@@ -128,8 +129,7 @@ def _judgeable(rows: Iterable[Row]) -> list[Row]:
     return [
         row
         for row in rows
-        if row["answer"] is not None
-        and (row["gold"] is not None or row["category"] == "adversarial")
+        if row["answer"] is not None and (row["gold"] is not None or row["category"] in ABSTAINING)
     ]
 
 

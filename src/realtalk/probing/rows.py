@@ -11,6 +11,9 @@ published evidence that name no message: what is found is scored on the others. 
 places of the evidence in the memory's own order, from 1, None where it has none. Nothing here
 depends on the machine or the moment: times stand in rows of their own, so that the same run gives
 the same rows.
+
+A question whose right answer is that the chat does not tell is LoCoMo's `adversarial` category.
+LongMemEval marks such questions within its categories: in rows they are `abstention`.
 """
 
 from __future__ import annotations
@@ -18,9 +21,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from realtalk.chat import Chat, Question
+from realtalk.chat import Chat, Corpus, Question, unpack_extra
+from realtalk.corpora.categories import known
 from realtalk.memory.values import Budget, Context, Cost
-from realtalk.metrics.answers import score_answer
+from realtalk.metrics.answers import ABSTAINING, score_answer
 from realtalk.metrics.retrieval import MESSAGES, NDCG_AT, score_ranking
 from realtalk.probing.budgets import label
 
@@ -30,17 +34,29 @@ if TYPE_CHECKING:
 __all__ = [
     "ANSWER_SCORES",
     "BUDGET_SCORES",
+    "EMPTY",
     "KEY",
+    "NO_TRUTH",
     "RANK_SCORES",
+    "SCORING_VERSION",
     "Row",
     "answer_scores",
+    "category_of",
     "empty_row",
+    "may_abstain",
+    "rescored",
     "row_key",
     "row_schema",
     "timing_schema",
 ]
 
 Row: TypeAlias = dict[str, Any]
+
+# 2: both ends of a date range count; LongMemEval's abstentions are scored as such.
+SCORING_VERSION = "2"
+_ABSTENTION = "abstention"
+EMPTY = "empty answer"
+NO_TRUTH = "the question has no true answer"
 
 KEY = ("chat", "id", "budget")
 ANSWER_SCORES = ("f1", "exact", "rouge_l", "date_f1")
@@ -53,6 +69,18 @@ _TEXTS = ("category", "question", "gold", "answer", "unscored")
 _COSTS = ("calls", "tokens_in", "tokens_out")
 
 
+def category_of(question: Question) -> str:
+    """The category that a question is scored by."""
+    # Most questions have no extra: nothing is parsed for them.
+    marked = "abstention" in question.extra and unpack_extra(question.extra).get("abstention")
+    return _ABSTENTION if marked is True else question.category
+
+
+def may_abstain(corpus: Corpus) -> bool:
+    """Whether some question wants no answer: then a reader of all of them must be told."""
+    return any(category_of(q) in ABSTAINING for chat in corpus.chats for q in chat.questions)
+
+
 def row_key(chat: Chat, question: Question, budget: Budget) -> tuple[str, str, str]:
     return (chat.id, question.id, label(budget))
 
@@ -61,7 +89,7 @@ def empty_row(chat: Chat, question: Question, budget: Budget, context: Context) 
     """What is known before anybody answers: the question, the context, and its retrieval."""
     return {
         **dict(zip(KEY, row_key(chat, question, budget), strict=True)),
-        "category": question.category,
+        "category": category_of(question),
         "question": question.text,
         "gold": question.answer,
         "answer": None,
@@ -82,6 +110,20 @@ def answer_scores(answer: str | None, gold: str | None, category: str) -> Mappin
     """The scores of an answer as columns; None where it has none."""
     found = score_answer(answer, gold, category).to_json()
     return {name: found[name] for name in ANSWER_SCORES}
+
+
+def rescored(row: Row) -> Row:
+    """A stored row as the present formulas score its answer; what was retrieved stays."""
+    category = row["category"]
+    if row["id"].endswith("_abs") and category in known("longmemeval"):
+        category = _ABSTENTION
+    made = row | {"category": category}
+    if row["answer"] is not None and not row["answer"].strip():
+        made |= {"answer": None, "unscored": EMPTY, **dict.fromkeys(ANSWER_SCORES)}
+    elif row["answer"] is not None:
+        made |= answer_scores(row["answer"], row["gold"], category)
+        made["unscored"] = NO_TRUTH if made["f1"] is None else None
+    return made
 
 
 def _costs(prefix: str, cost: Cost) -> dict[str, int]:

@@ -244,15 +244,18 @@ def _proportions(
     rows: Sequence[Row], scores: Callable[[Row], dict[str, float] | None]
 ) -> RetrievalSummary:
     """Wilson's interval where a proportion was not drawn by chats, or is the same in all of
-    them: it also holds at 0 and 1."""
+    them: it also holds at 0 and 1. A score that was only ever 0 or 1 is a proportion too: three
+    wrong answers do not make an F1 of 0 certain."""
     found = _summary(rows, scores)
 
     def mended(group: RetrievalGroup, chosen: Sequence[Row]) -> RetrievalGroup:
         intervals = dict(group.intervals)
         for name, interval in group.intervals.items():
             drawn = group.drawn == "chats" and interval is not None and interval[0] < interval[1]
-            if name.startswith(_BINARY) and not drawn:
-                values = [given[name] for row in chosen if (given := scores(row)) is not None]
+            if drawn:
+                continue
+            values = [given[name] for row in chosen if (given := scores(row)) is not None]
+            if name.startswith(_BINARY) or set(values) <= {0.0, 1.0}:
                 intervals[name] = wilson(values)
         return replace(group, intervals=intervals)
 
@@ -283,11 +286,16 @@ def _costs(rows: Sequence[Row], timings: Sequence[Row]) -> Costs:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs on the same questions: a test a score, and their p corrected by Holm."""
+    """Two runs on the same questions: a test a score, and their p corrected by Holm.
+
+    `corrected` takes questions as independent, `corrected_by_chat` chats: None where there are
+    too few of them.
+    """
 
     names: tuple[str, str]
     tests: Mapping[str, PairedTest]
     corrected: Mapping[str, float]
+    corrected_by_chat: Mapping[str, float | None]
     left_out: Mapping[str, int]
 
     def to_json(self) -> dict[str, Any]:
@@ -296,9 +304,10 @@ class Comparison:
             "second": self.names[1],
             "scores": {
                 name: {
-                    **test.to_json(),
+                    **(told := test.to_json()),
                     "p_holm": self.corrected[name],
                     "left_out": self.left_out[name],
+                    "by_chat": {**told["by_chat"], "p_holm": self.corrected_by_chat[name]},
                 }
                 for name, test in self.tests.items()
             },
@@ -335,10 +344,12 @@ def compare_runs(
     if not tests:
         raise RealtalkError("the two runs have no score in common")
     corrected = holm([test.p for test in tests.values()])
+    by_chat = holm([test.by_chat.p for test in tests.values()])
     return Comparison(
         names,
         tests,
         {name: p for name, p in zip(tests, corrected, strict=True) if p is not None},
+        dict(zip(tests, by_chat, strict=True)),
         left_out,
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from realtalk.metrics.paired import FEWEST_CHATS
 from realtalk.metrics.retrieval import RetrievalGroup, RetrievalSummary
 from realtalk.probing.published import TABLE_3
 from realtalk.probing.rows import ANSWER_SCORES
@@ -16,8 +17,10 @@ from realtalk.probing.scoring import Comparison, RunScores
 
 __all__ = [
     "answer_rows",
+    "comparison_lines",
     "comparison_rows",
     "cost_rows",
+    "independent_rows",
     "published_rows",
     "retrieval_rows",
     "sweep_rows",
@@ -28,6 +31,7 @@ Rows: TypeAlias = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 _SHOWN = ("any@5", "all@5", "recall@5", "recall@10", "recall@20", "all@20", "recall@50", "ndcg@10")
 _ALL = "all"
+_SMALL_P = 0.05
 
 
 def figure(group: RetrievalGroup | None, name: str) -> str | None:
@@ -177,21 +181,70 @@ def _building(scores: RunScores) -> list[tuple[Any, ...]]:
 
 
 def comparison_rows(found: Comparison) -> Rows:
+    """The difference with whole chats drawn and swapped: what holds for other chats too."""
     headings = (
-        *("score", "n", found.names[0], found.names[1], "difference", "better", "worse"),
-        *("test", "p", "p (Holm)"),
+        *("score", "n", "chats (+/-)", found.names[0], found.names[1], "difference"),
+        *("p by chat", "Holm"),
     )
     rows: list[tuple[Any, ...]] = []
     for name, test in found.tests.items():
-        interval = "" if test.low is None else f" ({test.low:+.3f} to {test.high:+.3f})"
+        chats = test.by_chat
+        ways = "" if chats.unscored is not None else f" ({chats.better}/{chats.worse})"
         rows.append(
             (
-                *(name, test.n, f"{test.first:.3f}", f"{test.second:.3f}"),
-                *(f"{test.difference:+.3f}{interval}", test.better, test.worse, test.test),
-                *(f"{test.p:.4f}", f"{found.corrected[name]:.4f}"),
+                *(name, test.n, f"{chats.chats}{ways}"),
+                *(f"{test.first:.3f}", f"{test.second:.3f}"),
+                _difference(test.difference, chats.low, chats.high),
+                *(_p(chats.p), _p(found.corrected_by_chat[name])),
             )
         )
     return headings, rows
+
+
+def independent_rows(found: Comparison) -> Rows:
+    """The same with every question taken as independent: what holds for these chats only."""
+    headings = (*("score", "n", "questions (+/-)", "difference", "test", "p by question", "Holm"),)
+    return headings, [
+        (
+            *(name, test.n, f"{test.better}/{test.worse}"),
+            *(_difference(test.difference, test.low, test.high), test.test),
+            *(_p(test.p), _p(found.corrected[name])),
+        )
+        for name, test in found.tests.items()
+    ]
+
+
+def comparison_lines(found: Comparison) -> list[str]:
+    """Which of the two tables to trust, and where the number of chats sets a limit."""
+    counts = [test.by_chat.chats for test in found.tests.values()]
+    few = sum(count < FEWEST_CHATS for count in counts)
+    lines = []
+    if few < len(counts):
+        lines.append("trust p by chat: questions of one chat are alike")
+    if few:
+        lines.append(
+            f"fewer than {FEWEST_CHATS} chats for {few} of {len(counts)} scores: whether the "
+            "difference holds for other chats cannot be told"
+        )
+    if left_out := max(found.left_out.values()):
+        lines.append(
+            f"left out: up to {left_out:,} questions of which one run, or both, has no score"
+        )
+    least = min((count for count in counts if count >= FEWEST_CHATS), default=0)
+    if least and 2 ** (1 - least) > _SMALL_P:
+        lines.append(f"{least} chats cannot give a p below {2 ** (1 - least):.3f}")
+    return lines
+
+
+def _difference(value: float, low: float | None, high: float | None) -> str:
+    return f"{value:+.3f}" + ("" if low is None else f" ({low:+.3f} to {high:+.3f})")
+
+
+def _p(value: float | None) -> str | None:
+    # A p of 0 does not exist: what is too small to be shown is said to be so.
+    if value is None:
+        return None
+    return f"{value:.4f}" if value >= 0.00005 else "<0.0001"
 
 
 def sweep_rows(runs: Mapping[str, RunScores]) -> Rows:

@@ -1,12 +1,17 @@
 """The prompts of memory probing: text files with placeholders, in versions.
 
-    wording = load_wording()                      → version "1", ours
+    wording = load_wording()                      → version "2", ours
+    wording = load_wording(Path("1"))             → version "1", as we asked before
     wording = load_wording(Path("my-prompts"))    → version "sha256:3f2a9c1b04d2"
     wording.fill("answer", speakers="Mara and Theo", context="…", question="…")
 
 `answer` is what a reader is asked, `answer_or_abstain` where a corpus also has questions that
 the chat does not tell; `judge_lenient` and `judge_strict` are what a judge is asked. A user's
 folder may hold any of them; ours stand in for the rest. The hash is over all as used.
+
+Version 2 differs from 1 in `answer_or_abstain` alone: it also speaks of questions that take for
+granted what was never said, as LongMemEval's do. A run that began with version 1 goes on with it
+(`--prompts 1`).
 """
 
 from __future__ import annotations
@@ -22,7 +27,8 @@ from realtalk.models.wording import load_texts
 
 __all__ = ["WORDING_VERSION", "Wording", "load_wording"]
 
-WORDING_VERSION = "1"
+WORDING_VERSION = "2"
+_EARLIER = ("1",)
 _ANSWERING = ("context", "question")
 _JUDGING = ("question", "gold", "answer")
 _NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -49,8 +55,11 @@ class Wording:
 
 
 def load_wording(folder: Path | None = None) -> Wording:
-    """Our prompts, those in `folder` replaced by the user's own."""
-    version, texts = load_texts("realtalk.probing", WORDING_VERSION, _NEEDED, folder)
+    """Our prompts, those in `folder` replaced by the user's own; or an earlier version of ours."""
+    ours = WORDING_VERSION
+    if folder is not None and str(folder) in (*_EARLIER, ours) and not folder.is_dir():
+        ours, folder = str(folder), None
+    version, texts = load_texts("realtalk.probing", ours, _NEEDED, folder)
     for name, text in texts.items():
         unknown = set(_PLACEHOLDER.findall(text)) - {*_NEEDED[name], "speakers"}
         if unknown or (name.startswith("judge") and "{speakers}" in text):

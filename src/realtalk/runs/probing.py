@@ -2,8 +2,8 @@
 
 run_probe(plan, Path("out"))                       → Probed(rows, timings, judgements, …)
 judge_run(Path("out"), Judge(asked, wording))      → the same run with a judge's scores
+rescore_run(Path("out"))                           → the same run by the present formulas
 load_probe(Path("out"))                            → what is there
-score_answers(corpus, answers, Path("out"))        → answers that came from elsewhere
 
 out/run.json  out/rows.jsonl, .parquet  out/timings.…  out/judgements.…  out/memories.jsonl
 """
@@ -11,31 +11,33 @@ out/run.json  out/rows.jsonl, .parquet  out/timings.…  out/judgements.…  out
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from realtalk.chat import Chat, Corpus, Question
+from realtalk.chat import Corpus
 from realtalk.corpora.reading import Progress, silent
+from realtalk.corpora.writing import write_json
 from realtalk.errors import RealtalkError
-from realtalk.memory.values import Budget, Context
 from realtalk.probing.asking import Plan, is_done, probe
-from realtalk.probing.budgets import label
+from realtalk.probing.budgets import label, parse_budgets
 from realtalk.probing.judging import JUDGED_KEY, Judge, judgement_schema, refuse_own_judge
 from realtalk.probing.rows import (
+    ANSWER_SCORES,
+    BUDGET_SCORES,
     KEY,
+    RANK_SCORES,
+    SCORING_VERSION,
     Row,
-    answer_scores,
-    empty_row,
-    row_key,
+    rescored,
     row_schema,
     timing_schema,
 )
 from realtalk.probing.scoring import RunScores, score_run
-from realtalk.runs.folder import Run, Table
+from realtalk.runs.folder import Run, Table, versions
 
 __all__ = [
     "KIND",
@@ -44,14 +46,22 @@ __all__ = [
     "corpus_record",
     "judge_run",
     "load_probe",
-    "read_answers",
+    "refuse_earlier_formulas",
+    "refuse_other_formulas",
+    "rescore_run",
     "run_probe",
-    "score_answers",
+    "same_formulas",
 ]
 
 KIND = "memory probing"
 _MEMORY_KEY = ("chat", "messages")
-_NOTHING = Context("", (), 0, 0)
+# What every version has written; `unresolved` came later.
+_COLUMNS = frozenset(
+    {
+        *(*KEY, "category", "question", "gold", "answer", "unscored", "tokens", "words"),
+        *("message_ids", "evidence", *RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -72,8 +82,22 @@ class Probed:
     @property
     def model(self) -> str | None:
         """The model that answered; None where none did."""
-        found = self.settings["reader"]["settings"].get("model")
+        found = self.settings["reader"].get("settings", {}).get("model")
         return None if found is None else str(found)
+
+    def one_budget(self, wanted: str | None = None) -> str:
+        """The label of the budget that is wanted, or of the only one; raises where neither is."""
+        known = list(dict.fromkeys(str(row["budget"]) for row in self.rows))
+        if wanted is None and len(known) == 1:
+            return known[0]
+        name = None if wanted is None else label(parse_budgets(wanted)[0])
+        if name is None or name not in known:
+            raise RealtalkError(
+                "several budgets" if name is None else f"no rows with the budget {name}",
+                where=str(self.folder),
+                fix=f"choose one with --budget: {', '.join(known)}",
+            )
+        return name
 
 
 def content_hash(corpus: Corpus) -> str:
@@ -102,6 +126,8 @@ def run_probe(
     settings = {"corpus": corpus_record(plan.corpus), **plan.settings()}
     if judge is not None:
         refuse_own_judge(plan.reader.settings.get("model"), judge.asked.model)
+    if not fresh:
+        refuse_earlier_formulas(folder)
     with Run.open(folder, KIND, settings, fresh=fresh) as run:
         rows = run.table("rows", KEY)
         timings = run.table("timings", KEY)
@@ -134,6 +160,7 @@ def run_probe(
 def load_probe(folder: Path) -> Probed:
     """A run's rows in their order; those of one that was stopped, as far as it got."""
     run = Run.load(folder, KIND)
+    _refuse_other_shape(run)
     found = {
         name: _ordered(run, name, key)
         for name, key in (
@@ -145,7 +172,24 @@ def load_probe(folder: Path) -> Probed:
         raise RealtalkError(
             "the run has no row yet", where=str(folder), fix="start it again: it goes on"
         )
+    lacking = {name for row in found["rows"] for name in _COLUMNS.difference(row)}
+    if lacking:
+        raise RealtalkError(
+            f"its rows lack '{min(lacking)}'", where=str(folder), fix="start anew with --fresh"
+        )
     return Probed(folder, run.settings, **found)
+
+
+def _refuse_other_shape(run: Run) -> None:
+    """Settings that somebody wrote or cut by hand are refused before anything is read of them."""
+    for name in ("corpus", "memory", "reader"):
+        told = run.settings.get(name)
+        if not isinstance(told, dict) or "name" not in told:
+            raise RealtalkError(
+                f"its settings lack '{name}'",
+                where=str(run.folder / "run.json"),
+                fix="start anew with --fresh",
+            )
 
 
 def _ordered(run: Run, name: str, key: Sequence[str]) -> list[Row]:
@@ -155,7 +199,14 @@ def _ordered(run: Run, name: str, key: Sequence[str]) -> list[Row]:
     """
     import polars as pl
 
-    rows = run.rows(name, key)
+    try:
+        rows = run.rows(name, key)
+    except (KeyError, TypeError) as error:
+        raise RealtalkError(
+            "a line is no row of a probe",
+            where=str(run.folder / f"{name}.jsonl"),
+            fix="start anew with --fresh",
+        ) from error
     path = run.folder / f"{name}.parquet"
     if not path.is_file():
         return rows
@@ -191,126 +242,55 @@ def judge_run(folder: Path, judge: Judge, progress: Progress = silent) -> Probed
     return load_probe(folder)
 
 
-def read_answers(path: Path) -> list[Row]:
-    """Answers as JSONL: `id` and `answer` a line, and `chat` where ids repeat between chats."""
-    found: list[Row] = []
-    try:
-        # Windows tools put a mark before the first line.
-        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
-    except OSError as error:
-        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            row = orjson.loads(line)
-        except ValueError:
-            raise RealtalkError("not JSON", where=where, fix="write one object a line") from None
-        if not isinstance(row, dict) or not isinstance(row.get("id"), str | int):
-            raise RealtalkError(
-                "names no question",
-                where=where,
-                fix='write {"chat": "…", "id": "Q1", "answer": "…"} as in `probe contexts`',
-            )
-        if not isinstance(row.get("answer"), str | int | float | None):
-            raise RealtalkError("the answer is no text", where=where)
-        shown, size = row.get("message_ids"), row.get("tokens")
-        if shown is not None and not (
-            isinstance(shown, list) and all(isinstance(each, str) for each in shown)
-        ):
-            raise RealtalkError("message_ids is no list of ids", where=where)
-        if size is not None and not (type(size) is int and size >= 0):
-            raise RealtalkError("tokens is no count", where=where)
-        found.append(row | {"where": where})
-    return found
+def rescore_run(folder: Path) -> tuple[Probed, int]:
+    """Scores a run's answers by the present formulas; nobody is asked. And how many rows changed.
 
-
-def score_answers(
-    corpus: Corpus, answers: Iterable[Row], folder: Path, *, fresh: bool = False
-) -> Probed:
-    """Rows of answers that came from anywhere; a question without one is unscored."""
-    by_chat, by_id = _questions(corpus)
-    given: dict[tuple[str, str], Row] = {}
-    for row in answers:
-        key = _meant(row, by_chat, by_id)
-        if key in given:
-            raise RealtalkError(
-                f"question '{key[1]}' of {key[0]} is answered twice", where=row.get("where")
-            )
-        given[key] = row
-    told = [
-        [*key, row.get("answer"), *(row[name] for name in ("message_ids", "tokens") if name in row)]
-        for key, row in sorted(given.items())
-    ]
-    settings = {
-        "corpus": corpus_record(corpus),
-        "memory": {"name": "elsewhere", "version": "", "settings": {}},
-        "reader": {"name": "elsewhere", "version": "", "settings": {}},
-        "budgets": [label(Budget())],
-        "answers": hashlib.sha256(orjson.dumps(told)).hexdigest()[:16],
-    }
-    with Run.open(folder, KIND, settings, fresh=fresh) as run:
+    The settings are written last: killed before, it is done again with the same result.
+    """
+    known = load_probe(folder)
+    with Run.load(folder, KIND) as run:
         table = run.table("rows", KEY)
-        for key, (chat, question) in by_chat.items():
-            row = _given_row(chat, question, given.get(key))
-            if table.get(row_key(chat, question, Budget())) != row:
-                table.add(row)
-        table.finish([row_key(chat, q, Budget()) for chat, q in by_chat.values()], row_schema())
-    return load_probe(folder)
+        changed = 0
+        for row in known.rows:
+            made = rescored(row)
+            changed += made != row
+            if table.get(tuple(row[name] for name in KEY)) != made:
+                table.add(made)
+        table.finish([tuple(row[name] for name in KEY) for row in known.rows], row_schema())
+        used = [*run.versions, *(each for each in (versions(),) if each not in run.versions)]
+        settings = run.settings | {"scoring": SCORING_VERSION}
+        write_json(folder / "run.json", {"kind": KIND, "settings": settings, "versions": used})
+    return load_probe(folder), changed
 
 
-def _meant(
-    row: Row,
-    by_chat: Mapping[tuple[str, str], Any],
-    by_id: Mapping[str, tuple[str, str] | None],
-) -> tuple[str, str]:
-    """The (chat, id) that an answer is about."""
-    name = str(row["id"])
-    key = by_id.get(name) if row.get("chat") is None else (str(row["chat"]), name)
-    if key is not None and key in by_chat:
-        return key
-    if row.get("chat") is None and name in by_id:
+def same_formulas(probed: Probed) -> bool:
+    """Whether a run's answers were scored by the present formulas."""
+    return probed.settings.get("scoring") == SCORING_VERSION
+
+
+def refuse_other_formulas(runs: Sequence[Probed]) -> None:
+    """Raises where runs that are set side by side were scored by different formulas."""
+    told = [probed.settings.get("scoring", "1") for probed in runs]
+    if len(set(told)) > 1:
+        older = next(one for one in runs if not same_formulas(one))
         raise RealtalkError(
-            f"question '{name}' is in several chats",
-            where=row.get("where"),
-            fix='name the chat too: {"chat": "…"}',
+            "the runs were scored by different formulas",
+            where=str(older.folder),
+            fix=f"bring it up to date: realtalk probe rescore {older.folder}",
         )
-    place = "" if row.get("chat") is None else f" in {row['chat']}"
-    raise RealtalkError(
-        f"no question '{name}'{place}", where=row.get("where"), fix="check the corpus"
-    )
 
 
-def _questions(
-    corpus: Corpus,
-) -> tuple[dict[tuple[str, str], tuple[Chat, Question]], dict[str, tuple[str, str] | None]]:
-    by_chat = {(chat.id, q.id): (chat, q) for chat in corpus.chats for q in chat.questions}
-    if not by_chat:
-        raise RealtalkError("this corpus has no questions", where=corpus.name)
-    by_id: dict[str, tuple[str, str] | None] = {}
-    for key in by_chat:
-        by_id[key[1]] = None if key[1] in by_id else key
-    return by_chat, by_id
-
-
-def _given_row(chat: Chat, question: Question, given: Row | None) -> Row:
-    row = empty_row(chat, question, Budget(), _NOTHING)
-    # What the answer's reader was shown is not known here unless it says so.
-    shown = (given or {}).get("message_ids") or ()
-    if shown:
-        if unknown := [id_ for id_ in shown if id_ not in chat.by_id]:
-            raise RealtalkError(
-                f"no message '{unknown[0]}' in {chat.id}", where=(given or {}).get("where")
-            )
-        told = Context("", tuple(shown), (given or {}).get("tokens") or 0, 0)
-        row = empty_row(chat, question, Budget(), told)
-    else:
-        row |= dict.fromkeys(("any@budget", "all@budget", "recall@budget"))
-    answer = None if given is None or given.get("answer") is None else str(given["answer"]).strip()
-    row |= {"answer": answer, **answer_scores(answer, question.answer, question.category)}
-    if answer is None:
-        row["unscored"] = "no answer was given"
-    elif row["f1"] is None:
-        row["unscored"] = "the question has no true answer"
-    return row
+def refuse_earlier_formulas(folder: Path) -> None:
+    """A run cannot go on by other formulas: half of its rows would mean something else."""
+    if not (folder / "run.json").is_file():
+        return
+    try:
+        settings = Run.load(folder, KIND).settings
+    except RealtalkError:
+        return  # opening it says what it is
+    if settings.get("scoring") != SCORING_VERSION:
+        raise RealtalkError(
+            "its answers were scored by earlier formulas",
+            where=str(folder),
+            fix=f"bring it up to date: realtalk probe rescore {folder}",
+        )
