@@ -15,10 +15,11 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import orjson
 
+from realtalk.corpora.endings import utf16
 from realtalk.corpora.source import Member
 from realtalk.errors import RealtalkError
 
-__all__ = ["from_epoch", "head_keys", "head_text", "load", "text_of", "zone"]
+__all__ = ["decoded", "from_epoch", "head_keys", "head_text", "load", "text_of", "zone"]
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
 
@@ -26,19 +27,32 @@ _KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
 def load(member: Member) -> Any:
     """The whole file, parsed. Byte-order marks are taken off; NaN and depth bombs are refused."""
     data = member.read()
-    if data.startswith(b"\xef\xbb\xbf"):
-        data = data[3:]
+    if utf16(data):
+        data = decoded(data).encode("utf-8", "replace")
+    data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise RealtalkError(
-            f"not valid JSON (line {error.lineno}, column {error.colno})", where=member.where
-        ) from error
+        place = f"line {error.lineno}, column {error.colno}"
+        if error.pos >= len(error.doc.rstrip()):
+            raise RealtalkError(
+                f"the JSON ends in the middle ({place})",
+                where=member.where,
+                fix="the file was cut off: export, download or copy it again",
+            ) from error
+        raise RealtalkError(f"not valid JSON ({place})", where=member.where) from error
+
+
+def decoded(data: bytes) -> str:
+    """Text as UTF-8, or as UTF-16 where it is that; without its byte-order mark."""
+    if wide := utf16(data):
+        return data[: len(data) & ~1].decode(wide, "replace").removeprefix("\ufeff")
+    return data.decode("utf-8-sig", "replace")
 
 
 def head_text(member: Member) -> str:
     """The head as text, whatever its bytes are."""
-    return member.head().decode("utf-8-sig", "replace")
+    return decoded(member.head())
 
 
 def head_keys(member: Member) -> frozenset[str]:

@@ -18,12 +18,13 @@ import hashlib
 import io
 import sys
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
+from realtalk.corpora.archives import UNPACKING_ERRORS, Archives, Zip
 from realtalk.corpora.endings import ending
 from realtalk.errors import RealtalkError
 
@@ -54,7 +55,7 @@ class _Bounded(io.RawIOBase):
         view = memoryview(buffer)  # type: ignore[arg-type]
         try:
             data = self._raw.read(len(view))
-        except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
+        except UNPACKING_ERRORS as error:
             raise RealtalkError(
                 f"cannot be unpacked ({type(error).__name__})",
                 where=self._where,
@@ -147,7 +148,8 @@ class Source:
             if path.stat().st_size == 0:
                 raise RealtalkError("the file is empty", where=str(path))
             if zipfile.is_zipfile(path) and path.suffix.lower() != ".xlsx":
-                return Source(path, _zip(path, str(path)))
+                place = Zip(str(path), path.stat().st_size, path)
+                return Source(path, _zip(place, Archives()))
             return Source(path, (_told(_file(path, path.name)),))
         except PermissionError as error:
             raise RealtalkError("permission denied", where=str(path)) from error
@@ -204,7 +206,8 @@ def _piped(stream: IO[bytes], name: str) -> Source:
     if len(data) > MAX_MEMBER_BYTES:
         raise RealtalkError("is larger than the reading limit", where=name)
     if zipfile.is_zipfile(io.BytesIO(data)):
-        return Source(Path(name), _zip(lambda: io.BytesIO(data), name))
+        place = Zip(name, len(data), opener=lambda: io.BytesIO(data))
+        return Source(Path(name), _zip(place, Archives()))
     packed = ".gz" if data.startswith(_GZIP) else ""
     member = Member(f"{name}{packed}", len(data), lambda: io.BytesIO(data), name)
     return Source(Path(name), (_told(member),))
@@ -219,65 +222,39 @@ def _folder(path: Path) -> tuple[Member, ...]:
     members = tuple(_file(path / name, name) for name in _bounded_count(names, str(path)))
     if not members:
         raise RealtalkError("the folder holds no files", where=str(path))
-    return _unpacked(members)
+    return _unpacked(members, Archives())
 
 
-def _unpacked(members: tuple[Member, ...]) -> tuple[Member, ...]:
+def _unpacked(members: tuple[Member, ...], archives: Archives) -> tuple[Member, ...]:
     """Archives among the members opened, where there is no text beside them.
 
     Beside a chat an archive is something that was sent in it, and none of our business.
     """
-    archives = [member for member in members if member.suffix == ".zip"]
-    if not archives or any(member.suffix in _TEXT_SUFFIXES for member in members):
+    packed = [member for member in members if member.suffix == ".zip"]
+    if not packed or any(member.suffix in _TEXT_SUFFIXES for member in members):
         return members
     found = [member for member in members if member.suffix != ".zip"]
-    for member in archives:
+    for member in packed:
         inside = member.name[: -len(".zip")]
-        for each in _zip(member.path or member.opener, member.where, nested=True):
+        place = Zip(member.where, member.size, member.path, member.opener)
+        for each in _zip(place, archives, nested=True):
             found.append(replace(each, name=f"{inside}/{each.name}"))
     _bounded_count((member.name for member in found), members[0].where)
     return tuple(sorted(found, key=lambda member: member.name))
 
 
-def _zip(
-    holder: Path | Callable[[], IO[bytes]], where: str, *, nested: bool = False
-) -> tuple[Member, ...]:
-    def unzip() -> zipfile.ZipFile:
-        return zipfile.ZipFile(holder if isinstance(holder, Path) else holder())
-
-    try:
-        archive = unzip()
-    except (zipfile.BadZipFile, OSError) as error:
-        raise RealtalkError("not a readable zip archive", where=where) from error
-    with archive:
-        infos = {
-            info.filename: info
-            for info in archive.infolist()
-            if not info.is_dir() and not _hidden(info.filename)
-        }
-        if any(info.flag_bits & 0x1 for info in infos.values()):
-            raise RealtalkError(
-                "the archive is encrypted", where=where, fix="unpack it first, then read that"
-            )
+def _zip(place: Zip, archives: Archives, *, nested: bool = False) -> tuple[Member, ...]:
+    found = archives.listed(place)
+    infos = {name: info for name, info in found.items() if not _hidden(name)}
     if not infos:
-        raise RealtalkError("the archive holds no files", where=where)
-
-    def opener(name: str) -> Callable[[], IO[bytes]]:
-        def open_member() -> IO[bytes]:
-            # Each stream owns its archive handle: members may be read side by side.
-            owner = unzip()
-            try:
-                stream = owner.open(name)
-            except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError) as error:
-                owner.close()
-                raise RealtalkError("cannot be unpacked", where=f"{where}/{name}") from error
-            owner.close()  # zipfile keeps the file open while a member stream lives
-            return stream
-
-        return open_member
-
+        raise RealtalkError("the archive holds no files", where=place.where)
     members = tuple(
-        Member(name, infos[name].file_size, opener(name), f"{where}/{name}")
-        for name in _bounded_count(infos, where)
+        Member(
+            name,
+            infos[name].file_size,
+            partial(archives.open, place, infos[name]),
+            f"{place.where}/{name}",
+        )
+        for name in _bounded_count(infos, place.where)
     )
-    return members if nested else _unpacked(members)
+    return members if nested else _unpacked(members, archives)

@@ -14,12 +14,25 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from realtalk.corpora.naming import UniqueNames
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["atomic_path", "file_stem", "write_bytes", "write_json", "write_parquet", "write_text"]
+    from realtalk.chat import Corpus
+
+__all__ = [
+    "atomic_path",
+    "file_stem",
+    "file_stems",
+    "write_bytes",
+    "write_json",
+    "write_parquet",
+    "write_text",
+]
+
+_LONGEST_STEM = 200  # bytes; file systems allow 255 with the ending and what a copy adds
 
 
 @contextmanager
@@ -67,6 +80,14 @@ def write_parquet(
 
 
 def file_stem(name: str) -> str:
-    """A chat id as a file name: no folders, no reserved characters, never empty."""
+    """A chat id as a file name: no folders, no reserved characters, never empty or too long."""
     stem = re.sub(r'[\x00-\x1f<>:"/\\|?*]+', "_", name).strip(". ")
-    return stem[:150] or "chat"
+    # File systems count bytes: an emoji is four of them.
+    stem = stem[:150].encode("utf-8", "replace")[:_LONGEST_STEM].decode("utf-8", "ignore")
+    return stem.rstrip(". ") or "chat"
+
+
+def file_stems(corpus: Corpus) -> tuple[str, ...]:
+    """A file name for every chat, no two of which are one file, as "a/b" and "a:b" would be."""
+    names = UniqueNames("{}-{}", is_file=True)
+    return tuple(names.free(file_stem(chat.id)) for chat in corpus.chats)

@@ -19,6 +19,7 @@ from typing import Any
 import orjson
 
 from realtalk.report.cells import NOTHING, cell_text, is_nothing
+from realtalk.report.direction import alone, within
 from realtalk.report.values import Cell, ChartView, TableView
 
 __all__ = ["chart_html", "json_text", "section_ids", "table_html"]
@@ -71,17 +72,17 @@ def table_html(view: TableView, number: int, level: int) -> str:
     ]
     heads = "".join(
         f'<th scope="col"{_class("num" if is_number else "")} aria-sort="none">'
-        f'<button type="button">{escape(name)}</button></th>'
+        f'<button type="button">{alone(name)}</button></th>'
         for name, is_number in zip(view.headings, numeric, strict=True)
     )
     body = "".join(
         f"<tr>{''.join(_cell(value, at == 0, numeric[at]) for at, value in enumerate(row))}</tr>"
         for row in view.rows
     )
-    note = f'<p class="note">{escape(view.note)}</p>' if view.note else ""
+    note = f'<p class="note">{within(view.note)}</p>' if view.note else ""
     return (
         f'<div class="table" id="table-{number}"><div class="title">'
-        f"<h{level}>{escape(view.title)}</h{level}>"
+        f"<h{level}>{within(view.title)}</h{level}>"
         '<span class="acts"><button type="button" data-save="csv">CSV</button></span></div>'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(view.title)}">'
         f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>{note}</div>"
@@ -90,10 +91,10 @@ def table_html(view: TableView, number: int, level: int) -> str:
 
 def chart_html(view: ChartView, number: int, level: int) -> str:
     """A place for a chart, and its specification as data beside it."""
-    note = f'<p class="note">{escape(view.note)}</p>' if view.note else ""
+    note = f'<p class="note">{within(view.note)}</p>' if view.note else ""
     return (
         f'<figure class="chart" id="chart-{number}"><figcaption class="title">'
-        f"<h{level}>{escape(view.title)}</h{level}>"
+        f"<h{level}>{within(view.title)}</h{level}>"
         '<span class="acts"><button type="button" data-save="png">PNG</button>'
         '<button type="button" data-save="svg">SVG</button></span></figcaption>'
         f'<div class="plot" data-title="{escape(view.title)}">'
@@ -122,7 +123,7 @@ def _cell(value: Cell, is_first: bool, is_number: bool) -> str:
     exact = f' data-v="{value!r}"' if isinstance(value, float) and isfinite(value) else ""
     found = _WITH_INTERVAL.fullmatch(text)
     inner = (
-        escape(text)
+        alone(text)
         if found is None
         else f'{escape(found[1])} <span class="iv">{escape(found[2])}</span>'
     )

@@ -18,6 +18,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
+from realtalk.report.direction import alone, within
 from realtalk.report.markup import chart_html, section_ids, table_html
 from realtalk.report.values import KeyFigure, Section
 
@@ -86,7 +87,7 @@ def render(
 def _bar(title: str) -> str:
     return (
         '<header class="bar"><span class="brand">realtalk</span>'
-        f'<span class="here">{escape(title)}</span>'
+        f'<span class="here">{alone(title)}</span>'
         '<span class="acts">'
         '<button type="button" id="theme" aria-label="Light or dark">'
         '<span class="sun" aria-hidden="true"></span><span id="theme-name">Dark</span></button>'
@@ -97,7 +98,7 @@ def _bar(title: str) -> str:
 def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> str:
     lines = [
         f'<li class="depth-{min(section.depth, 1)}">'
-        f'<a href="#{anchor}">{escape(section.title)}</a></li>'
+        f'<a href="#{anchor}">{within(section.title)}</a></li>'
         for section, anchor in zip(sections, anchors, strict=True)
     ]
     return (
@@ -109,9 +110,9 @@ def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> str:
 def _opening(
     title: str, lead: str, key_figures: Sequence[KeyFigure], anchors: Mapping[str, str]
 ) -> str:
-    parts = [f"<h1>{escape(title)}</h1>"]
+    parts = [f"<h1>{alone(title)}</h1>"]
     if lead:
-        parts.append(f'<p class="lead">{escape(lead)}</p>')
+        parts.append(f'<p class="lead">{within(lead)}</p>')
     if key_figures:
         cards = "".join(_card(each, anchors.get(each.section, "")) for each in key_figures)
         parts.append(f'<ul class="keys" aria-label="What matters">{cards}</ul>')
@@ -119,12 +120,12 @@ def _opening(
 
 
 def _card(key: KeyFigure, anchor: str) -> str:
-    topic = f'<span class="topic">{escape(key.topic)}</span>' if key.topic else ""
-    extent = f'<span class="range">{escape(key.range)}</span>' if key.range else ""
+    topic = f'<span class="topic">{within(key.topic)}</span>' if key.topic else ""
+    extent = f'<span class="range">{within(key.range)}</span>' if key.range else ""
     more = f'<a class="more" href="#{anchor}">See the tables</a>' if anchor else ""
     return (
-        f'<li>{topic}<span class="figure">{escape(key.figure)}</span>{extent}'
-        f"<p>{escape(key.says)}</p>{more}</li>"
+        f'<li>{topic}<span class="figure">{within(key.figure)}</span>{extent}'
+        f"<p>{within(key.says)}</p>{more}</li>"
     )
 
 
@@ -135,10 +136,10 @@ def _sections(sections: Sequence[Section], anchors: Sequence[str]) -> list[str]:
         level = 3 if section.depth else 2
         parts.append(
             f'<section id="{anchor}" class="depth-{min(section.depth, 1)}">'
-            f"<h{level}>{escape(section.title)}</h{level}>"
+            f"<h{level}>{within(section.title)}</h{level}>"
         )
         if section.lead:
-            parts.append(f'<p class="lead">{escape(section.lead)}</p>')
+            parts.append(f'<p class="lead">{within(section.lead)}</p>')
         for chart in section.charts:
             charts += 1
             parts.append(chart_html(chart, charts, level + 1))
@@ -146,7 +147,7 @@ def _sections(sections: Sequence[Section], anchors: Sequence[str]) -> list[str]:
             tables += 1
             parts.append(table_html(table, tables, level + 1))
         if section.notes:
-            lines = "".join(f"<li>{escape(note)}</li>" for note in section.notes)
+            lines = "".join(f"<li>{within(note)}</li>" for note in section.notes)
             parts.append(f'<ul class="notes">{lines}</ul>')
         parts.append("</section>")
     return parts
@@ -154,8 +155,7 @@ def _sections(sections: Sequence[Section], anchors: Sequence[str]) -> list[str]:
 
 def _foot(made: Mapping[str, str]) -> str:
     pairs = "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
-        for name, value in made.items()
+        f"<div><dt>{escape(name)}</dt><dd>{alone(value)}</dd></div>" for name, value in made.items()
     )
     return f'<footer><dl class="made">{pairs}</dl></footer>'
 

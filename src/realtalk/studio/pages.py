@@ -8,6 +8,8 @@ first and then puts marks around a hit.
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -57,6 +59,8 @@ def _environment() -> Environment:
         "link": _link,
         "figure": _figure,
         "who": _who,
+        "people": _people,
+        "apart": _apart,
     }
     made.globals |= {
         "category_title": category_title,
@@ -109,6 +113,17 @@ def day(time: datetime | None) -> str:
 
 def _who(author: str) -> str:
     return {CORPUS: "from the file", FINAL: "agreed"}.get(author, author)
+
+
+def _people(names: Sequence[str]) -> Markup:
+    """Names beside each other, each drawn in its own direction."""
+    return Markup(" · ").join(Markup("<bdi>{}</bdi>").format(name) for name in names)
+
+
+def _apart(name: str) -> str:
+    """A name where no markup can stand, kept from turning the numbers behind it around."""
+    turned = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in name)
+    return f"\u2068{name}\u2069" if turned else name
 
 
 def _marked(text: str) -> Markup:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_strategies import corpora, damaged
-from realtalk.chat import Attachment, Chat, Corpus, unpack_extra
+from realtalk.chat import Attachment, Chat, Corpus, Message, Session, unpack_extra
 from realtalk.corpora.categories import known, name_of, number_of
 from realtalk.corpora.published.locomo import FORMAT
 from realtalk.corpora.reading import Reading, ReadOptions
@@ -258,3 +258,12 @@ def test_split_files_beside_the_official_file_count_once(data: Path) -> None:
     assert len(reading.corpus.chats) == 10
     assert {chat.id.split("_")[0] for chat in reading.corpus.chats} == {"Chat"}
     assert len(reading.notes) == 10
+
+
+def test_a_message_that_says_another_layouts_key_is_still_read(tmp_path: Path) -> None:
+    said = Message("D1:1", "Ann", None, "speaker_1")
+    chat = Chat("c", ("Ann",), (Session(1, None, (said,)),))
+    assert FORMAT.write is not None
+    FORMAT.write(Corpus("x", "locomo", (chat, replace(chat, id="d"))), tmp_path)
+    assert FORMAT.sniff(Source.open(tmp_path))
+    assert [each.id for each in _read(tmp_path).corpus.chats] == ["c", "d"]

@@ -20,6 +20,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
+from realtalk.corpora.exports.speakers import Author, author, shown_names
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.sessions import cut, sorted_by_time
 from realtalk.errors import RealtalkError
@@ -74,7 +76,7 @@ class Draft:
 
     def add(self, entry: Entry) -> None:
         """Takes a message, or leaves it over with the reason why it is none."""
-        if not (entry.author or entry.name):
+        if not (entry.author or entry.name.strip()):
             reason = "no sender"
         elif not (entry.text or entry.attachments or entry.deleted):
             reason = "neither text nor attachment"
@@ -121,12 +123,12 @@ def assemble(
     ledger = Ledger(drafts[0].unit if drafts else "entries", 0, 0)
     found = list(dict.fromkeys(notes))
     chats: list[Chat] = []
-    taken: set[str] = set()
+    names = UniqueNames()
     for done, draft in enumerate(drafts):
         options.progress(done, len(drafts), "chats")
         ledger += draft.ledger
         if draft.entries:
-            chats.append(_chat(draft, _unique(draft.name or source.name, taken), options))
+            chats.append(_chat(draft, names.free(draft.name.strip() or source.name), options))
     options.progress(len(drafts), len(drafts), "chats")
     if not chats:
         raise _nothing(source, ledger)
@@ -148,18 +150,9 @@ def _nothing(source: Source, ledger: Ledger) -> RealtalkError:
     )
 
 
-def _unique(name: str, taken: set[str]) -> str:
-    number, chosen = 1, name
-    while chosen in taken:
-        number += 1
-        chosen = f"{name} ({number})"
-    taken.add(chosen)
-    return chosen
-
-
 def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
     entries = _oldest_first(draft)
-    speakers = _speakers(entries)
+    speakers = shown_names((entry.author, entry.name, entry.also) for entry in entries)
     known = {entry.id for entry in entries if entry.id}
     messages = []
     for index, entry in enumerate(entries):
@@ -202,34 +195,8 @@ def _oldest_first(draft: Draft) -> list[Entry]:
     return draft.entries[::-1] if backwards else draft.entries
 
 
-_Author = tuple[str, str]
-
-
-def _author(entry: Entry) -> _Author:
-    return ("id", entry.author) if entry.author else ("name", entry.name)
-
-
-def _speakers(entries: list[Entry]) -> dict[_Author, str]:
-    """A name for every author: two people of one name are told apart by the app's id."""
-    names: dict[_Author, str] = {}
-    for entry in entries:
-        key = _author(entry)
-        names[key] = names.get(key) or entry.name.strip()
-    owners: dict[str, list[_Author]] = {}
-    for key, name in names.items():
-        owners.setdefault(name, []).append(key)
-    shown: dict[_Author, str] = {}
-    taken = set(names.values())
-    for key, name in names.items():
-        rivals = owners[name]
-        identified = [other for other in rivals if other[0] == "id"]
-        if not name:
-            shown[key] = _unique(key[1].strip() or "Unknown", taken)
-        elif len(identified) < 2 or key[0] == "name":
-            shown[key] = name  # an entry without id belongs to the one who has this name
-        else:
-            shown[key] = _unique(f"{name} ({key[1]})", taken)
-    return shown
+def _author(entry: Entry) -> Author:
+    return author(entry.author, entry.name)
 
 
 def matching(

@@ -31,7 +31,7 @@ from realtalk.corpora.exports.values import (
     scalar,
     whole,
 )
-from realtalk.corpora.json_input import head_keys, head_text, load, zone
+from realtalk.corpora.json_input import decoded, head_keys, head_text, load, zone
 from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
 from realtalk.errors import RealtalkError
 
@@ -48,6 +48,7 @@ _SAID = frozenset(
 )
 _CSV_HEAD = re.compile(r'"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?', re.I)
 _MENTION = re.compile(r"<@!?(\d{1,25})>")
+_EMOJI = re.compile(r"<a?(:\w{1,40}:)\d{1,25}>")
 _COUNTED = re.compile(r"(.+?) \((\d{1,9})\)$")
 _NUMERIC = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),? (\d{1,2}):(\d\d)(?::(\d\d))?(.*)")
 
@@ -95,8 +96,6 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         _messages(draft, export["messages"], member, tz)
     for member in tables:
         drafts[f"/{member.name}"] = _table(member, options, tz)
-    for draft in drafts.values():
-        _show_nicknames(draft)
     return assemble(source, "discord", list(drafts.values()), options)
 
 
@@ -156,24 +155,14 @@ def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
 def _text(item: dict[str, Any]) -> str:
     """What was written; an export without the exporter's markdown names people by id."""
     named = {scalar(one.get("id")): _shown(one) for one in records(item.get("mentions"))}
+    written = _EMOJI.sub(r"\1", scalar(item.get("content")))
     return _MENTION.sub(
-        lambda found: f"@{named[found[1]]}" if named.get(found[1]) else found[0],
-        scalar(item.get("content")),
+        lambda found: f"@{named[found[1]]}" if named.get(found[1]) else found[0], written
     )
 
 
 def _shown(person: dict[str, Any]) -> str:
     return scalar(person.get("nickname")) or scalar(person.get("name"))
-
-
-def _show_nicknames(draft: Draft) -> None:
-    """A nickname that two people have gives way to their account names."""
-    owners: dict[str, set[str]] = {}
-    for entry in draft.entries:
-        owners.setdefault(entry.name, set()).add(entry.author)
-    for entry in draft.entries:
-        if len(owners[entry.name]) > 1:
-            entry.name = entry.also or entry.name
 
 
 def _reactions(item: dict[str, Any]) -> dict[str, Any]:
@@ -194,13 +183,25 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
     for sticker in records(item.get("stickers")):
         yield attached(sticker.get("sourceUrl"), "sticker", sticker.get("name"))
     for embed in records(item.get("embeds")):
-        parts = [scalar(embed.get(key)) for key in ("title", "url", "description")]
-        if any(parts):
-            yield Attachment("link", *parts)
+        title, url, told = (scalar(embed.get(key)) for key in ("title", "url", "description"))
+        rows = [f"{scalar(f.get('name'))}: {scalar(f.get('value'))}" for f in _fields(embed)]
+        told = "\n".join(filter(None, (told, *rows)))
+        title = title or scalar(mapping(embed.get("author")).get("name"))
+        pictures = [embed.get("image"), *records(embed.get("images"))]
+        urls = dict.fromkeys(scalar(mapping(one).get("url")) for one in pictures)
+        if title or url or told:
+            yield Attachment("link", title, url, told)
+        for picture in filter(None, urls):
+            yield attached(picture, "image")
+
+
+def _fields(embed: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a table, as bots post them."""
+    return [field for field in records(embed.get("fields")) if scalar(field.get("value"))]
 
 
 def _table(member: Member, options: ReadOptions, tz: ZoneInfo | None) -> Draft:
-    text = member.read().decode("utf-8-sig", "replace")
+    text = decoded(member.read())
     draft = Draft(member.stem)
     try:
         rows = list(csv.reader(io.StringIO(text, newline="")))[1:]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching
 from realtalk.corpora.exports.values import attached, from_stamp, mapping, scalar
-from realtalk.corpora.json_input import head_keys, head_text, load, zone
+from realtalk.corpora.json_input import decoded, head_keys, head_text, load, zone
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _rows(member: Member) -> list[tuple[str, dict[str, Any] | None]]:
             (f"{member.name}, [{index}]", item if isinstance(item, dict) else None)
             for index, item in enumerate(items)
         ]
-    text = member.read().decode("utf-8-sig", "replace")
+    text = decoded(member.read())
     try:
         table = list(csv.DictReader(io.StringIO(text, newline="")))
     except csv.Error as error:

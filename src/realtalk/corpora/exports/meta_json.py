@@ -17,7 +17,7 @@ put right where that is possible and left alone where it is not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Attachment
@@ -61,6 +61,13 @@ _NOTICE = re.compile(
     r"(joined|started|ended|missed) (a|an|the|your) (video |audio )?(call|chat)( from .{1,80})?|"
     r"(are|is) now connected on .+|can now message and call .+)\.?|"
     r"created a poll: .+|(voted for|removed vote for) .+ in the poll: .+"
+)
+
+
+# Of a call the app also speaks of the one who did not make it.
+_CALLED = re.compile(
+    r"(missed (a|your) (video |audio )?(call|chat) (from|with) .{1,80}|"
+    r"(started|ended) a (video|audio) (call|chat))\.?"
 )
 
 
@@ -179,14 +186,15 @@ def _plain(draft: Draft, item: dict[str, Any], where: str, tz: ZoneInfo | None) 
     sender, written = _repair(item.get("sender_name")), scalar(item.get("content"))
     text = repaired(written)
     attachments = tuple(_attachments(item))
-    if _is_system(item, sender, text, bool(attachments)):
+    people = (sender, *draft.extra.get("participants", ()))
+    if _is_system(item, people, text, bool(attachments)):
         draft.system += 1
         return False
     extra = reactions(
         (_repair(one.get("reaction")), _repair(one.get("actor")), 1)
         for one in records(item.get("reactions"))
     )
-    if attachments and _says(_ATTACHED, sender, text):
+    if attachments and _says(_ATTACHED, (sender,), text):
         extra["notice"], text = text, ""  # the app's words for a file, not the sender's
     gone = item.get("is_unsent") is True
     draft.add(
@@ -204,19 +212,24 @@ def _plain(draft: Draft, item: dict[str, Any], where: str, tz: ZoneInfo | None) 
     return text != written and not extra.get("notice")
 
 
-def _is_system(item: dict[str, Any], sender: str, text: str, carries: bool) -> bool:
+def _is_system(item: dict[str, Any], people: Sequence[str], text: str, carries: bool) -> bool:
     if scalar(item.get("type")).lower() in _SYSTEM_TYPES or "call_duration" in item:
         return True
     if carries:
         return False
-    return _says(_NOTICE, sender, text) or _REACTED.match(text) is not None
+    return (
+        _says(_NOTICE, people[:1], text)
+        or _says(_CALLED, people, text)
+        or _REACTED.match(text) is not None
+    )
 
 
-def _says(notice: re.Pattern[str], sender: str, text: str) -> bool:
-    """Whether the app speaks of the sender in the third person, or of "You"."""
+def _says(notice: re.Pattern[str], people: Iterable[str], text: str) -> bool:
+    """Whether the app speaks of one of these people in the third person, or of "You"."""
+    names = dict.fromkeys(("You", *(part for one in people for part in (one, *one.split()[:1]))))
     return any(
         name != "" and text.startswith(f"{name} ") and notice.fullmatch(text, len(name) + 1)
-        for name in ("You", sender, *sender.split()[:1])
+        for name in names
     )
 
 

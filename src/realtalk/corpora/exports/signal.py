@@ -21,7 +21,7 @@ from realtalk.chat import Attachment
 from realtalk.corpora.exports import signal_json
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching, reactions
 from realtalk.corpora.exports.values import attached
-from realtalk.corpora.json_input import head_text
+from realtalk.corpora.json_input import decoded, head_text
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.errors import RealtalkError
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT", "looks_like_signal_text"]
 
 _STAMP = r"\[(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)\] "
+_CUT = re.compile(r"\[\d{4}-\d\d-\d\d[\d:, ]*\]?", re.ASCII)  # a header without its end
 _HEADER = re.compile(_STAMP + r"(.*)", re.ASCII)
 # WhatsApp brackets its times too, but with seconds wherever it writes brackets.
 _TEXT_HEAD = re.compile(r"\s*\[\d{4}-\d\d-\d\d, \d\d:\d\d\] [^\n:]+: ?", re.ASCII)
@@ -81,8 +82,11 @@ def _draft(member: Member) -> Draft:
     folder = member.name.rpartition("/")[0].rsplit("/", 1)[-1]
     usual = member.stem in ("chat", "index")
     draft = Draft(folder if usual and folder else member.stem, unit="lines")
-    text = member.read().decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    text = decoded(member.read()).replace("\r\n", "\n")
     lines = text.removesuffix("\n").split("\n") if text else []
+    if not text.endswith("\n") and lines and _CUT.fullmatch(lines[-1]):
+        draft.leave(f"{member.name}:{len(lines)}", "the export ends in the middle of this line")
+        lines.pop()
     current: tuple[datetime, str, list[str], int] | None = None
     for number, line in enumerate(lines, 1):
         header = _header(line)

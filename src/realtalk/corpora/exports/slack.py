@@ -221,6 +221,14 @@ def _blocks(value: Any, names: _Names) -> str:
     return told
 
 
+def _pictures(value: Any) -> Iterator[dict[str, Any]]:
+    """Pictures that stand in blocks only."""
+    for piece in records(value):
+        if scalar(piece.get("type")) == "image":
+            yield piece
+        yield from _pictures(piece.get("elements"))
+
+
 def _plain(text: str) -> str:
     for escaped, character in _ESCAPES:
         text = text.replace(escaped, character)
@@ -247,6 +255,8 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
             title = scalar(file.get("name")) or scalar(file.get("title"))
             address = file.get("url_private") or file.get("permalink")
             yield attached(address, name=title, mime=file.get("mimetype"))
+    for picture in _pictures(item.get("blocks")):
+        yield attached(picture.get("image_url"), "image", picture.get("alt_text"))
     for card in records(item.get("attachments")):
         title = scalar(card.get("title")) or scalar(card.get("author_name"))
         address = scalar(card.get("title_link")) or scalar(card.get("from_url"))

@@ -146,20 +146,27 @@ def _fill(draft: Draft, chat: dict[str, Any], where: str, tz: ZoneInfo | None) -
     """Adds a chat's messages; whether some of them have no local time."""
     given = chat.get("messages")
     items: list[Any] = given if isinstance(given, list) else []
-    dated = [item for item in items if isinstance(item, dict)]
+    # What is no message may have no time at all, and must not move those of the others.
+    dated = [item for item in items if isinstance(item, dict) and _is_said(item)]
     local = all(from_stamp(item.get("date"), None) for item in dated)
     clock = local and tz is None
     for index, item in enumerate(items):
         place = f"{where}, messages[{index}]"
         if not isinstance(item, dict):
             draft.leave(place, "not an object")
-        elif item.get("type", "message") == "message":
-            draft.add(_entry(item, place, _time(item, clock, tz)))
-        elif item.get("action") == _CALL and item.get("actor"):
+        elif not _is_said(item):
+            draft.system += 1
+        elif item.get("action") == _CALL:
             draft.add(_call(item, place, _time(item, clock, tz)))
         else:
-            draft.system += 1
+            draft.add(_entry(item, place, _time(item, clock, tz)))
     return not local and any("date" in item for item in dated)
+
+
+def _is_said(item: dict[str, Any]) -> bool:
+    """Whether an entry is somebody's: a message, or a call that they made."""
+    is_call = item.get("action") == _CALL and bool(item.get("actor"))
+    return is_call or item.get("type", "message") == "message"
 
 
 def _time(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> datetime | None:
@@ -285,6 +292,11 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
         yield Attachment(
             "location", scalar(item.get("place_name")), at, scalar(item.get("address"))
         )
+    if game := scalar(item.get("game_title")):
+        told = scalar(item.get("game_description"))
+        yield Attachment("link", game, scalar(item.get("game_link")), told)
+    for paid in records(item.get("paid_media")):
+        yield attached(_path(paid.get("photo") or paid.get("file")), "media")
     pieces = item.get("text_entities") or item.get("text")
     for piece in records(pieces):
         if piece.get("type") == "text_link" and scalar(piece.get("href")):

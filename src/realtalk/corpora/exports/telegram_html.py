@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
 from realtalk.corpora.exports.values import attached, whole
+from realtalk.corpora.json_input import decoded
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -67,7 +68,7 @@ def drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
     for member in sorted(members, key=_place):
         folder = member.name.rpartition("/")[0]
         page = _Page()
-        page.feed(member.read().decode("utf-8-sig", "replace"))
+        page.feed(decoded(member.read()))
         page.close()
         title = " ".join(page.title.split()) or folder.rsplit("/", 1)[-1] or member.stem
         draft = made.setdefault(folder, Draft(title))

@@ -17,6 +17,7 @@ from typing import Any
 
 from realtalk.chat import Chat, Message, Session
 from realtalk.corpora.json_input import zone
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.published.stamps import date_order, parse_stamp
 from realtalk.corpora.reading import ReadOptions
@@ -228,16 +229,12 @@ def _number(name: str) -> int | None:
 
 def _named(sessions: tuple[Session, ...]) -> tuple[Session, ...]:
     """Every message with an id of its own: the given one, else D<session>:<number>."""
-    taken: dict[str, int] = {}
+    ids = UniqueNames("{}~{}")
     made = []
     for session in sessions:
         messages = []
         for position, message in enumerate(session.messages, 1):
-            name = id_ = message.id or f"D{session.number}:{position}"
-            while id_ in taken:
-                taken[name] += 1
-                id_ = f"{name}~{taken[name]}"
-            taken[id_] = 1
+            id_ = ids.free(message.id or f"D{session.number}:{position}")
             messages.append(message if id_ == message.id else replace(message, id=id_))
         made.append(replace(session, messages=tuple(messages)))
     return tuple(made)

@@ -27,6 +27,7 @@ import orjson
 
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.json_input import head_keys, load, zone
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.convokit_entries import (
     Conversation,
     chat_entry,
@@ -75,7 +76,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     if not folders:
         raise RealtalkError("no utterances.jsonl found", where=str(source.path))
     chats: list[Chat] = []
-    taken: dict[str, int] = {}
+    taken = UniqueNames("{}~{}")
     ledger = Ledger("entries", 0, 0)
     notes: list[str] = []
     name, format_ = source.name, "convokit"
@@ -104,7 +105,7 @@ class _Folder:
         self._left: list[Leftover] = []
         self._undated = self._renamed = self._total = 0
         member = files.get(_UTTERANCES[0]) or files[_UTTERANCES[1]]
-        seen: dict[str, int] = {}
+        seen = UniqueNames("{}~{}")
         for place, entry in _entries(member):
             where = f"{member.name}{place}"
             self._total += 1
@@ -112,19 +113,19 @@ class _Folder:
                 options.progress(self._total, 0, "utterances")
             self._take(entry, where, seen)
 
-    def _take(self, entry: Any, where: str, seen: dict[str, int]) -> None:
+    def _take(self, entry: Any, where: str, seen: UniqueNames) -> None:
         fields = entry if isinstance(entry, dict) else {}
         id_, speaker = _name(fields, "id"), _name(fields, "speaker", "user")
         if id_ is None or speaker is None:
             self._left.append(Leftover(where, "has no id or no speaker"))
             return
         key = _name(fields, "conversation_id", "root") or id_
-        name = _unused(id_, seen)
+        name = seen.free(id_)
         self._renamed += name != id_
         conversation = self._found.setdefault(key, Conversation())
         self._undated += conversation.add(fields, name, speaker, self._tz, where)
 
-    def chats(self, taken: dict[str, int]) -> Iterator[Chat]:
+    def chats(self, taken: UniqueNames) -> Iterator[Chat]:
         """In the order of conversations.json; those that it does not list come after."""
         first = True
         for key in dict.fromkeys((*self._conversations, *self._found)):
@@ -136,7 +137,7 @@ class _Folder:
                 conversation = Conversation()
             about = self._about if first else {}
             chat = conversation.chat(
-                _unused(key, taken),
+                taken.free(key),
                 meta,
                 {
                     "vectors": vectors,
@@ -165,16 +166,6 @@ class _Folder:
         own = own if isinstance(own, dict) else {}
         found = (own.get("name", name), own.get("format", format_))
         return found if all(isinstance(text, str) for text in found) else (name, format_)
-
-
-def _unused(name: str, taken: dict[str, int]) -> str:
-    """The name, or with the first free number behind it."""
-    made = name
-    while made in taken:
-        taken[name] += 1
-        made = f"{name}~{taken[name]}"
-    taken[made] = 1
-    return made
 
 
 def _name(fields: Mapping[str, Any], *names: str) -> str | None:
@@ -223,10 +214,10 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     shared = shared_meta(corpus)
     utterances: list[dict[str, Any]] = []
     conversations: dict[str, Any] = {}
-    taken: dict[str, int] = {}
+    taken = UniqueNames("{}~{}")
     for place, chat in enumerate(corpus.chats):
         unique = [
-            _unused(m.id if used[m.id] == 1 else f"{chat.id}/{m.id}", taken) for m in chat.messages
+            taken.free(m.id if used[m.id] == 1 else f"{chat.id}/{m.id}") for m in chat.messages
         ]
         # A reply may stand before what it answers: all names first.
         names = {m.id: name for m, name in reversed([*zip(chat.messages, unique, strict=True)])}

@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from realtalk.chat import Chat, Corpus
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.columns import Rows, mapped
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source
@@ -76,7 +77,8 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     members = source.having(*_SUFFIXES) or source.members
     if len(members) > 1 and members is source.members:
         raise RealtalkError("no .csv or .tsv file found", where=str(source.path))
-    chats: dict[str, Chat] = {}
+    chats: list[Chat] = []
+    ids = UniqueNames("{}-{}")
     ledger = Ledger("lines", 0, 0)
     notes: list[str] = []
     for done, member in enumerate(members):
@@ -84,15 +86,11 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         rows, counted = _rows(member, options, notes)
         ledger += counted
         for chat in rows.chats():
-            id_, copy = chat.id, 1
-            while id_ in chats:
-                copy += 1
-                id_ = f"{chat.id}-{copy}"
-            chats[id_] = replace(chat, id=id_)
+            chats.append(replace(chat, id=ids.free(chat.id)))
         notes += rows.notes
     if not ledger.in_messages:
         raise RealtalkError("holds no message that can be read", where=str(source.path))
-    corpus = Corpus(source.name, "csv", tuple(chats.values()))
+    corpus = Corpus(source.name, "csv", tuple(chats))
     return Reading(corpus=corpus, ledger=ledger, notes=tuple(notes))
 
 
@@ -146,15 +144,8 @@ def _records(text: str, delimiter: str, member: Member) -> Iterator[tuple[list[s
 
 def _header(cells: list[str]) -> list[str]:
     """Column names, each once: a second "name" is "name.2"."""
-    made: list[str] = []
-    for position, cell in enumerate(cells, 1):
-        name = plain = cell.strip() or f"column {position}"
-        copy = 1
-        while name in made:
-            copy += 1
-            name = f"{plain}.{copy}"
-        made.append(name)
-    return made
+    names = UniqueNames("{}.{}")
+    return [names.free(cell.strip() or f"column {n}") for n, cell in enumerate(cells, 1)]
 
 
 def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:

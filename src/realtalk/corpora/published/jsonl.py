@@ -24,6 +24,7 @@ import orjson
 
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.corpora.json_input import head_text
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.columns import Rows, mapped
 from realtalk.corpora.published.record import record, restored
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
@@ -72,16 +73,8 @@ def _read(source: Source, options: ReadOptions) -> Reading:
 
 
 def _unique(chats: list[Chat]) -> tuple[Chat, ...]:
-    seen: set[str] = set()
-    made = []
-    for chat in chats:
-        id_, copy = chat.id, 1
-        while id_ in seen:
-            copy += 1
-            id_ = f"{chat.id}-{copy}"
-        seen.add(id_)
-        made.append(replace(chat, id=id_))
-    return tuple(made)
+    ids = UniqueNames("{}-{}")
+    return tuple(replace(chat, id=ids.free(chat.id)) for chat in chats)
 
 
 class _Broken:

@@ -26,6 +26,7 @@ from typing import Any
 
 from realtalk.chat import Chat, Corpus, Event, Question, Session, unpack_extra
 from realtalk.corpora.json_input import head_text, load, text_of
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.locomo_entries import (
     SECTIONS,
     SESSION,
@@ -43,12 +44,13 @@ from realtalk.corpora.published.locomo_entries import (
 from realtalk.corpora.published.record import KEY, amended, differences, extra_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source
-from realtalk.corpora.writing import file_stem, write_json
+from realtalk.corpora.writing import file_stems, write_json
 from realtalk.errors import RealtalkError
 
 __all__ = ["FORMAT"]
 
 _HEAD = re.compile(r'\s*(?:\[\s*)?\{\s*"')
+_REALTALK = re.compile(r'"(?:clean_text|speaker_1)"\s*:')  # keys: people may write the words
 _MARKS = ('"speaker_a"', '"dia_id"', '"adversarial_answer"', '"session_1_date_time"')
 _LAYOUT = ("conversation", "qa", *SECTIONS)
 _WHOLE = "whole"  # under `realtalk`: chat fields that the layout cannot say
@@ -56,7 +58,7 @@ _WHOLE = "whole"  # under `realtalk`: chat fields that the layout cannot say
 
 def _is_ours(member: Member) -> bool:
     text = head_text(member)
-    if not _HEAD.match(text) or '"clean_text"' in text or '"speaker_1"' in text:
+    if not _HEAD.match(text) or _REALTALK.search(text):
         return False
     if '"conversation"' in text and any(mark in text for mark in _MARKS):
         return True
@@ -117,16 +119,8 @@ def _samples(member: Member) -> Iterator[tuple[str, dict[str, Any], str, bool]]:
 
 
 def _unique(chats: list[Chat]) -> tuple[Chat, ...]:
-    seen: set[str] = set()
-    kept = []
-    for chat in chats:
-        id_, copy = chat.id, 1
-        while id_ in seen:
-            copy += 1
-            id_ = f"{chat.id}-{copy}"
-        seen.add(id_)
-        kept.append(chat if id_ == chat.id else replace(chat, id=id_))
-    return tuple(kept)
+    ids = UniqueNames("{}-{}")
+    return tuple(replace(chat, id=ids.free(chat.id)) for chat in chats)
 
 
 class _Sample:
@@ -271,16 +265,9 @@ def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
     if path.suffix.lower() == ".json":
         samples = [_sample(chat, _sample_id(chat), _sample_id(chat)) for chat in corpus.chats]
         return (write_json(path, samples),)
-    stems: dict[str, None] = {}
-    for chat in corpus.chats:
-        stem, copy = file_stem(chat.id), 1
-        while stem in stems:  # "a/b" and "a:b" are one file name
-            copy += 1
-            stem = f"{file_stem(chat.id)}-{copy}"
-        stems[stem] = None
     return tuple(
         write_json(path / f"{stem}.json", _sample(chat, _sample_id(chat), stem))
-        for stem, chat in zip(stems, corpus.chats, strict=True)
+        for stem, chat in zip(file_stems(corpus), corpus.chats, strict=True)
     )
 
 

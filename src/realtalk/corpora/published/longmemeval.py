@@ -26,6 +26,7 @@ import ijson
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.categories import name_of
 from realtalk.corpora.json_input import head_keys, text_of
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source
@@ -71,13 +72,13 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     if not members:
         raise RealtalkError("no LongMemEval file found", where=str(source.path))
     chats: list[Chat] = []
-    seen: set[str] = set()
+    ids = UniqueNames("{}-{}")
     total = 0
     left: list[Leftover] = []
     for member in members:
         for index, item in enumerate(_items(member)):
             where = f"{member.name}[{index}]"
-            found = _chat(item, where, seen, left)
+            found = _chat(item, where, ids, left)
             if found is None:
                 left.append(Leftover(where, "is no question with sessions"))
             else:
@@ -108,18 +109,14 @@ def _skip_mark(stream: IO[bytes]) -> None:
         stream.read(3)
 
 
-def _chat(item: Any, where: str, seen: set[str], left: list[Leftover]) -> Chat | None:
+def _chat(item: Any, where: str, ids: UniqueNames, left: list[Leftover]) -> Chat | None:
     if not isinstance(item, dict):
         return None
     asked, haystack = item.get("question"), item.get("haystack_sessions")
     if not isinstance(asked, str) or not isinstance(haystack, list):
         return None
     given = text_of(item.get("question_id")) or where
-    id_, copy = given, 1
-    while id_ in seen:
-        copy += 1
-        id_ = f"{given}-{copy}"
-    seen.add(id_)
+    id_ = ids.free(given)
     names = [text_of(name) for name in _list(item.get("haystack_session_ids"))]
     dates = [parse_date(date) for date in _list(item.get("haystack_dates"))]
     order = _in_time(dates, len(haystack))

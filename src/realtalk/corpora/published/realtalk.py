@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -35,9 +36,10 @@ from realtalk.corpora.aliases import learn
 from realtalk.corpora.categories import name_of, number_of
 from realtalk.corpora.evidence import resolve
 from realtalk.corpora.json_input import head_keys, load, text_of
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source
-from realtalk.corpora.writing import file_stem, write_json
+from realtalk.corpora.writing import file_stems, write_json
 from realtalk.errors import RealtalkError
 
 __all__ = ["FORMAT", "TIME", "parse_time"]
@@ -72,10 +74,11 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     # Chat_2 before Chat_10: people number their chats, and tables follow this order.
     members.sort(key=lambda m: [int(p) if p.isdigit() else 0 for p in re.split(r"(\d+)", m.name)])
     chats, ledger = [], Ledger("entries", 0, 0)
+    ids = UniqueNames("{}-{}")  # two folders may hold files of one name
     for done, member in enumerate(members):
         options.progress(done, len(members), member.stem)
         chat, entries = _chat(member)
-        chats.append(chat)
+        chats.append(replace(chat, id=ids.free(chat.id)))
         ledger += entries
     options.progress(len(members), len(members), "")
     if not any(session.messages for chat in chats for session in chat.sessions):
@@ -205,7 +208,8 @@ def _questions(data: Mapping[str, Any], ids: set[str]) -> Iterator[Question]:
 def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     """One JSON a chat; only two speakers fit the layout's agents."""
     return tuple(
-        write_json(folder / f"{file_stem(chat.id)}.json", _published(chat)) for chat in corpus.chats
+        write_json(folder / f"{stem}.json", _published(chat))
+        for stem, chat in zip(file_stems(corpus), corpus.chats, strict=True)
     )
 
 

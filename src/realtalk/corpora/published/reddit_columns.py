@@ -19,6 +19,7 @@ from typing import Any
 import polars as pl
 
 from realtalk.corpora.json_input import zone
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.published.stamps import parse_stamp
 from realtalk.corpora.reading import Leftover
@@ -80,7 +81,7 @@ class Columns:
         self._start = 0  # first row of the post being read
         self._about: dict[str, Any] = {}  # what goes to the chat instead of its first message
         self._given: list[str] = []  # ids as given, of the post being read
-        self._chat_ids: dict[str, int] = {}
+        self._chat_ids = UniqueNames("{}~{}")
         self._undated = 0
         self._parent: list[int] = []
         self._chat: list[str] = []
@@ -169,10 +170,10 @@ class Columns:
             if self._speaker[start] == NOBODY and not self._deleted[start]:
                 self._speaker[start] = filed_under
         given = self._given[0]
-        chat = _unused(given or f"post-{len(self.chats) + 1:06d}", self._chat_ids)
-        taken: dict[str, int] = {}
+        chat = self._chat_ids.free(given or f"post-{len(self.chats) + 1:06d}")
+        ids = UniqueNames("{}~{}")
         for place, name in enumerate(self._given, 1):
-            self._id.append(_unused(name or f"D1:{place}", taken))
+            self._id.append(ids.free(name or f"D1:{place}"))
         self._reply += [
             None if parent < 0 else self._id[parent] for parent in self._parent[start:stop]
         ]
@@ -203,13 +204,3 @@ class Columns:
         if not self._undated:
             return ()
         return (f"{self._undated:,} time stamps could not be read; those messages have none",)
-
-
-def _unused(name: str, taken: dict[str, int]) -> str:
-    """The name, or with the first free number behind it."""
-    made = name
-    while made in taken:  # the count is kept: a thousand equal ids must not cost a million steps
-        taken[name] += 1
-        made = f"{name}~{taken[name]}"
-    taken[made] = 1
-    return made

@@ -29,6 +29,7 @@ from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Se
 from realtalk.corpora.aliases import learn
 from realtalk.corpora.categories import name_of
 from realtalk.corpora.evidence import resolve
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.realtalk import parse_time
 from realtalk.corpora.published.sheet_writing import HEADINGS, unescape, write
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
@@ -85,10 +86,11 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     if not members:
         raise RealtalkError("holds no .xlsx file", where=str(source.path))
     chats, ledger = [], Ledger("entries", 0, 0)
+    ids = UniqueNames("{}-{}")  # two folders may hold files of one name
     for done, member in enumerate(members):
         options.progress(done, len(members), member.stem)
         chat, entries = _chat(member)
-        chats.append(chat)
+        chats.append(replace(chat, id=ids.free(chat.id)))
         ledger += entries
     options.progress(len(members), len(members), "")
     return Reading(corpus=Corpus(source.name, "realtalk", tuple(chats)), ledger=ledger)

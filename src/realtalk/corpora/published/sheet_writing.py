@@ -19,7 +19,7 @@ import orjson
 
 from realtalk.chat import Chat, Corpus, Message, Question, unpack_extra
 from realtalk.corpora.categories import number_of
-from realtalk.corpora.writing import atomic_path, file_stem
+from realtalk.corpora.writing import atomic_path, file_stems
 from realtalk.errors import RealtalkError
 
 __all__ = ["HEADINGS", "escape", "unescape", "write"]
@@ -61,7 +61,10 @@ def unescape(text: str) -> str:
 
 def write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
     """One workbook a chat."""
-    return tuple(_write_chat(chat, folder / f"{file_stem(chat.id)}.xlsx") for chat in corpus.chats)
+    return tuple(
+        _write_chat(chat, folder / f"{stem}.xlsx")
+        for stem, chat in zip(file_stems(corpus), corpus.chats, strict=True)
+    )
 
 
 def _write_chat(chat: Chat, path: Path) -> Path:

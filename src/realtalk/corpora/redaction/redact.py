@@ -28,6 +28,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.redaction.text import STAND_IN, Names, Scanner, StandIns, words_of
 from realtalk.corpora.redaction.words import COMMON, NOT_PEOPLE, RELATIONS
 from realtalk.registry import suggest
@@ -249,15 +250,10 @@ class _Rewriter:
         self._keep = keep
 
     def corpus(self, corpus: Corpus) -> Corpus:
-        taken: set[str] = set()
+        ids = UniqueNames("{}_{}")
         chats = []
         for chat in corpus.chats:
-            wanted = name = self._id(chat.id, chat)
-            number = 2
-            while name in taken:
-                name, number = f"{wanted}_{number}", number + 1
-            taken.add(name)
-            chats.append(self._chat(chat, name))
+            chats.append(self._chat(chat, ids.free(self._id(chat.id, chat))))
         name = corpus.name
         for chat in corpus.chats:
             name = self._id(name, chat)

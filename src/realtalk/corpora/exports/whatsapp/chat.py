@@ -10,6 +10,7 @@ or the leftovers.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -19,6 +20,7 @@ from realtalk.corpora.exports.whatsapp.headers import MARKS, find
 from realtalk.corpora.exports.whatsapp.text import lines
 from realtalk.corpora.exports.whatsapp.timeline import Timeline, timeline
 from realtalk.corpora.exports.whatsapp.wording import ENCRYPTED, GROUP_EVENTS
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.reading import DateOrder, Ledger, Leftover
 from realtalk.errors import RealtalkError
 
@@ -27,7 +29,10 @@ __all__ = ["ExportedChat", "read_chat"]
 _EARLY = "a line before the first message"
 _NAMELESS = "a message without a sender's name"
 _EMPTY = "a message whose content is not in the export"
+_CUT = "the export ends in the middle of this line"
 _LONGEST_NAME = 100
+_DATE_AND_MORE = 6  # signs of a header in which every number is one sign
+_LOOKED_AT = 200  # headers; those of both halves of the day are among them
 _QUOTES = '["“”„‟«»「」『』]'
 
 
@@ -44,8 +49,13 @@ class ExportedChat:
 def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> ExportedChat:
     """Read one text file of an export; `name` is how leftovers call the file."""
     text = lines(data)
+    ended = data.endswith((b"\n", b"\n\0", b"\r"))
     del data
-    found = timeline(find(text.blocks), dates, where)
+    heads = find(text.blocks)
+    cut = not ended and _is_cut(heads, text.blocks)
+    if cut:
+        text = replace(text, blocks=(*text.blocks[:-1], text.blocks[-1].head(-1)))
+    found = timeline(heads, dates, where)
     heads = found.heads
     if not heads.height:
         raise RealtalkError(
@@ -64,6 +74,8 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
     heads = heads.with_columns(_senders(heads))
     heads = _roles(classify(heads, bracketed=bracketed))
     ledger = _ledger(heads, text.count, name)
+    if cut:
+        ledger += Ledger("lines", 1, 0, 0, (Leftover(f"{name}:{text.count + 1}", _CUT),))
     messages = heads.filter(pl.col("role") == "message")
     if not messages.height:
         raise RealtalkError("the file holds no message", where=where)
@@ -73,6 +85,22 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
     return ExportedChat(
         messages.select(columns), ledger, tuple(notes), replace(found, heads=found.heads.head(0))
     )
+
+
+def _is_cut(heads: pl.DataFrame, blocks: tuple[pl.Series, ...]) -> bool:
+    """Whether the last line begins like the headers of the file and ends before they do."""
+    if not heads.height or int(heads["row"][-1]) == sum(map(len, blocks)) - 1:
+        return False
+
+    def shape(line: str) -> str:
+        return re.sub(r"\d+", "0", re.sub(f"[{MARKS}]", "", line)).rstrip()
+
+    last = shape(blocks[-1][-1])
+    if len(last) < _DATE_AND_MORE or not last.lstrip("[").startswith("0"):
+        return False
+    rows = heads["row"].head(_LOOKED_AT)
+    first = blocks[0].gather(rows.filter(rows < len(blocks[0])))
+    return any(shape(line).startswith(last) for line in first)
 
 
 def _joined(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) -> pl.DataFrame:
@@ -101,26 +129,42 @@ def _joined(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) -> p
 
 def _senders(heads: pl.DataFrame) -> list[pl.Series]:
     """`speaker` (marks and the ~ of unknown contacts taken off) and `odd` (no name at all)."""
-    names = heads.select("sender").unique()
+    names = heads.select("sender").unique(maintain_order=True)
     sender = pl.col("sender")
     plain = (
         sender.str.replace_all(f"[{MARKS}]", "")
         .str.replace_all("[\u00a0\u202f\u2009]", " ")
-        .str.strip_chars()
-        .str.replace(r"^~ ?", "")
         .str.strip_chars()
     )
     quotes = sender.str.count_matches(_QUOTES)
     # A notice with ": " inside a quoted group name is cut inside the quotes.
     notice = (quotes % 2 == 1) & sender.str.contains("(?i)" + GROUP_EVENTS.pattern)
     names = names.with_columns(
-        plain.alias("speaker"),
+        plain.map_batches(_people, return_dtype=pl.String).alias("speaker"),
         (notice | (sender.str.len_chars() > _LONGEST_NAME)).fill_null(False).alias("odd"),
     )
     joined = heads.select("sender").join(
         names, on="sender", how="left", nulls_equal=True, maintain_order="left"
     )
     return [joined["speaker"], joined["odd"]]
+
+
+def _people(senders: pl.Series) -> pl.Series:
+    """Unknown contacts without their ~; one who is called like a contact gets a number.
+
+    A phone writes the ~ before everybody whom it did not know when the chat was exported, so
+    "Ann" and "~ Ann" in one file are two people.
+    """
+    known = {name for name in senders if name and not name.startswith("~")}
+    names = UniqueNames(taken=known)
+    shown: dict[str, str] = {}
+    for name in senders.drop_nulls().unique(maintain_order=True):
+        own = name.removeprefix("~").strip()
+        if name.startswith("~") and own:
+            shown[name] = shown.get(f"~{own}") or shown.get(f"~ {own}") or names.free(own)
+        else:
+            shown[name] = own
+    return pl.Series([None if name is None else shown[name] for name in senders], dtype=pl.String)
 
 
 def _roles(heads: pl.DataFrame) -> pl.DataFrame:

@@ -22,6 +22,7 @@ from realtalk.corpora.exports.whatsapp.chat import ExportedChat, read_chat
 from realtalk.corpora.exports.whatsapp.headers import has_header
 from realtalk.corpora.exports.whatsapp.overlaps import joined
 from realtalk.corpora.exports.whatsapp.text import head
+from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.reading import DateOrder, Format, Ledger, Reading, ReadOptions
 from realtalk.corpora.sessions import cut_frame
 from realtalk.corpora.source import Member, Source
@@ -64,13 +65,14 @@ def read(source: Source, options: ReadOptions) -> Reading:
     rows: list[ChatRow] = []
     notes: list[str] = []
     ledger = Ledger("lines", 0, 0)
+    names = UniqueNames()
     several = len(chosen) > 1
     named = [
         (_chat_name(member, source, alone=not several), _noted(chat, member, several))
         for member, chat in zip(chosen, _all(chosen, options), strict=True)
     ]
     for wanted, chat in joined(named) if several else named:
-        name = _unique(wanted, rows)
+        name = names.free(wanted)
         messages = cut_frame(chat.messages, options.gap)
         speakers = messages["speaker"].unique(maintain_order=True).to_list()
         frames.append(_stored(messages, name))
@@ -169,15 +171,6 @@ def _chat_name(member: Member, source: Source, *, alone: bool) -> str:
         name = folder if folder and (not alone or _TITLE.match(folder)) else source.name
     title = _TITLE.match(name)
     return (title["name"] if title else name).strip() or "chat"
-
-
-def _unique(name: str, rows: list[ChatRow]) -> str:
-    taken = {row.id for row in rows}
-    number, found = 1, name
-    while found in taken:
-        number += 1
-        found = f"{name} ({number})"
-    return found
 
 
 FORMAT = Format(title="WhatsApp chat export", sniff=sniff, read=read)

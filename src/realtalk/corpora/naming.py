@@ -1,0 +1,43 @@
+"""UniqueNames that two things would share, made unique: the one way in which every reader does it.
+
+    names = UniqueNames()
+    [names.free(name) for name in ("Family", "Family", "Family")]
+    → ["Family", "Family (2)", "Family (3)"]
+    UniqueNames("{}-{}").free(...)                       → "Family-2", as research formats write it
+    UniqueNames("{}-{}", is_file=True)                   → "family" after "Family" is "family-2"
+
+The first keeps its name, a later one gets the first number that is free. UniqueNames are compared
+as they are: "Ann" and "ann" are two people. UniqueNames of files are compared as the pickiest file
+system does, where those two would be one file.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+__all__ = ["UniqueNames"]
+
+
+class UniqueNames:
+    """The names given so far. `form` writes a name and its number."""
+
+    def __init__(
+        self, form: str = "{} ({})", taken: Iterable[str] = (), *, is_file: bool = False
+    ) -> None:
+        self._form = form
+        self._is_file = is_file
+        # How far each name was counted: a thousand equal names must not cost a million steps.
+        self._counted: dict[str, int] = {self._key(name): 1 for name in taken}
+
+    def free(self, name: str) -> str:
+        """The name, or the name with the first free number; it is taken from now on."""
+        made, first = name, self._key(name)
+        while self._key(made) in self._counted:
+            self._counted[first] += 1
+            made = self._form.format(name, self._counted[first])
+        self._counted[self._key(made)] = 1
+        return made
+
+    def _key(self, name: str) -> str:
+        return unicodedata.normalize("NFC", name).casefold() if self._is_file else name
