@@ -161,3 +161,26 @@ def test_a_killed_run_ends_with_the_same_rows(tmp_path: Path) -> None:
     assert rows.height == 102
     assert rows.equals(pl.read_parquet(steady / "rows.parquet"))
     assert (killed / "rows.parquet").read_bytes() == (steady / "rows.parquet").read_bytes()
+
+
+def test_fresh_spares_files_of_others(tmp_path: Path) -> None:
+    filled(tmp_path, ["one"])
+    mine = ("messages.parquet", "answers.jsonl")
+    for name in mine:
+        (tmp_path / name).write_text("mine", "utf-8")
+    Run.open(tmp_path, "test", {}, fresh=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*mine, "run.json"])
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "speakers.parquet"])
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_folder_that_is_no_runs_is_left_alone(tmp_path: Path, name: str, fresh: bool) -> None:
+    (tmp_path / name).write_text("mine", "utf-8")
+    with pytest.raises(RealtalkError, match=f"holds {name} but no run.json"):
+        Run.open(tmp_path, "test", SETTINGS, fresh=fresh)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_table_that_fresh_would_leave_behind_is_refused(tmp_path: Path) -> None:
+    with Run.open(tmp_path, "test", SETTINGS) as run, pytest.raises(ValueError, match="--fresh"):
+        run.table("forgotten", KEY)

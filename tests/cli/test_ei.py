@@ -131,3 +131,54 @@ def test_two_folders_of_one_name_are_told_apart(run: Any, labelled: Path) -> Non
         (labelled / folder / "labels").symlink_to(labelled / "people")
     found = json.loads(run("ei", "compare", "a/labels", "b/labels", "--json")[1])
     assert found["names"] == ["a/labels", "b/labels"]
+
+
+def test_agree_says_which_turns_it_is_about(run: Any, labelled: Path) -> None:
+    run("ei", "sample", "--measures", "hub", "--protocol", "released", "--out", "single")
+    found = json.loads(run("ei", "agree", "people", "single", "--json")[1])
+    assert found["only_first"] > 0 and found["only_second"] > 0
+    _, out, err = run("ei", "agree", "people", "single")
+    assert (
+        f"{found['turns']} turns are in both, {found['only_first']} in the first only, "
+        f"{found['only_second']} in the second only"
+    ) in err
+    # The table comes in parts: every part says which figure a row is.
+    assert out.count("empathy, QWK") == out.count("measure, figure") > 1
+
+
+def test_a_person_in_two_chats_is_told_apart_in_every_part(run: Any, labelled: Path) -> None:
+    _, out, _ = run("ei", "sample", "--measures", "hub", "--out", "again")
+    assert out.count("Mara, Chat_2_Mara_Juno") == out.count("speaker, chat") > 1
+
+
+def test_labels_do_not_go_into_the_folder_of_a_run(run: Any, labelled: Path) -> None:
+    (labelled / "run").mkdir()
+    (labelled / "run" / "run.json").write_text("{}", "utf-8")
+    status, _, err = run("ei", "sample", "--measures", "hub", "--out", "run")
+    assert status == 2 and "run: holds a run" in err and err.count("\n") == 1
+    assert [path.name for path in (labelled / "run").iterdir()] == ["run.json"]
+
+
+def test_a_chat_in_another_language_is_said(run: Any, tmp_path: Path) -> None:
+    lines = [f"13/05/2024, 10:{at:02d} - {'Eva' if at % 2 else 'Ana'}: καλημέρα" for at in range(8)]
+    (tmp_path / "chat.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    status, _, err = run("ei", "chat.txt")
+    assert status == 0 and "note: chat: hardly any English in 8 turns" in err
+
+
+def test_nothing_to_draw_is_said(run: Any, tmp_path: Path) -> None:
+    lines = [f"13/05/2024, 10:{at:02d} - {'Eva' if at % 2 else 'Ana'}: 🫠" for at in range(8)]
+    (tmp_path / "chat.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    status, _, err = run("ei", "chat.txt", "--figures", "pictures")
+    assert status == 0 and "nothing to draw: no turn has a score" in err
+
+
+def test_labels_made_otherwise_are_compared_with_a_warning(
+    run: Any, labelled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "labelled by" not in run("ei", "compare", "people", "models")[2]
+    monkeypatch.setattr(ByLength, "version", "2")
+    run("ei", "sample-simulated", "--measures", "hub", "--out", "later")
+    status, out, err = run("ei", "compare", "people", "later", "--json")
+    assert status == 0 and json.loads(out)
+    assert "note: labelled by length 1 and by length 2" in err

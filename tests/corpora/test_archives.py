@@ -40,7 +40,7 @@ def openings(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
                 made.append(file)
             super().__init__(file, *settings)
 
-    monkeypatch.setattr(archives.zipfile, "ZipFile", Counted)
+    monkeypatch.setattr(zipfile, "ZipFile", Counted)
     return made
 
 

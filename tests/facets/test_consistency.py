@@ -127,3 +127,16 @@ def test_the_whole_has_no_interval_where_a_part_has_none() -> None:
     (mara,) = consistency(table(once))
     assert mara.overall.value == 1.0
     assert (mara.overall.low, mara.overall.high) == (None, None)
+
+
+def test_the_whole_stays_a_part_of_the_range() -> None:
+    # Two speakers who are each other's range, on so few turns that resamples go far beyond it.
+    rows = [
+        {"chat": chat, "speaker": "Mara", "session": at // 3 + 1, "empathy": empathy + at % 3}
+        for chat, empathy in (("a", 0.0), ("b", 1.0))
+        for at in range(9)
+    ]
+    (found,) = consistency(table(rows))
+    assert found.overall.value == 1.0
+    assert found.overall.low is not None and 0 <= found.overall.low < 1
+    assert found.overall.high == 1.0

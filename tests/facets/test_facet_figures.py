@@ -130,9 +130,25 @@ def test_a_crowd_shows_its_most_active() -> None:
         for _ in range(number + 1)
     ]
     rows.sort(key=lambda row: int(str(row["session"])))
-    chart = draw_timelines(table(rows)).charts["emotions_c"]
-    assert {bar["speaker"] for bar in values(chart)} == {f"s{number}" for number in range(3, 9)}
-    assert "3 less active speakers are not shown" in chart.to_dict()["title"]["subtitle"]
+    charts = draw_timelines(table(rows)).charts
+    for chart in (charts["emotions_c"], charts["intimacy_c"]):
+        assert {bar["speaker"] for bar in values(chart)} == {f"s{number}" for number in range(3, 9)}
+        assert (
+            "3 speakers with fewer or as many turns not shown"
+            in chart.to_dict()["title"]["subtitle"]
+        )
+
+
+def test_a_name_from_right_to_left_does_not_turn_its_figures_around() -> None:
+    names = ("נועה", "Mara")
+    charts = draw_timelines(table(lively("c", names, 5))).charts
+    for chart in charts.values():
+        told = "\n".join(chart.to_dict()["title"]["subtitle"])
+        # A mark on each side keeps the line, and what follows the name, from left to right.
+        assert f"\u200e{names[0]}\u200e: " in told
+        assert "\u200eMara" not in told
+    # The data keep the name as it is.
+    assert {row["speaker"] for row in values(charts["emotions_c"])} == set(names)
 
 
 def test_other_emotions_are_drawn_too() -> None:

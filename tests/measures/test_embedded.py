@@ -221,3 +221,27 @@ def test_a_session_that_never_pauses_fits_into_memory() -> None:
     assert len(inputs[-1].history) == 19_999
     assert inputs[-1].history[-1] == ("Ada", "line 19998")
     assert inputs[2].history[5:] == () and list(inputs[1].history) == [("Ada", "line 0")]
+
+
+LINES = {
+    "English": "did you hear about the boat, they painted it green and nobody wants to row it",
+    "slang": "lol idk tbh it was so good, gonna grab food later if you wanna come, brooo",
+    "Spanish": "oye, ayer fuimos a la playa con los niños y comimos pescado, qué rico estaba",
+    "German": "na, gestern waren wir mit den Kindern am See und haben Fische gefangen, war schön",
+    "Greek": "καλημέρα, χθες πήγαμε στη θάλασσα με τα παιδιά",
+    "Chinese": "昨天我们和孩子们一起去了海边，吃了很多鱼，真的很好吃",
+}
+
+
+@pytest.mark.parametrize("language", LINES)
+def test_chats_that_are_not_english_are_found(labeller: EmbeddedLabeller, language: str) -> None:
+    turns = [TurnInput("c", 1, at, "Ines", (), None, LINES[language], "") for at in range(6)]
+    expected = {} if language in {"English", "slang"} else {"c": 6}
+    assert labeller.foreign_chats(turns) == expected
+
+
+def test_the_samples_are_english_and_a_few_words_tell_nothing(labeller: EmbeddedLabeller) -> None:
+    for name in ("sample", "sample-simulated"):
+        assert labeller.foreign_chats(turn_inputs(open_reading(name).reading.corpus)) == {}
+    few = [TurnInput("c", 1, 0, "Ines", (), None, text, "") for text in ("jajaja", "", "🫠", "5")]
+    assert labeller.foreign_chats(few) == {}

@@ -231,3 +231,25 @@ def test_tables_have_a_cell_for_every_heading() -> None:
     ):
         assert rows and {len(row) for row in rows} == {len(headings)}
     assert "1.24 ± 0.12" in table_2([a], published=True)[1][-1]
+
+
+def test_figures_of_all_turns_together_are_of_the_shared_turns_too() -> None:
+    low, high = invented(0.3, 1), deepcopy(invented(0.8, 2))
+    few = [row for row in high[0] if int(row["id"].partition("#")[2]) < 10]
+    few[0]["emotion_simulated"] = None
+    found = compare(low[0], summed(0.3, 1), few, summarise("few", few, high[1]))
+    assert found.tests["js_emotion"].turns == found.tests["kappa_emotion"].turns == 79
+    assert found.tests["kappa_sentiment"].turns == 80
+    shared = {(row["speaker"], row["id"]) for row in few}
+    alike = [row for row in low[0] if (row["speaker"], row["id"]) in shared]
+    expected = summarise("alike", alike, low[1]).averages["kappa_sentiment"].mean
+    assert found.tests["kappa_sentiment"].first == pytest.approx(expected)
+    assert expected != pytest.approx(summed(0.3, 1).averages["kappa_sentiment"].mean)
+
+
+def test_a_distance_counts_the_turns_that_lack_a_label() -> None:
+    rows, facts = deepcopy(invented(0.8, 2))
+    rows[0]["emotion_simulated"] = rows[1]["emotion_truth"] = None
+    found = summarise("gaps", rows, facts).speakers["S0"].scores
+    assert (found["js_emotion"].n, found["js_emotion"].left_out) == (28, 2)
+    assert (found["kappa_emotion"].n, found["kappa_emotion"].left_out) == (28, 2)

@@ -10,12 +10,14 @@ import polars as pl
 import pytest
 
 from persona_chats import ines, light_scorer, with_picture
+from realtalk.chat import Corpus
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
 from realtalk.facets.values import FACETS
-from realtalk.measures.labels import Label, label_frame, turn_inputs
+from realtalk.measures.labels import LABELS, MEASURES, Label, label_frame, turn_inputs
 from realtalk.memory.counting import count_tokens
 from realtalk.metrics.statistics import Estimate
+from realtalk.persona import turns
 from realtalk.persona.choosing import Choice, as_published, choice_rows, choose, difference
 from realtalk.persona.prompting import shown
 from realtalk.persona.published import TABLE_2, TABLE_8, published_choice
@@ -240,3 +242,31 @@ def test_labels_of_another_corpus_are_refused() -> None:
 def test_a_speaker_is_found_in_any_case() -> None:
     choices = choices_of(ines(), labels=labels_of("Oven"), speaker="ines")
     assert [each.speaker for each in tasks_of(ines(), choices)] == ["Ines"]
+
+
+def test_labels_of_other_turns_are_refused() -> None:
+    labels = labels_of("Oven")
+    # Of other messages, of a part, of some twice: none of these are its turns.
+    more = labels.with_columns(pl.concat_list("message_ids", pl.lit("D9:9")))
+    for other in (more, labels[:-1], pl.concat([labels, labels[:1]])):
+        with pytest.raises(RealtalkError, match="of other turns than this corpus has"):
+            choices_of(ines(), labels=other)
+    beside = labels.with_columns(chat=pl.lit("Elsewhere"))
+    assert choices_of(ines(), labels=pl.concat([labels, beside])) == choices_of(
+        ines(), labels=labels
+    )
+
+
+def test_nobody_with_two_chats_is_said_before_labelling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "label_corpus", lambda *_, **__: pytest.fail("labelled in vain"))
+    alone = Corpus("alone", "", ines().chats[:1])
+    with pytest.raises(RealtalkError, match="no speaker has two chats; one is needed"):
+        choices_of(alone)
+
+
+def test_two_chats_without_a_score_are_called_that() -> None:
+    blank = labels_of("Oven").with_columns(
+        *(pl.lit(None, dtype=LABELS[name]).alias(name) for name in MEASURES)
+    )
+    with pytest.raises(RealtalkError, match="two chats with turns that could be labelled"):
+        choices_of(ines(), labels=blank)

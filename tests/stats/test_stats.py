@@ -18,6 +18,7 @@ from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Se
 from realtalk.corpora.tables import ChatRow, Tables, from_corpus
 from realtalk.stats import CorpusStats, chat_rows, corpus_rows, describe
 from realtalk.stats.describe import count_words
+from realtalk.stats.grids import Grid
 
 MONDAY = datetime(2026, 3, 2, 18, 0)
 
@@ -289,3 +290,34 @@ def test_locomo_as_published(data: Path) -> None:
     row = told["table1"]
     assert (row["turns"], row["sessions"], row["tokens"]) == (588.2, 27.2, 13377.2)
     assert row["multimodal"]
+
+
+def test_rows_of_one_name_are_told_apart_by_what_comes_next() -> None:
+    twice = Grid(["speaker", "chat", "n"], [["Mara", "a", 1], ["Mara", "b", 2]])
+    told = twice.told_apart()
+    assert told == Grid(["speaker, chat", "n"], [["Mara, a", 1], ["Mara, b", 2]])
+    once = Grid(["speaker", "chat"], [["Mara", "a"], ["Theo", "a"]])
+    assert once.told_apart() == once
+    alike = Grid(["speaker", "n"], [["Mara", 1], ["Mara", 1]])
+    assert alike.told_apart() == alike
+    assert Grid(["speaker"], []).told_apart() == Grid(["speaker"], [])
+
+
+def test_media_of_an_untold_kind_are_not_no_images() -> None:
+    def chat(id_: str, kind: str) -> Chat:
+        message = Message("D1:1", "Mara", MONDAY, "", (Attachment(kind, ""),))
+        return Chat(id_, ("Mara",), (Session(1, MONDAY, (message,)),))
+
+    told = describe(from_corpus(Corpus("told", "whatsapp", (chat("a", "image"),))))
+    assert (told.images, told.to_json()["images"]) == (1, 1)
+    untold = describe(
+        from_corpus(Corpus("untold", "whatsapp", (chat("a", "image"), chat("b", "media"))))
+    )
+    assert [each.images for each in untold.per_chat] == [1, None]
+    assert untold.to_json()["images"] is None
+    headings, rows = chat_rows(untold)
+    assert [row[headings.index("images")] for row in rows] == [1, None]
+    figures = {row[0]: row[1] for row in corpus_rows(untold).rows}
+    assert figures["images"] is None
+    assert figures["media of a kind that is not told"] == 1
+    assert "media of a kind that is not told" not in {row[0] for row in corpus_rows(told).rows}

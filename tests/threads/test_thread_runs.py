@@ -19,6 +19,7 @@ from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.runs.threads import load_threads, run_threads
+from realtalk.threads.comparing import compare_runs
 from realtalk.threads.predictors import Prediction
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.regression import Regression
@@ -201,3 +202,18 @@ def test_a_language_model_is_asked_once_and_what_failed_again(
     # The truth is in no prompt: neither words that were not given, nor a score.
     for call in server.calls:
         assert "score:" not in call.prompt.lower()
+
+
+def test_replies_that_one_side_lacks_are_counted(
+    corpus: Corpus, samples: Samples, tmp_path: Path
+) -> None:
+    fewer = make_samples(corpus, "sentiment", limit=10)
+    runs = [
+        run_threads(corpus, asked, make_predictor("majority", {}), tmp_path / name, ("p-conv",))
+        for name, asked in (("many", samples), ("few", fewer))
+    ]
+    many, few = ({row["key"] for row in run.rows} for run in runs)
+    found = compare_runs(runs[0].rows, runs[1].rows, "sentiment", ("many", "few"))["p-conv"]
+    assert found.alone == (len(many - few), len(few - many))
+    assert found.alone[0] >= 50
+    assert found.changes["accuracy"].n == len(many & few)

@@ -242,8 +242,10 @@ def _table(
     """Prints the beginning of a table and writes it whole as CSV."""
     from realtalk.cli.printing import show
     from realtalk.corpora.writing import write_text
+    from realtalk.stats.grids import Grid
 
-    show(title, headings, rows, _SHOWN, f" in {out}/tables/{name}.csv")
+    named = Grid(list(headings), [list(row) for row in rows]).told_apart()
+    show(title, *named, _SHOWN, f" in {out}/tables/{name}.csv")
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerows([headings, *rows])
     write_text(out / "tables" / f"{name}.csv", buffer.getvalue())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from realtalk.chat import Corpus
-    from realtalk.measures.labels import Labeller
+    from realtalk.measures.labels import Labeller, TurnInput
 
 __all__ = ["app"]
 
@@ -147,7 +148,8 @@ def label(
     if json:
         print_json(speakers_json(described))
     else:
-        show(f"speakers ({labeller.name}, {labeller.version})", *speaker_rows(described))
+        rows = speaker_rows(described).told_apart()
+        show(f"speakers ({labeller.name}, {labeller.version})", *rows)
         _say_unscored(frame)
         if out is not None:
             say(f"wrote labels.parquet and speakers.parquet to {out}")
@@ -156,7 +158,12 @@ def label(
         from realtalk.stats.figures import save_figures
 
         drawn = draw_timelines(frame, described)
-        say(f"wrote {len(save_figures(drawn.charts, figures))} files to {figures}")
+        written = len(save_figures(drawn.charts, figures))
+        say(
+            f"wrote {written} files to {figures}"
+            if written
+            else "nothing to draw: no turn has a score"
+        )
 
 
 def _label(
@@ -171,9 +178,24 @@ def _label(
     if out is not None:
         turns = [(given.chat, len(given.ids)) for given in inputs]
         refuse_other_labels(out, labeller.name, labeller.version, turns)
+    _warn_foreign(labeller, inputs)
     with progress(f"labelling by {labeller.name}") as advance:
         labels = labeller.label(inputs, advance)
     return label_frame(inputs, labels, labeller.name, labeller.version)
+
+
+def _warn_foreign(labeller: Labeller, inputs: Sequence[TurnInput]) -> None:
+    from realtalk.cli.printing import warn
+    from realtalk.measures.embedded import EmbeddedLabeller
+
+    if not isinstance(labeller, EmbeddedLabeller):
+        return
+    for chat, turns in labeller.foreign_chats(inputs).items():
+        warn(
+            f"{chat}: hardly any English in {turns:,} turns; the encoder learned English, and "
+            "what it says here is not to be trusted. A language model may do better: "
+            "--measures judge"
+        )
 
 
 def _labeller(
@@ -262,11 +284,13 @@ def _labels_of(target: str, protocol: str) -> pl.DataFrame:
 def agree(first: Labelled, second: Labelled, json: Json = False) -> None:
     """How far two labellings of the same turns agree: kappa, QWK, Pearson, with intervals.
 
+    A turn is the same where it joins the same messages of the same chat; others are counted.
+
     Examples:
 
         realtalk ei agree judged labels
     """
-    from realtalk.cli.printing import print_json, show
+    from realtalk.cli.printing import print_json, say, show
     from realtalk.facets.agreement import agreement, agreement_rows
     from realtalk.measures.label_files import read_labels
 
@@ -274,7 +298,11 @@ def agree(first: Labelled, second: Labelled, json: Json = False) -> None:
     if json:
         print_json(found.to_json())
     else:
-        show("agreement", *agreement_rows(found))
+        show(f"{found.first} against {found.second}", *agreement_rows(found).told_apart())
+        say(
+            f"{found.turns:,} turns are in both, {found.only_first:,} in the first only, "
+            f"{found.only_second:,} in the second only"
+        )
 
 
 @app.command()
@@ -297,7 +325,7 @@ def consistency(
     if json:
         print_json(consistency_json(found))
     else:
-        show("the same person in two chats", *consistency_rows(found))
+        show("the same person in two chats", *consistency_rows(found).told_apart())
         if not found:
             say("no speaker has two chats")
     if figures is not None and found:
@@ -323,11 +351,17 @@ def compare(
 
         realtalk ei compare human-labels simulated-labels
     """
-    from realtalk.cli.printing import print_json, say, show
+    from realtalk.cli.printing import print_json, say, show, warn
     from realtalk.facets import compare as measure
     from realtalk.facets import comparison_rows, finding_rows, speakers
 
     one, two = (speakers(_labels_of(target, protocol), protocol) for target in (first, second))
+    ways = [sorted({f"{who.measure} {who.version}" for who in side}) for side in (one, two)]
+    if one and two and ways[0] != ways[1]:
+        warn(
+            f"labelled by {', '.join(ways[0])} and by {', '.join(ways[1])}: what differs may be "
+            "the labellers and not the speakers"
+        )
     found = measure(one, two, apart(first, second))
     if json:
         print_json(found.to_json())

@@ -290,6 +290,11 @@ def _print_compared(found: dict[str, Compared]) -> None:
         show(f"{title}: {each.names[1]} against {each.names[0]}", *compared_table(each))
         if each.strict is not each.changes:
             show("the same, with what is unscored as wrong", *compared_table(each, strict=True))
+        for name, count in zip(each.names, each.alone, strict=True):
+            if count:
+                say(
+                    f"{title}: {count:,} replies of {name} are left out, the other has none of them"
+                )
         if line := gain_line(each):
             say(line)
 
@@ -304,6 +309,7 @@ def _remarks(loaded: Sequence[tuple[str, Any]]) -> None:
 
 def _print(found: Sequence[Summary], json: bool, *, published: bool, domains: bool) -> None:
     from realtalk.cli.printing import print_json, say, show, warn
+    from realtalk.stats.grids import Grid
     from realtalk.threads.tables import READING, domain_table, paper_table, unscored_lines
     from realtalk.threads.values import TASKS
 
@@ -314,7 +320,8 @@ def _print(found: Sequence[Summary], json: bool, *, published: bool, domains: bo
             same = [each for each in found if each.task == task]
             if not same:
                 continue
-            show(task, *paper_table(same, task, published=published))
+            headings, rows = paper_table(same, task, published=published)
+            show(task, *Grid(list(headings), [list(row) for row in rows]).told_apart())
             for each in same if domains else ():
                 for setting in each.settings:
                     show(f"{each.name}, {setting}", *domain_table(each, setting))

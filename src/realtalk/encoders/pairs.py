@@ -76,6 +76,17 @@ class PairEncoder:
         encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return [any(token != unknown for token in each.ids) for each in encoded]
 
+    def pieces_a_word(self, texts: Sequence[str]) -> float | None:
+        """Into how many tokens a word falls on average; None where there is no word.
+
+        Just above 1 in the language that the vocabulary was made from, more in any other.
+        """
+        pieces = words = 0
+        for each in self._tokenizer.encode_batch(list(texts), add_special_tokens=False):
+            pieces += len(each.ids)
+            words += len(set(each.word_ids))
+        return pieces / words if words else None
+
     def _chunk(
         self, pairs: Sequence[tuple[str, str]], before: int, total: int, progress: Progress
     ) -> npt.NDArray[np.float32]:

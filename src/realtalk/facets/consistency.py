@@ -146,7 +146,10 @@ def _overall(scaled: Sequence[float | None], gaps: Sequence[Array], every: bool)
     # Absolute differences of resamples are too large on average: noise never cancels.
     draws = draws + value - np.mean(draws, where=np.isfinite(draws))
     low, high = (percentile_interval(draws) if every else None) or (None, None)
-    return Estimate(value, None if low is None else max(low, 0.0), high, len(known), left_out)
+    if low is not None and high is not None:
+        # A part of the range over speakers of which these two are: no less than 0, no more than 1.
+        low, high = max(low, 0.0), min(high, 1.0)
+    return Estimate(value, low, high, len(known), left_out)
 
 
 _Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]

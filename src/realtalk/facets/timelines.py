@@ -10,6 +10,7 @@ speaker's turns, with the fitted line whose slope is the facet `intimacy_linear`
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,8 @@ __all__ = ["draw_timelines"]
 _WIDTH, _HEIGHT = 680, 150
 _MOST_SPEAKERS = 6
 _MOST_PERIODS = 60
+_TURNING = frozenset({"R", "AL", "AN", "RLE", "RLO", "RLI"})
+_LEFT_TO_RIGHT = "\u200e"
 # From the unpleasant to the pleasant, so that place and colour say the same; the colours are
 # of Paul Tol's schemes for colour-blind readers.
 _COLOURS = {
@@ -66,7 +69,7 @@ def draw_timelines(labels: pl.DataFrame, known: Sequence[SpeakerFacets] = ()) ->
             left_out[f"intimacy_{stem}"] = "fewer than two sessions have a scored intimacy"
         else:
             who = [found[str(chat), name] for name in names if (str(chat), name) in found]
-            charts[f"intimacy_{stem}"] = _intimacy(str(chat), points, who)
+            charts[f"intimacy_{stem}"] = _intimacy(str(chat), points, who, _rest(part))
     return Drawn(charts, left_out)
 
 
@@ -187,7 +190,7 @@ def _emotions(chat: str, part: pl.DataFrame, felt: pl.DataFrame, names: Sequence
         spacing=14,
     )
     turns = {name: felt.filter(pl.col("speaker") == name).height for name in names}
-    line = "; ".join(f"{name}: n = {number:,} turns" for name, number in turns.items())
+    line = "; ".join(f"{_isolated(name)}: n = {number:,} turns" for name, number in turns.items())
     missing = part["emotion"].null_count()
     more = [f"{missing:,} turns without a scored emotion are left out"] if missing else []
     return styled(chart, "Emotions over time", [f"{chat}, by {unit}", line, *more, *_rest(part)])
@@ -195,10 +198,20 @@ def _emotions(chat: str, part: pl.DataFrame, felt: pl.DataFrame, names: Sequence
 
 def _rest(part: pl.DataFrame) -> list[str]:
     hidden = part["speaker"].n_unique() - _MOST_SPEAKERS
-    return [f"{hidden} less active speakers are not shown"] if hidden > 0 else []
+    if hidden < 1:
+        return []
+    return [f"{hidden} speaker{'' if hidden == 1 else 's'} with fewer or as many turns not shown"]
 
 
-def _intimacy(chat: str, points: pl.DataFrame, who: Sequence[SpeakerFacets]) -> Any:
+def _isolated(name: str) -> str:
+    """A name written from right to left would turn the figures after it around, or over others."""
+    turned = any(unicodedata.bidirectional(letter) in _TURNING for letter in name)
+    return f"{_LEFT_TO_RIGHT}{name}{_LEFT_TO_RIGHT}" if turned else name
+
+
+def _intimacy(
+    chat: str, points: pl.DataFrame, who: Sequence[SpeakerFacets], rest: Sequence[str]
+) -> Any:
     import altair as alt
     import numpy as np
 
@@ -264,11 +277,12 @@ def _intimacy(chat: str, points: pl.DataFrame, who: Sequence[SpeakerFacets]) -> 
         "Slope in 1e-3 a session [95 %]"
         + ("; a line bends where its speaker skips a session" if skipped else ""),
     ]
-    lines += [
-        f"{each.speaker}: {each[facet.name].unscored or interval_text(facet, each[facet.name])} "
-        f"(n = {each[facet.name].n:,} turns in {each.sessions} sessions)"
-        for each in who
-    ]
+    for each in who:
+        slope_found = each[facet.name]
+        told = slope_found.unscored or interval_text(facet, slope_found)
+        counted = f"(n = {slope_found.n:,} turns in {each.sessions} sessions)"
+        lines.append(f"{_isolated(each.speaker)}: {told} {counted}")
+    lines += rest
     plain: Any = alt.layer(*layers)
     return styled(plain.properties(width=_WIDTH, height=300), "Intimacy over time", lines)
 

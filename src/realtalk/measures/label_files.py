@@ -42,6 +42,7 @@ __all__ = [
 LABEL_FILE = "labels.parquet"
 _FIX = "make them with: realtalk ei PATH --out DIR"
 _KEY = "realtalk"  # in the file's metadata
+_RUN_FILE = "run.json"  # a run has a speakers.parquet of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +105,19 @@ def of_messages(frame: pl.DataFrame) -> bool:
 def refuse_other_labels(
     folder: Path, measure: str, version: str, turns: Sequence[tuple[str, int]]
 ) -> None:
-    """Raises where a folder holds labels made in another way, or of other turns.
+    """Raises where a folder holds labels made in another way, or of other turns, or a run.
 
     `turns` are those to be labelled, in order: the chat of each and how many messages it joins.
     """
     import polars as pl
 
     if not (folder / LABEL_FILE).is_file():
+        if (folder / _RUN_FILE).is_file():
+            raise RealtalkError(
+                "holds a run, whose tables the labels would be mixed with",
+                where=str(folder),
+                fix="name another folder with --out",
+            )
         return
     known = read_labels(folder)
     ways = set(known.select("measure", "version").unique().rows())

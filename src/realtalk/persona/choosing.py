@@ -83,7 +83,7 @@ def choose(labels: pl.DataFrame, protocol: str | Rules = "paper") -> list[Choice
         )
     if not found:
         raise RealtalkError(
-            "no speaker has two chats",
+            "no speaker has two chats with turns that could be labelled",
             fix="one is needed to learn from and another to be tested on",
         )
     return found

@@ -30,7 +30,7 @@ from realtalk.metrics.statistics import (
     percentile_interval,
 )
 from realtalk.persona.rows import SCORES, Row
-from realtalk.persona.summaries import BEYOND, Simulation
+from realtalk.persona.summaries import BEYOND, Simulation, label_score, labelled_by
 
 __all__ = ["Compared", "PersonaTest", "compare"]
 
@@ -107,13 +107,19 @@ def compare(
                 change = kind.better * float(np.mean([b - a for a, b in both]))
                 gains.setdefault(who, []).append(change / spread if spread > _TINY else 0.0)
     for name, better in BEYOND.items():
-        values = [
-            (first.speakers[who].scores[name].value, second.speakers[who].scores[name].value)
-            for who in pairs
-        ]
-        told = [(a, b) for a, b in values if a is not None and b is not None]
+        turns, told = 0, []
+        for both in pairs.values():
+            shared = [pair for pair in both if _labelled(pair, labelled_by(name))]
+            a, b = (
+                (label_score(name, side).value for side in zip(*shared, strict=True))
+                if shared
+                else (None, None)
+            )
+            if a is not None and b is not None:
+                turns += len(shared)
+                told.append((a, b))
         if told:
-            tests[name] = _of_speakers(better, told)
+            tests[name] = _of_speakers(better, told, turns)
     mean_gain = {who: float(np.mean(changes)) for who, changes in gains.items()}
     return Compared(
         (first.name, second.name),
@@ -131,6 +137,13 @@ def _pairs(first: Sequence[Row], second: Sequence[Row]) -> dict[str, list[tuple[
         if match is not None:
             found.setdefault(row["speaker"], []).append((row, match))
     return found
+
+
+def _labelled(pair: tuple[Row, Row], measure: str) -> bool:
+    """Whether the turn has this label on both sides: a figure over other turns is another one."""
+    return all(
+        row[f"{measure}_{which}"] is not None for row in pair for which in ("truth", "simulated")
+    )
 
 
 def _of_turns(
@@ -163,10 +176,10 @@ def _drawn(change: Array, rng: np.random.Generator) -> Array:
     return found
 
 
-def _of_speakers(better: int, told: Sequence[tuple[float, float]]) -> PersonaTest:
+def _of_speakers(better: int, told: Sequence[tuple[float, float]], turns: int) -> PersonaTest:
     """A figure that only a speaker as a whole has: the interval draws speakers."""
     a, b = (np.array([pair[side] for pair in told], np.float64) for side in (0, 1))
-    made = _of_pairs("beyond", better, a, b, 0)
+    made = _of_pairs("beyond", better, a, b, turns)
     if a.size < 2:
         return made
     draws = _drawn(b - a, np.random.default_rng(SEED))

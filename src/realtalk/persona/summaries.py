@@ -12,7 +12,7 @@ speakers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,16 @@ from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa
 from realtalk.persona.rows import AGREEMENTS, SCORES, Row
 
-__all__ = ["BEYOND", "Average", "Simulation", "SpeakerScores", "average", "summarise"]
+__all__ = [
+    "BEYOND",
+    "Average",
+    "Simulation",
+    "SpeakerScores",
+    "average",
+    "label_score",
+    "labelled_by",
+    "summarise",
+]
 
 _KAPPAS = {f"kappa_{name}": name for name in AGREEMENTS}
 _DISTANCES = {f"js_{name}": name for name in ("emotion", "sentiment")}
@@ -131,14 +140,7 @@ def _speaker(rows: Sequence[Row], fact: Row) -> SpeakerScores:
         if row["unscored"] is not None:
             unscored[row["unscored"]] = unscored.get(row["unscored"], 0) + 1
     scores = {name: _mean(name, rows) for name in SCORES}
-    for title, name in _KAPPAS.items():
-        truth, said = ([row[f"{name}_{side}"] for row in rows] for side in ("truth", "simulated"))
-        scores[title] = cohen_kappa(truth, said)
-    for title, name in _DISTANCES.items():
-        # Only turns that have both: the two sides are to differ by the writer alone.
-        pairs = [(row[f"{name}_truth"], row[f"{name}_simulated"]) for row in rows]
-        both = [pair for pair in pairs if None not in pair]
-        scores[title] = jensen_shannon([one for one, _ in both], [other for _, other in both])
+    scores |= {title: label_score(title, rows) for title in BEYOND}
     return SpeakerScores(
         speaker=fact["speaker"],
         learn=fact["learn"],
@@ -153,6 +155,23 @@ def _speaker(rows: Sequence[Row], fact: Row) -> SpeakerScores:
         tokens_in=sum(row["tokens_in"] for row in rows),
         tokens_out=sum(row["tokens_out"] for row in rows),
     )
+
+
+def labelled_by(title: str) -> str:
+    """The measure whose labels a figure of BEYOND is made from."""
+    return _KAPPAS.get(title) or _DISTANCES[title]
+
+
+def label_score(title: str, rows: Sequence[Row]) -> Estimate:
+    """A figure of BEYOND over the turns that have both labels; the others are counted."""
+    name = labelled_by(title)
+    truth, said = ([row[f"{name}_{side}"] for row in rows] for side in ("truth", "simulated"))
+    if title in _KAPPAS:
+        return cohen_kappa(truth, said)
+    # Only turns that have both: the two sides are to differ by the writer alone.
+    both = [pair for pair in zip(truth, said, strict=True) if None not in pair]
+    found = jensen_shannon([one for one, _ in both], [other for _, other in both])
+    return replace(found, n=len(both), left_out=len(rows) - len(both))
 
 
 def _mean(name: str, rows: Sequence[Row]) -> Estimate:

@@ -14,12 +14,13 @@ none and is left out.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
 import polars as pl
 
-from realtalk.chat import Chat, Corpus, Turn
+from realtalk.chat import Chat, Corpus, Turn, is_nobody
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
 from realtalk.measures.labels import Labeller, label_frame, turn_inputs
@@ -50,6 +51,7 @@ __all__ = [
 CONTEXT_SESSIONS = 3
 CONTEXT_TOKENS = 1500
 CHOICES = ("ei", "paper")  # by our labels, or Table 8's where it has the speaker
+_NEEDED = "one is needed to learn from and another to be tested on"
 _WORD = re.compile(r"\s*\S+")
 
 
@@ -80,19 +82,49 @@ def choices_of(
     if choice not in CHOICES:
         raise suggest("choice of chats", choice, list(CHOICES))
     _refuse_speaker(corpus, speaker)
-    frame = label_corpus(corpus, progress=progress) if labels is None else labels
-    known = {chat.id for chat in corpus.chats}
-    if not known <= set(frame["chat"].unique()):
-        raise RealtalkError(
-            "the labels are not of this corpus", where=corpus.name, fix="label it: realtalk ei PATH"
-        )
-    found = choose(frame.filter(pl.col("chat").is_in(known)))
+    _refuse_single_chats(corpus)
+    frame = label_corpus(corpus, progress=progress) if labels is None else _own(corpus, labels)
+    found = choose(frame)
     found = as_published(found) if choice == "paper" else found
-    return [each for each in found if speaker is None or _same(each.speaker, speaker)]
+    wanted = [each for each in found if speaker is None or _same(each.speaker, speaker)]
+    if not wanted:
+        raise RealtalkError(
+            f"{speaker} has no two chats with turns that could be labelled",
+            where=corpus.name,
+            fix=_NEEDED,
+        )
+    return wanted
+
+
+def _own(corpus: Corpus, labels: pl.DataFrame) -> pl.DataFrame:
+    """The labels of the corpus's turns, where these are they: other chats may stand beside them."""
+    known = [chat.id for chat in corpus.chats]
+    frame = labels.filter(pl.col("chat").is_in(known))
+    there = set(frame.select("chat", pl.col("message_ids").list.join("\0")).rows())
+    wanted = {(given.chat, "\0".join(given.ids)) for given in turn_inputs(corpus)}
+    if there == wanted and len(there) == frame.height:
+        return frame
+    what = "the labels are not of this corpus"
+    if there and {chat for chat, _ in there} == set(known):
+        what = "the labels are of other turns than this corpus has"
+    raise RealtalkError(
+        what,
+        where=corpus.name,
+        fix="label it, in joined turns and with the same --gap: realtalk ei PATH --out DIR",
+    )
 
 
 def _same(one: str, other: str) -> bool:
     return one.casefold() == other.casefold()
+
+
+def _refuse_single_chats(corpus: Corpus) -> None:
+    """Before anything is labelled, which may take minutes."""
+    chats = Counter(
+        name for chat in corpus.chats for name in set(chat.speakers) if not is_nobody(name)
+    )
+    if max(chats.values(), default=0) < 2:
+        raise RealtalkError("no speaker has two chats", where=corpus.name, fix=_NEEDED)
 
 
 def _refuse_speaker(corpus: Corpus, speaker: str | None) -> None:
@@ -107,7 +139,7 @@ def _refuse_speaker(corpus: Corpus, speaker: str | None) -> None:
         raise RealtalkError(
             f"{speaker} has only one chat",
             where=corpus.name,
-            fix="one is needed to learn from and another to be tested on",
+            fix=_NEEDED,
         )
 
 

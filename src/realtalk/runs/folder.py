@@ -10,7 +10,8 @@
     out/rows.parquet    the same at the end, in the order asked for
 
 A row is whole on disk or not there: a line that was cut off is dropped when the folder is
-opened again. A folder that was made with other settings is refused by what differs.
+opened again. A folder that was made with other settings is refused by what differs. Starting
+anew removes a run's own tables and nothing else: a folder may be somebody's corpus or home.
 """
 
 from __future__ import annotations
@@ -45,6 +46,12 @@ _PACKAGES = (
 )
 # What describes a run without deciding its rows: older runs do not say it, and go on all the same.
 _DESCRIBING = frozenset({"settings.corpus.format"})
+# What the runs of this package call their tables: all that --fresh may remove.
+_TABLES = frozenset(
+    {
+        *("rows", "timings", "memories", "judgements", "simulated", "speakers", "stages", "labels"),
+    }
+)
 _SYNC_EVERY = 0.5  # seconds: what a power cut may cost; a killed process loses nothing
 
 
@@ -79,7 +86,7 @@ class Run:
     def open(
         cls, folder: Path, kind: str, settings: Mapping[str, Any], *, fresh: bool = False
     ) -> Run:
-        """A new run, or one that goes on; `fresh` removes what an earlier one left."""
+        """A new run, or one that goes on; `fresh` removes what an earlier run left here."""
         wanted = orjson.loads(orjson.dumps(dict(settings)))  # as it reads when it comes back
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -88,18 +95,18 @@ class Run:
                 f"cannot be a run's folder ({error.strerror})", where=str(folder)
             ) from error
         place = folder / _FILE
-        if fresh:
+        if fresh and place.exists():
             _clear(folder)
         used = [versions()]
         if place.exists():
             known = _read(place)
             refuse_difference(folder, known, {"kind": kind, "settings": wanted})
             used = [*(known["versions"]), *(each for each in used if each not in known["versions"])]
-        elif stray := next(iter(sorted(folder.glob("*.jsonl"))), None):
+        elif stray := _stray(folder):
             raise RealtalkError(
-                f"holds {stray.name} but no {_FILE}",
+                f"holds {stray.name} but no {_FILE}: not a run's folder",
                 where=str(folder),
-                fix="name another folder, or start anew with --fresh",
+                fix="name another folder",
             )
         write_json(place, {"kind": kind, "settings": wanted, "versions": used})
         return cls(folder, kind, wanted, used)
@@ -117,6 +124,8 @@ class Run:
 
     def table(self, name: str, key: Sequence[str]) -> Table:
         """The rows of one name, opened for writing, with those that are there."""
+        if name not in _TABLES:
+            raise ValueError(f"'{name}' is not among the tables that --fresh removes")
         made = Table(self.folder / f"{name}.jsonl", tuple(key))
         self._tables.append(made)
         return made
@@ -246,9 +255,18 @@ def _short(value: Any) -> str:
 
 
 def _clear(folder: Path) -> None:
-    """Removes what runs write, and nothing else."""
-    for path in (folder / _FILE, *folder.glob("*.jsonl"), *folder.glob("*.parquet")):
+    """Removes what runs write, and nothing else. The settings go last: they say whose it is."""
+    for path in (*_own(folder), folder / _FILE):
         path.unlink(missing_ok=True)
+
+
+def _own(folder: Path) -> list[Path]:
+    return [folder / f"{name}{end}" for name in sorted(_TABLES) for end in (".jsonl", ".parquet")]
+
+
+def _stray(folder: Path) -> Path | None:
+    """A table that no run answers for: it would be taken over, or written over at the end."""
+    return next((path for path in _own(folder) if path.exists()), None)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -17,13 +17,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
+
+from realtalk.stats.grids import Cell, Grid
 
 __all__ = [
     "WEEKDAYS",
     "Bin",
+    "Cell",
     "ChatStats",
     "CorpusStats",
     "Grid",
@@ -39,18 +42,11 @@ _SEED = 20250218
 _LEVEL = 0.95
 _PER_CHAT = ("messages", "turns", "sessions", "words", "days", "words_per_day")
 _SEEN_OR_HEARD = ("image", "video", "audio", "sticker", "media")
+_UNTOLD = "media"  # the kind of what an export calls no more than that
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 Interval = tuple[float, float] | None
 Parts = Sequence[tuple[float, int] | None]  # a chat's sum and number, None where it has neither
-Cell = str | int | float | None
-
-
-class Grid(NamedTuple):
-    """A table to print: headings, and one list of values a row."""
-
-    headings: list[str]
-    rows: list[list[Cell]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +105,10 @@ class ChatStats:
         return self.words / self.days if self.days else None
 
     @property
-    def images(self) -> int:
-        return dict(self.attachments).get("image", 0)
+    def images(self) -> int | None:
+        """None where the export left out media without saying of which kind: any may be one."""
+        kinds = dict(self.attachments)
+        return None if _UNTOLD in kinds else kinds.get("image", 0)
 
     def to_json(self) -> dict[str, Any]:
         plain = asdict(self)
@@ -146,6 +144,13 @@ class CorpusStats:
     def total(self, figure: str) -> int:
         """The sum over chats of a count such as "messages"."""
         return sum(int(getattr(chat, figure)) for chat in self.per_chat)
+
+    @property
+    def images(self) -> int | None:
+        """None where the number of a single chat is not told."""
+        numbers = [chat.images for chat in self.per_chat]
+        known = [number for number in numbers if number is not None]
+        return sum(known) if len(known) == len(numbers) else None
 
     def mean(self, figure: str) -> float | None:
         """The mean over the chats that have the figure."""
@@ -227,7 +232,7 @@ class CorpusStats:
             "sessions": self.total("sessions"),
             "words": self.total("words"),
             "events": self.total("events"),
-            "images": self.total("images"),
+            "images": self.images,
             "attachments": dict(self.attachments),
             "questions": _with_total(self.questions),
             "messages_per_chat": self.messages_per_chat,
@@ -375,8 +380,11 @@ def corpus_rows(stats: CorpusStats) -> Grid:
         add(f"{title}, mean", summary.mean, summary.n, of, stats.intervals[key])
         add(f"{title}, median", summary.median, summary.n, of)
         add(f"{title}, longest", summary.max, summary.n, of)
-    for figure in ("events", "images", "messages_without_time"):
-        add(figure.replace("_", " "), stats.total(figure), chats, "chats")
+    add("events", stats.total("events"), chats, "chats")
+    add("images", stats.images, chats, "chats")
+    if untold := dict(stats.attachments).get(_UNTOLD, 0):
+        add("media of a kind that is not told", untold, chats, "chats")
+    add("messages without time", stats.total("messages_without_time"), chats, "chats")
     for category, number in _with_total(stats.questions).items():
         add(f"questions: {category}", number, chats, "chats")
     return Grid(["figure", "value", "low (95 %)", "high (95 %)", "n", "of"], rows)

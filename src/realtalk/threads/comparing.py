@@ -32,12 +32,16 @@ __all__ = ["Compared", "best_of", "compare_runs", "compare_settings"]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The second side against the first. `strict` takes what is unscored as wrong."""
+    """The second side against the first. `strict` takes what is unscored as wrong.
+
+    `alone` counts the replies that only the first or only the second side has: they are left out.
+    """
 
     names: tuple[str, str]
     task: Task
     changes: Mapping[str, Change]
     strict: Mapping[str, Change]
+    alone: tuple[int, int] = (0, 0)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -83,7 +87,8 @@ def _compared(
     good = [pair for pair in pairs if all(row["unscored"] is None for row in pair)]
     changes = _changes(task, good, strict=False)
     strict = changes if len(good) == len(pairs) else _changes(task, pairs, strict=True)
-    return Compared(names, task, changes, strict)
+    shared = sum(row["key"] in other for row in first)
+    return Compared(names, task, changes, strict, (len(first) - shared, len(second) - shared))
 
 
 def _changes(task: Task, pairs: Sequence[tuple[Row, Row]], *, strict: bool) -> dict[str, Change]:

@@ -1,0 +1,41 @@
+"""A table that is to be printed: headings and rows of plain values.
+
+Grid(["speaker", "chat", "n"], [["Mara", "a", 1], ["Mara", "b", 2]]).told_apart()
+→ Grid(["speaker, chat", "n"], [["Mara, a", 1], ["Mara, b", 2]])
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Cell", "Grid"]
+
+Cell = str | int | float | None
+_NAMING = 3  # columns, at most, that together name a row
+
+
+class Grid(NamedTuple):
+    """A table to print: headings, and one list of values a row."""
+
+    headings: list[str]
+    rows: list[list[Cell]]
+
+    def told_apart(self) -> Grid:
+        """The same with a first column that no two rows share, as far as joining can do that.
+
+        A wide table is printed in parts that each begin with the first column alone: of two
+        rows called "Mara" nobody could say there which chat they are of.
+        """
+        for size in range(1, min(_NAMING, len(self.headings)) + 1):
+            names = [
+                ", ".join("–" if c is None else str(c) for c in row[:size]) for row in self.rows
+            ]
+            if len(set(names)) == len(names):
+                break
+        else:
+            return self
+        if size == 1:
+            return self
+        headings = [", ".join(self.headings[:size]), *self.headings[size:]]
+        rows = zip(names, self.rows, strict=True)
+        return Grid(headings, [[name, *row[size:]] for name, row in rows])
