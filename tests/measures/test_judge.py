@@ -276,7 +276,12 @@ def test_a_wrong_key_is_said_once(tmp_path: Path) -> None:
 def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     with JudgeServer(truth) as server:
         labeller = judge(server, tmp_path, measures=("grounding",))
-    assert reasons(labeller.label(turns(1))) == {"no connection"}
+        known = labeller.label(turns(2))
+    began = time.monotonic()
+    with pytest.raises(RealtalkError, match="the server cannot be reached; check the address"):
+        judge(server, tmp_path / "other", measures=("grounding",)).label(turns(3))
+    assert time.monotonic() - began < 10  # not minutes of trying again
+    assert labeller.label(turns(2)) == known  # what was answered once needs no server
 
 
 SCRIPT = """

@@ -18,6 +18,7 @@ import asyncio
 import json
 import os
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from realtalk.corpora.download import cache_folder
 from realtalk.corpora.reading import Progress, silent
@@ -39,6 +41,9 @@ __all__ = ["Asked", "Prompt", "Reply", "ask"]
 _BROKEN_REPLIES = 2  # as often is a prompt sent again after a reply cut off in its JSON
 _GIVE_UP_AFTER = 20  # failures in a row, each after its own retries
 _SETUP = {401: "the provider does not accept the key", 404: "the provider does not know the model"}
+_NO_CONNECTION = "no connection"
+_UNREACHABLE = "the server cannot be reached"
+_HERE = ("localhost", "127.0.0.1", "::1")
 _OURS = "realtalk/"
 
 
@@ -105,13 +110,15 @@ class _Record:
     heard: bool = False  # the model has answered at least once
     failures: int = 0  # in a row
     stop: str = ""  # why nothing more is asked
-    setup: str = ""  # what is wrong with the key or the name of the model
+    setup: str = ""  # what is wrong with the key, the name of the model or the server's address
 
     def failed(self, error: BaseException) -> str:
         reason, status = _reason(error)
         self.failures += 1
         if not self.heard and status in _SETUP:
             self.setup = self.stop = _SETUP[status]
+        elif not self.heard and reason == _NO_CONNECTION:
+            self.setup = self.stop = _UNREACHABLE
         elif self.failures >= _GIVE_UP_AFTER:
             self.stop = f"the provider stopped answering: {reason}"
         return reason
@@ -130,12 +137,32 @@ def ask(
         # One slot: a queue in the server would count as waiting time.
         asked = replace(asked, connections=1, timeout=max(asked.timeout, 600))
     record = _Record()
+    if asked.base_url and not _listens(asked.base_url):
+        # Nobody to wait for; what was answered once still comes from the cache.
+        asked = replace(asked, retries=0)
     with _environment(asked):
         _finished(_all(prompts, asked, record, keep, progress))
     if record.setup:
-        raise RealtalkError(
-            record.setup, where=asked.model, fix="check the name of the model and its API key"
-        )
+        checked = "address of the server and the network"
+        if record.setup != _UNREACHABLE:
+            checked = "name of the model and its API key"
+        raise RealtalkError(record.setup, where=asked.model, fix=f"check the {checked}")
+
+
+def _listens(url: str) -> bool:
+    """Whether somebody listens at an address of this machine, before minutes of trying again.
+
+    Of other machines it is not asked: there may be a proxy on the way.
+    """
+    found = urlsplit(url)
+    try:
+        if found.hostname not in _HERE:
+            return True
+        port = found.port or (443 if found.scheme == "https" else 80)
+        socket.create_connection((found.hostname, port), timeout=5).close()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 async def _all(
@@ -247,7 +274,7 @@ def _reason(error: BaseException) -> tuple[str, int | None]:
         if "Timeout" in kind:
             return "timeout", None
         if "Connect" in kind:
-            return "no connection", None
+            return _NO_CONNECTION, None
         return f"provider error ({kind})", None
     named = {408: "timeout", 429: "rate limited"}
     return named.get(status, f"provider error ({status})"), status
