@@ -172,6 +172,13 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
     assert compared["names"] == ["flat", "near"]
     assert compared["tests"]["rouge_1"]["turns"] == 12
     assert compared["tests"]["rouge_1"]["p_speakers"] is None  # one speaker is no sample of people
+    Path("retrieve").rename("k=3")  # a folder may be called like NAME=RUN
+    status, out, err = run("persona", "compare", "flat=constant", "near=k=3", "--json")
+    assert status == 0, err
+    assert json.loads(out) == compared
+    status, out, err = run("persona", "table", "k=3", "--json")
+    assert status == 0, err
+    assert json.loads(out)[0]["name"] == "retrieve (k=3)"
 
 
 @pytest.mark.parametrize(

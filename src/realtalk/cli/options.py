@@ -23,6 +23,7 @@ __all__ = [
     "Target",
     "Timezone",
     "apart",
+    "named_run",
     "opened",
     "read_options",
 ]
@@ -131,3 +132,11 @@ def apart(first: str, second: str) -> tuple[str, str]:
         if names[0] != names[1]:
             return names
     return f"{one[-1]} (first)", f"{other[-1]} (second)"
+
+
+def named_run(text: str) -> tuple[str, str]:
+    """NAME=RUN as its two parts; of a folder alone the name is empty, whatever it is called."""
+    if Path(text).exists() or "=" not in text:
+        return "", text
+    name, _, folder = text.partition("=")
+    return name, folder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from realtalk.cli import persona_tune
-from realtalk.cli.options import FormatName, Gap, Json, Target
+from realtalk.cli.options import FormatName, Gap, Json, Target, named_run
 from realtalk.cli.persona_options import (
     BertLayer,
     BertModel,
@@ -26,10 +26,10 @@ from realtalk.cli.persona_options import (
     SimulatorName,
     Speaker,
     Style,
-    apart,
     are_published,
     chosen_chats,
     load_runs,
+    measured_apart,
     numbers_of,
     scorer_of,
     wanted_simulator,
@@ -186,8 +186,8 @@ def table(
     """
     from realtalk.cli.printing import warn
 
-    loaded = load_runs(runs)
-    for line in apart(loaded):
+    loaded = load_runs(list(map(named_run, runs)))
+    for line in measured_apart(loaded):
         warn(line)
     _print([each.simulation for each in loaded], json, are_published(loaded), detailed=speakers)
 
@@ -210,11 +210,11 @@ def compare(first: RunNamed, second: RunNamed, json: Json = False) -> None:
 
     sides = []
     for text in (first, second):
-        name, _, folders = text.rpartition("=")
-        named = [f"{name or folders}={part}" for part in folders.split(",") if part]
-        sides.append(load_runs(named)[0])
+        name, folders = named_run(text)
+        parts = [folders] if Path(folders).exists() else folders.split(",")
+        sides.append(load_runs([(name or folders, part) for part in parts if part])[0])
     a, b = sides
-    for line in apart(sides):
+    for line in measured_apart(sides):
         warn(line)
     found = test(a.rows, a.simulation, b.rows, b.simulation)
     if json:
@@ -312,7 +312,7 @@ def share(
     from realtalk.runs.persona import share as copy
 
     for text in runs:
-        name, _, folder = text.rpartition("=")
+        name, folder = named_run(text)
         made = copy(Path(folder), out / (name or Path(folder).name))
         _say(f"{len(made.rows):,} rows without texts in {made.folder}")
 

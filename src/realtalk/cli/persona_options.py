@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -33,10 +34,10 @@ __all__ = [
     "SimulatorName",
     "Speaker",
     "Style",
-    "apart",
     "are_published",
     "chosen_chats",
     "load_runs",
+    "measured_apart",
     "numbers_of",
     "scorer_of",
     "wanted_simulator",
@@ -210,20 +211,19 @@ class Loaded(NamedTuple):
     runs: list[SimulatedRun]
 
 
-def load_runs(named: list[str]) -> list[Loaded]:
-    """Runs by name, in the order given; those of one name joined."""
+def load_runs(named: Sequence[tuple[str, str]]) -> list[Loaded]:
+    """(name, folder) → runs in the order given; those of one name joined."""
     from realtalk.runs.persona import joined, load_persona
 
     found: dict[str, list[SimulatedRun]] = {}
-    for text in named:
-        name, equals, folder = text.rpartition("=")
+    for name, folder in named:
         run = load_persona(Path(folder))
-        label = name if equals and name != folder else f"{run.name} ({Path(folder).name})"
+        label = name if name not in ("", folder) else f"{run.name} ({Path(folder).name})"
         found.setdefault(label, []).append(run)
     return [Loaded(*joined(name, runs), runs) for name, runs in found.items()]
 
 
-def apart(loaded: list[Loaded]) -> list[str]:
+def measured_apart(loaded: list[Loaded]) -> list[str]:
     """A line for everything that the runs were not scored by alike."""
     measured = {
         "EI labels": "labels",

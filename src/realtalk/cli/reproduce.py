@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from realtalk.cli.options import Json
+from realtalk.cli.options import Json, named_run
 from realtalk.cli.probe_options import BaseUrl, Connections, Fresh, JudgeName
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def reproduce(
     from realtalk.reproduce.markdown import markdown
     from realtalk.reproduce.showing import write, write_pictures
 
-    loaded = load_runs(persona or [])
+    loaded = load_runs(list(map(named_run, persona or [])))
     if loaded and not are_published(loaded):
         raise RealtalkError(
             "a persona run is not of the paper's speakers and chats",

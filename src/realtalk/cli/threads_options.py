@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from realtalk.cli.options import opened, read_options
+from realtalk.cli.options import named_run, opened, read_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -247,9 +247,9 @@ def load_named(named: Sequence[str]) -> list[tuple[str, PredictedRun]]:
 
     found: list[tuple[str, PredictedRun]] = []
     for text in named:
-        name, equals, folder = text.rpartition("=")
+        name, folder = named_run(text)
         run = load_threads(Path(folder))
-        label = name if equals and name else run.name
+        label = name or run.name
         if any(label == known for known, _ in found):
             label = f"{label} ({Path(folder).name})"
         found.append((label, run))
