@@ -31,7 +31,7 @@ from realtalk.cli.persona_options import (
     load_runs,
     measured_apart,
     numbers_of,
-    scorer_of,
+    semantics_of,
     wanted_simulator,
 )
 
@@ -142,20 +142,21 @@ def simulate(
     from realtalk.cli.printing import progress
     from realtalk.cli.probe_options import run_folder
     from realtalk.persona.registry import make_simulator
+    from realtalk.persona.scoring import Scorer
     from realtalk.persona.turns import tasks_of
     from realtalk.runs.persona import run_persona
 
     name, given = wanted_simulator(simulator, model, style, settings)
     made = make_simulator(name, given)
+    semantics = semantics_of(bertscore, bertscore_layer)
     corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
     tasks = tasks_of(
         corpus, choices, context_sessions=context_sessions, context_tokens=context_tokens
     )
-    scorer = scorer_of(corpus, bertscore, bertscore_layer)
     with run_folder(out) as folder, progress("simulating") as advance:
         run = run_persona(
             *(corpus, tasks, made, folder),
-            scorer=scorer,
+            scorer=Scorer(corpus, bertscore=semantics),
             fresh=fresh,
             limit=limit,
             progress=advance,
@@ -262,14 +263,16 @@ def sweep(
     """
     from realtalk.cli.printing import print_json, progress, show
     from realtalk.persona.registry import make_simulator
+    from realtalk.persona.scoring import Scorer
     from realtalk.persona.tables import sweep as rows_of
     from realtalk.persona.turns import tasks_of
     from realtalk.runs.persona import run_persona
 
     numbers = numbers_of(sessions)
     name, given = wanted_simulator(simulator, model, style, settings)
+    semantics = semantics_of(bertscore, bertscore_layer)
     corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
-    scorer = scorer_of(corpus, bertscore, bertscore_layer)
+    scorer = Scorer(corpus, bertscore=semantics)
     found = {}
     for number in numbers:
         here = {

@@ -12,8 +12,8 @@ from realtalk.cli.options import opened, read_options
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
+    from realtalk.persona.bertscore import BertScore
     from realtalk.persona.choosing import Choice
-    from realtalk.persona.scoring import Scorer
     from realtalk.persona.summaries import Simulation
     from realtalk.runs.persona import SimulatedRun
 
@@ -39,7 +39,7 @@ __all__ = [
     "load_runs",
     "measured_apart",
     "numbers_of",
-    "scorer_of",
+    "semantics_of",
     "wanted_simulator",
 ]
 
@@ -155,20 +155,19 @@ def wanted_simulator(
     return name, given
 
 
-def scorer_of(corpus: Corpus, bertscore: str | None, layer: int | None) -> Scorer:
-    """The scorer, with another measure of semantic similarity where one is named."""
+def semantics_of(bertscore: str | None, layer: int | None) -> BertScore | None:
+    """Another measure of semantic similarity, where one is named."""
     from realtalk.errors import RealtalkError
-    from realtalk.persona.bertscore import BertScore
-    from realtalk.persona.scoring import Scorer
 
-    if bertscore is None:
-        if layer is not None:
-            raise RealtalkError(
-                "--bertscore-layer is of no use alone",
-                fix="name a model: --bertscore roberta-large",
-            )
-        return Scorer(corpus)
-    return Scorer(corpus, bertscore=BertScore(bertscore, layer=layer))
+    if bertscore is not None:
+        from realtalk.persona.bertscore import BertScore
+
+        return BertScore(bertscore, layer=layer)
+    if layer is not None:
+        raise RealtalkError(
+            "--bertscore-layer is of no use alone", fix="name a model: --bertscore roberta-large"
+        )
+    return None
 
 
 def numbers_of(text: str) -> list[int]:
