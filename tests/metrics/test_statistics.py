@@ -122,6 +122,18 @@ def test_cliffs_delta(first: list[int], second: list[int]) -> None:
     assert cliffs_delta(first, []).value is None
 
 
+def test_sides_that_do_not_overlap_are_not_certain() -> None:
+    few = cliffs_delta([7, 8, 9, 10], [1, 2, 3, 4])
+    assert (few.value, few.high) == (1, 1)
+    assert few.low == pytest.approx(0.1646, abs=1e-4)  # as far as four against four can tell
+    turned = cliffs_delta([1, 2, 3, 4], [7, 8, 9, 10])
+    assert few.low is not None
+    assert turned.low == -1
+    assert turned.high == pytest.approx(-few.low)
+    many = cliffs_delta(range(1000, 2000), range(1000))
+    assert many.low is not None and 0.99 < many.low < 1
+
+
 @settings(max_examples=60)
 @given(st.lists(st.none() | st.floats(0, 1), max_size=12))
 def test_holm(p_values: list[float | None]) -> None:
