@@ -92,9 +92,21 @@ def studio(
             else:
                 _open(server)
     except KeyboardInterrupt:
+        desk.store.close()
         say("closed; everything was saved")
+        _end()
     finally:
         desk.store.close()
+
+
+def _end() -> None:
+    """Ends the process: where a thread still labels, Python's own end now and then aborts it."""
+    import os
+    import sys
+
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(0)
 
 
 def _open(server: Server) -> None:
