@@ -24,6 +24,7 @@ from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.registry import suggest
 
 __all__ = [
+    "BATCH_TOKENS",
     "DEFAULTS",
     "Classifier",
     "Device",
@@ -50,7 +51,7 @@ DEFAULTS = {
 }
 _NONE = "none"
 # A batch holds at most so many tokens, padding counted: small ones are fastest on a CPU.
-_BATCH_TOKENS = {"cpu": 1024, "cuda": 32_768}
+BATCH_TOKENS = {"cpu": 1024, "cuda": 32_768}
 _BATCH_TEXTS = 256
 # These count positions from the padding token's number on, so the first few are never used.
 _OFFSET_POSITIONS = ("roberta", "camembert", "mpnet", "longformer", "data2vec-text", "xmod")
@@ -91,6 +92,15 @@ class Found:
     title: str  # name@revision, without the folders of this machine
     offline: bool
     config: Any
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """What `from_pretrained` is told beside the place."""
+        return {
+            "revision": self.revision,
+            "local_files_only": self.offline,
+            "trust_remote_code": False,
+        }
 
 
 def find(measure: str, name: str, local_files_only: bool) -> Found:
@@ -150,7 +160,7 @@ class Classifier:
         names = list(tokens)
         lengths = [len(row) for row in tokens["input_ids"]]
         rows: list[list[float]] = [[] for _ in texts]
-        for batch in batches(lengths, _BATCH_TOKENS[self._device]):
+        for batch in batches(lengths, BATCH_TOKENS[self._device]):
             padded = self._tokenizer.pad(
                 {name: [tokens[name][index] for index in batch] for name in names},
                 return_tensors="pt",
@@ -167,18 +177,13 @@ class Classifier:
 def load(found: Found, device: str, precision: str) -> Iterator[Classifier]:
     """A classifier with its weights, given back at the end: one at a time fits in memory."""
     torch, transformers = _library("torch"), _library("transformers")
-    where = {
-        "revision": found.revision,
-        "local_files_only": found.offline,
-        "trust_remote_code": False,
-    }
     with quiet(transformers), told(found.measure, found.place):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **where)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **found.where)
         model, notes = transformers.AutoModelForSequenceClassification.from_pretrained(
             found.place,
             dtype=torch.bfloat16 if precision == "bf16" else torch.float32,
             output_loading_info=True,
-            **where,
+            **found.where,
         )
     if notes["missing_keys"]:
         raise RealtalkError(

@@ -21,13 +21,21 @@ from typing import Any
 
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.measures.hub_models import Device, batches, find, longest, quiet, settle, told
+from realtalk.measures.hub_models import (
+    BATCH_TOKENS,
+    Device,
+    batches,
+    find,
+    longest,
+    quiet,
+    settle,
+    told,
+)
 
 __all__ = ["LAYERS", "BertScore", "Matched"]
 
 _ROLE = "BERTScore"
 _AT_ONCE = 256  # pairs whose token vectors are held
-_BATCH_TOKENS = {"cpu": 1024, "cuda": 32_768}
 # Their tokens know whether a space comes before; a text begins as if one did.
 _SPACED = ("roberta", "bart", "gpt2", "deberta")
 # The layer of each model that agreed best with people in the first implementation's tests.
@@ -90,15 +98,10 @@ class BertScore:
     def _load(self) -> tuple[Any, Any]:
         if self._loaded is None:
             transformers, found = _library("transformers"), self._found
-            where = {
-                "revision": found.revision,
-                "local_files_only": found.offline,
-                "trust_remote_code": False,
-            }
             with quiet(transformers), told(_ROLE, found.place):
-                tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **where)
+                tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **found.where)
                 model = transformers.AutoModel.from_pretrained(
-                    found.place, dtype=_library("torch").float32, **where
+                    found.place, dtype=_library("torch").float32, **found.where
                 )
             self._loaded = model.to(self._device).eval(), tokenizer
         return self._loaded
@@ -114,7 +117,7 @@ class BertScore:
         marks = {tokenizer.cls_token_id, tokenizer.sep_token_id}
         made: list[tuple[Any, Any]] = [(None, None)] * len(texts)
         lengths = [len(row) for row in tokens["input_ids"]]
-        for batch in batches(lengths, _BATCH_TOKENS[self._device]):
+        for batch in batches(lengths, BATCH_TOKENS[self._device]):
             padded = tokenizer.pad(
                 {name: [tokens[name][at] for at in batch] for name in tokens}, return_tensors="pt"
             ).to(self._device)
