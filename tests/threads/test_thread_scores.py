@@ -72,6 +72,8 @@ def test_malformed_answers_are_unscored_and_wrong_in_the_strict_score() -> None:
     scores = summarise("x", "sentiment", _rows("sentiment", pairs)).settings["p-conv"]
     assert scores.overall["accuracy"].value == 1.0
     assert (scores.overall["accuracy"].n, scores.overall["accuracy"].left_out) == (40, 5)
+    # All right of ten users, of whom no draw differs: 95 % of ten leaves room down to .72.
+    assert scores.overall["accuracy"].low == pytest.approx(10 / (10 + 1.96**2), abs=1e-3)
     assert scores.strict["accuracy"].value == pytest.approx(40 / 45)
     assert scores.strict["accuracy"].n == 45
     assert scores.unscored == {"no label": 5}

@@ -5,15 +5,17 @@
     found.settings["p-conv"].strict["mcc"]      → the same with what is unscored taken as wrong
     found.settings["p-conv"].domains["College"]["mcc"]
 
-Intervals draw whole users. Wrong means, in the strict scores: the other class; for a number the
-1st or the 99th percentile of the true scores, whichever is farther off; for a text 0.
+Intervals draw whole users; where all replies are right (or wrong), no draw differs, and accuracy
+has Wilson's interval over the users instead. Wrong means, in the strict scores: the other class;
+for a number the 1st or the 99th percentile of the true scores, whichever is farther off; for a
+text 0.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from realtalk.errors import RealtalkError
 from realtalk.metrics.classification import CLASSIFICATION, confusion
 from realtalk.metrics.grouped import Figure, grouped_estimates, ratio
 from realtalk.metrics.numbers import REGRESSION, residuals
+from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import Array, Estimate
 from realtalk.threads.rows import Row, scores_of
 from realtalk.threads.values import SETTINGS, Task
@@ -120,6 +123,10 @@ def _estimates(task: Task, rows: Sequence[Row], *, strict: bool) -> dict[str, Es
     found: dict[str, Estimate] = {}
     for each in measured(task, rows, strict=strict):
         found |= grouped_estimates(each.parts, each.users, each.figures, left_out=each.left_out)
+        accuracy = found.get("accuracy")
+        if accuracy is not None and accuracy.value in (0, 1):
+            low, high = wilson([accuracy.value] * len(set(each.users))) or (None, None)
+            found["accuracy"] = replace(accuracy, low=low, high=high)
     return found
 
 
