@@ -86,6 +86,7 @@ class Run:
         with lzma.open(given.prompts, "rt", encoding="utf-8") as stream:
             self.head = json.loads(next(stream))
             self.rows: list[Row] = [json.loads(line) for line in stream]
+        self.everyone = {name: known["chats"] for name, known in self.head["sets"].items()}
         for known in self.head["sets"].values():
             known["chats"] = {
                 speaker: chats
@@ -312,10 +313,13 @@ class Run:
             if way not in self.samplings:
                 continue  # of another call
             simulator = {"tuned": "tuned", "local": "local", "styled": "local styled"}[how]
+            chats = self.everyone[name.removesuffix(HELD)]
+            there = {path.stem for path in folder.glob("*.jsonl")}  # of other processes, too
             head = {
                 "simulator": " ".join([simulator, *(how for how in SAMPLED if how in way)]),
                 "prompt_version": self.head["prompt_version"],
                 **self.head["sets"][name.removesuffix(HELD)],
+                "chats": {speaker: both for speaker, both in chats.items() if speaker in there},
                 "settings": {
                     **{"base": self.given.base.stem, "device": self.given.device},
                     **asdict(self.samplings[way]),

@@ -75,6 +75,8 @@ def test_what_was_written_elsewhere_can_be_scored_here(
     ]
     script(monkeypatch, "training/persona_run.py", *words, "--speakers", "Mara")
     shared = json.loads((tmp_path / "run" / "report-Mara.json").read_text("utf-8"))
+    heads = [path.read_text("utf-8").split("\n")[0] for path in (tmp_path / "run/rows").iterdir()]
+    assert len(heads) == 6 and all(list(json.loads(head)["chats"]) == ["Mara"] for head in heads)
     script(monkeypatch, "training/persona_run.py", *words)  # all there: only joined
     with tarfile.open(tmp_path / "rows.tgz") as archive:
         names = archive.getnames()
