@@ -340,8 +340,11 @@ def _finished(work: Coroutine[Any, Any, None]) -> None:
 @contextmanager
 def _environment(asked: Asked) -> Iterator[None]:
     """Inspect learns from the environment where its cache lies and how much it traces."""
+    answers = Path(asked.cache or cache_folder() / "answers")
+    # Inspect writes with the user's umask: the folder keeps others from what was said of chats.
+    answers.mkdir(mode=0o700, parents=True, exist_ok=True)
     wanted = {
-        "INSPECT_CACHE_DIR": str(asked.cache or cache_folder() / "answers"),
+        "INSPECT_CACHE_DIR": str(answers),
         "INSPECT_TRACE_LEVEL": "critical",  # failed calls are traced with their text
     }
     before = {name: os.environ.get(name) for name in wanted}
