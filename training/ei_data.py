@@ -27,7 +27,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 import ei_heads as h
-from emoji_words import in_words
+from realtalk.encoders.emoji import in_words
 
 HERE = Path(__file__).parent
 ALLOWED = {"Chat_2_Kevin_Elise", "Chat_6_Vanessa_Nicolas"}
@@ -331,16 +331,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--model", type=Path, required=True, help="folder with tokenizer.json")
     parser.add_argument("--out", type=Path, default=HERE / "build" / "ei.npz")
-    parser.add_argument("--emoji", action="store_true", help="emoji as words; a trial")
     options = parser.parse_args()
     tokenizer = Tokenizer.from_file(str(options.model / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     examples = [*public(options.data), *silver(options.data), *unlabelled(options.data)]
-    if options.emoji:
-        for example in examples:
-            example.text = in_words(example.text)
-            example.previous = in_words(example.previous)
+    for example in examples:  # as the encoder will read them
+        example.text = in_words(example.text)
+        example.previous = in_words(example.previous)
     save(examples, tokenizer, options.out)
 
 

@@ -41,11 +41,17 @@ def main() -> None:
         """Per fold, then over both: a setting must serve both kinds of chat."""
         return [cohen_kappa_score(truth[name][fold == f], guess[fold == f]) for f in (0, 1)]
 
+    def excess(name: str, guess: np.ndarray[Any, Any]) -> list[float]:
+        """Per fold, how much more often yes is said than the rubric says it."""
+        return [float((guess - truth[name])[fold == f].mean()) for f in (0, 1)]
+
     chosen: dict[str, Any] = {}
     for name in ("reflective", "grounding"):
-        best = max(
-            np.linspace(-2, 2, 41), key=lambda c: float(np.mean(kappas(name, out[name][:, 0] > c)))
-        )
+        # The facets are frequencies: yes begins where it is said as often as the rubric says it,
+        # each fold counting alike. (Where kappa is best is noise: it is flat for two units.)
+        cuts = np.linspace(-2, 4, 61)
+        bias = [abs(float(np.mean(excess(name, out[name][:, 0] > cut)))) for cut in cuts]
+        best = cuts[int(np.argmin(bias))]
         chosen[f"{name}_cut"] = round(float(best), 2)
         print(name, best, kappas(name, out[name][:, 0] > best), kappas(name, out[name][:, 0] > 0))
     for name in ("sentiment", "emotion"):

@@ -1,6 +1,6 @@
 """The built examples as tensors on one device, and which of them an epoch takes, in which order.
 
-    data = Data(Path("build/ei_emoji.npz"), device)
+    data = Data(Path("build/ei.npz"), device)
     for part in batches(chosen(data, options), data.lengths, 128, rng): data.batch(index, width)
 
 Everything sits on the device once. A fold holds whole REALTALK conversations of the silver labels

@@ -167,7 +167,7 @@ def test_a_chat_in_another_language_is_said(run: Any, tmp_path: Path) -> None:
 
 
 def test_nothing_to_draw_is_said(run: Any, tmp_path: Path) -> None:
-    lines = [f"13/05/2024, 10:{at:02d} - {'Eva' if at % 2 else 'Ana'}: 🫠" for at in range(8)]
+    lines = [f"13/05/2024, 10:{at:02d} - {'Eva' if at % 2 else 'Ana'}: 🇫🇷" for at in range(8)]
     (tmp_path / "chat.txt").write_text("\n".join(lines) + "\n", "utf-8")
     status, _, err = run("ei", "chat.txt", "--figures", "pictures")
     assert status == 0 and "nothing to draw: no turn has a score" in err

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.corpora.reading import Progress, silent
+from realtalk.encoders.emoji import in_words
 from realtalk.errors import RealtalkError
 
 __all__ = ["PairEncoder"]
@@ -38,6 +39,8 @@ class PairEncoder:
         from tokenizers import Tokenizer
 
         self.settings: dict[str, Any] = json.loads((folder / "settings.json").read_text("utf-8"))
+        # As it was trained: the vocabulary has hardly any emoji, but their names in words.
+        self._emoji_in_words = bool(self.settings.get("emoji_in_words"))
         self._threads = threads or min(2, os.cpu_count() or 1)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_truncation()
@@ -73,7 +76,7 @@ class PairEncoder:
     def reads(self, texts: Sequence[str]) -> list[bool]:
         """Whether there is a token for anything of each text, beside the one for the unknown."""
         unknown = self._tokenizer.token_to_id("[UNK]")
-        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        encoded = self._encoded(texts)
         return [any(token != unknown for token in each.ids) for each in encoded]
 
     def pieces_a_word(self, texts: Sequence[str]) -> float | None:
@@ -115,10 +118,14 @@ class PairEncoder:
                 progress(done, total, "")
         return made
 
+    def _encoded(self, texts: Sequence[str]) -> list[Any]:
+        given = [in_words(text) for text in texts] if self._emoji_in_words else list(texts)
+        return list(self._tokenizer.encode_batch_fast(given, add_special_tokens=False))
+
     def _rows(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], int]]:
         """Token ids of `[CLS] before [SEP] now [SEP]`, and where the second part begins."""
         texts = [text for pair in pairs for text in pair]
-        encoded = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        encoded = self._encoded(texts)
         first, last = int(self.settings["cls"]), int(self.settings["sep"])
         rows = []
         for at in range(0, len(texts), 2):

@@ -61,7 +61,7 @@ class EmbeddedLabeller:
         return labels
 
     def _strange(self, inputs: Sequence[TurnInput]) -> set[int]:
-        """Turns of which the encoder sees nothing: emoji it has no token for, a script it lacks.
+        """Turns of which the encoder sees nothing: a flag alone, a script it lacks.
 
         It would answer all the same, from what was said before alone.
         """
