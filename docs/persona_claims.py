@@ -1,9 +1,9 @@
-"""Tuned and untuned compared, in two ways of writing → what holds of what was asked, in words.
+"""Tuned and untuned compared, in some ways of writing → what holds of what was asked, in words.
 
     claims({"greedy": compare(…), "sampled": compare(…)}, ceiling)    → a Markdown table
 
 The likeliest token at every step and a drawn one make different writers of one model: each claim
-is tested within a way, and the page shows both, whichever holds.
+is tested within a way, and the page shows all of them, whichever holds.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def gained(found: Compared, name: str, p: float | None) -> bool:
 
 
 def over_all(ways: Ways) -> str:
-    """Two ways are two tries: the same counts, corrected for all tests of both."""
+    """Every way is another try: the same counts, corrected for all tests of all ways."""
     told = []
     for which in ("p_turns", "p_speakers"):
         places = [(way, name) for way in ways for name in SIX]
@@ -79,7 +79,7 @@ def over_all(ways: Ways) -> str:
             )
             told.append(f"{way} {count} by {which.removeprefix('p_')}")
     return (
-        "Greedy was tested first, sampled after it. Corrected for the twelve tests of both ways "
+        f"The ways were tested in this order. Corrected for all {len(ways) * len(SIX)} tests "
         f"together, tuned wins: {', '.join(told)}."
     )
 
@@ -122,7 +122,7 @@ def names(given: Sequence[str]) -> str:
 
 def rates(runs: Mapping[str, SimulatedRun]) -> str:
     """How often each says what is rare: agreement on rare things rewards silence."""
-    hows = ("untuned", "untuned-sampled", "tuned", "tuned-sampled")
+    hows = [f"{how}{way}" for how in ("untuned", "tuned") for way in ("", "-sampled", "-pure")]
     told = []
     for name in ("reflective", "grounding"):
         truth = share(runs["tuned"], f"{name}_truth")
@@ -137,9 +137,10 @@ def rates(runs: Mapping[str, SimulatedRun]) -> str:
         + "; ".join(told)
         + ". Whoever says less of them than people do agrees more often, as the constant shows: "
         "kappa and the distances above tell more. By sentiment the untuned model is near the "
-        "people already once it samples, so there is little to gain. Tried: both ways of writing, "
-        "learning rate 2e-4. Not tried yet: other rates, sampling without a cut, penalties on "
-        "repetition for tuned turns, larger models."
+        "people already once it samples, so there is little to gain; drawn without a cut tuned "
+        "is nearest on average. No way of writing holds every claim. Tried: three ways of "
+        "writing, learning rate 2e-4, a penalty on repetition (1.2, untuned and greedy: fewer "
+        "circles, less agreement). Not tried: rates above 5e-4, larger models."
     )
 
 

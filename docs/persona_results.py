@@ -37,7 +37,9 @@ from realtalk.stats.figures import styled
 HERE = Path(__file__).parent / "results"
 FOLDER = HERE / "persona"
 BASELINES = ("constant", "copy", "common", "retrieve")
-ORDER = (*BASELINES, "untuned", "untuned-sampled", "styled", "tuned", "tuned-sampled")
+WAYS = {"greedy": "", "sampled": "-sampled", "pure": "-pure"}  # and how their runs are called
+MODELS = [f"{how}{end}" for how in ("untuned", "tuned") for end in WAYS.values()]
+ORDER = (*BASELINES, *MODELS[:3], "styled", *MODELS[3:])
 
 
 def main() -> None:
@@ -47,17 +49,13 @@ def main() -> None:
     tests = {
         (a, b): compare(both[a][1], found[a], both[b][1], found[b])
         for a, b in (
-            ("untuned", "tuned"),
-            ("untuned-sampled", "tuned-sampled"),
+            *((f"untuned{end}", f"tuned{end}") for end in WAYS.values()),
             ("untuned", "styled"),
             ("constant", "tuned"),
             ("retrieve", "tuned"),
         )
     }
-    ways = {
-        "greedy": tests["untuned", "tuned"],
-        "sampled": tests["untuned-sampled", "tuned-sampled"],
-    }
+    ways = {way: tests[f"untuned{end}", f"tuned{end}"] for way, end in WAYS.items()}
     report = json.loads((FOLDER / "report.json").read_text("utf-8"))
     bench = json.loads((FOLDER / "bench.json").read_text("utf-8"))
     parts = [
@@ -99,13 +97,15 @@ HEAD = """# Persona simulation: the real run
 
 All ten speakers of REALTALK who are in two chats, each continued in one chat (C_b) at every turn: by baselines, by
 SmolLM2-135M-Instruct as it is (untuned), told how the speaker writes (styled), and after learning from the speaker's
-other chat (tuned, LoRA of rank 16). Contexts of three sessions, at most 1,500 tokens. EI labels of truth and
-simulation are by the embedded encoder. Rows without texts are in `persona/`; this page is made from them by
+other chat (tuned, LoRA of rank 16). Three ways of writing: greedy; sampled at temperature .8 from the likeliest 95 %; pure,
+drawn as the model believes (temperature 1, no cut; its adapters were trained again, alike). Contexts of three sessions, at most
+1,500 tokens. EI labels of truth and simulation are by the embedded encoder. Rows without texts are in `persona/`; this page is made from them by
 `python docs/persona_results.py`.
 
 ```sh
 python training/persona_prepare.py DATA/realtalk --sweep Akib --out prompts.jsonl.xz
-python training/persona_run.py --prompts prompts.jsonl.xz --base SmolLM2-135M-Instruct.Q4_1.gguf --out run
+python training/persona_run.py --prompts prompts.jsonl.xz --base SmolLM2-135M-Instruct.Q4_1.gguf --out run \\
+    --samplings greedy,sampled,pure
 realtalk persona simulate DATA/realtalk --simulator written --set rows=run/rows/k3-tuned-greedy.jsonl --out tuned
 realtalk persona simulate DATA/realtalk --simulator constant --out constant      # and copy, common, retrieve
 realtalk persona share tuned untuned styled constant … --out docs/results/persona
@@ -141,13 +141,8 @@ def machine(report: Mapping[str, Any], bench: Mapping[str, Any]) -> str:
             f"**{bench['times']:.1f} times**;",
             f"- writing {bench['new_tokens_per_second']:,.0f} new tokens/s "
             f"({bench['read_and_new_tokens_per_second']:,.0f} with those read)"
-            + (
-                f", {one_by_one:,.0f} with steps that are not recorded."
-                if (one_by_one := bench.get("unrecorded_new_tokens_per_second"))
-                else ". The device waited for Python: a step of one token launched every layer "
-                "anew. Steps are recorded and replayed since; their pace alone on the device has "
-                "not been measured yet."
-            ),
+            f", {bench['unrecorded_new_tokens_per_second']:,.0f} with steps that are not "
+            f"recorded; {bench['reading_share']:.0%} of the time goes into reading the prompts.",
             "",
             f"In the run itself, with other work beside it: {tokens / 1e6:.1f}M tokens of training "
             f"in {seconds:,.0f} s ({tokens / seconds:,.0f}/s), {new / 1e3:,.0f}k new tokens in "
@@ -252,7 +247,9 @@ def draw(points: Sequence[Mapping[str, Any]]) -> None:
     import vl_convert
 
     frame = pl.DataFrame(points)
-    sessions = alt.X("sessions:Q", scale=alt.Scale(type="log"), axis=alt.Axis(values=[1, 2, 3, 10]))
+    sessions = alt.X(
+        "sessions:Q", scale=alt.Scale(type="log"), axis=alt.Axis(values=[1, 2, 3, 5, 10])
+    )
     plain = alt.Chart(frame).encode(x=sessions, color=alt.Color("simulator:N", title=None))
     value = alt.Y("value:Q", title=None, scale=alt.Scale(zero=False))
     band = plain.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title=None), y2="high:Q")
