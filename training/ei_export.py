@@ -20,7 +20,7 @@ from transformers import BertConfig
 
 from compact import compact, speed_up
 from ei_data import PREVIOUS, TURN
-from ei_heads import HEADS, PLACES
+from ei_heads import ANSWERS, HEADS, PLACES
 from ei_model import CLS, SEP, EiModel
 
 HERE = Path(__file__).parent
@@ -30,17 +30,6 @@ COMPARED = (
     *("reflective", "grounding", "sentiment", "emotion"),
     *("emotional_reaction", "interpretation", "exploration"),
 )
-# How heads become answers: (share of the rubric's head, share of the tweets' head). The paper's
-# sentiment, emotion and intimacy come from classifiers of tweets: of those heads is added what
-# costs nothing against the rubric on both folds, of intimacy what costs little. The cuts are where
-# a yes is said as often as by the rubric (ei_mix.py).
-ANSWERS = {
-    "reflective_cut": 0.5,
-    "grounding_cut": 1.1,
-    "sentiment": (1.0, 1.0),
-    "emotion": (1.0, 0.3),
-    "intimacy": (1.0, 0.2),
-}
 
 
 class Shipped(torch.nn.Module):

@@ -10,6 +10,7 @@ post's "interpretation 2" (EPITOME) is not a chat turn's (the rubric).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 EMOTIONS = (
     *("anger", "anticipation", "disgust", "fear", "joy", "love"),
@@ -85,3 +86,17 @@ def places() -> dict[str, slice]:
 
 PLACES = places()
 WIDTH = sum(head.size for head in HEADS.values())
+
+# How heads become answers: (share of the rubric's head, share of the tweets' head). The paper's
+# sentiment, emotion and intimacy come from classifiers of tweets: of those heads is added what
+# costs nothing against the rubric on both folds, of intimacy what costs little. The cuts are where
+# a yes is said as often as by the rubric (ei_mix.py). Temperatures make probabilities true: a
+# student of confident teachers is surer than it is right.
+ANSWERS: dict[str, Any] = {
+    "reflective_cut": 0.5,
+    "grounding_cut": 1.1,
+    "sentiment": (1.0, 1.0),
+    "emotion": (1.0, 0.3),
+    "intimacy": (1.0, 0.2),
+    "temperature": {"reflective": 1.9, "grounding": 2.1, "sentiment": 3.4, "emotion": 2.4},
+}

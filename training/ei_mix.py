@@ -1,6 +1,6 @@
 """How the shipped heads become answers: chosen on the conversations that folds A and B held out.
 
-    python training/ei_mix.py [student]    what a tweet head adds, and where yes begins
+    python training/ei_mix.py [student]    what a tweet head adds, where yes begins, how sure to be
 
 Only silver conversations of REALTALK chats 2 and 6 are looked at, each by the student that
 never saw it.
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import cohen_kappa_score
 
-from ei_heads import HEADS, PLACES
-from ei_score import pearson
+from ei_heads import ANSWERS, HEADS, PLACES
+from ei_score import pearson, softmax
 
 HERE = Path(__file__).parent
 RUNS = HERE / "build" / "runs"
@@ -64,7 +64,40 @@ def main() -> None:
             pearson(truth["intimacy"][fold == f].astype(float), mix[fold == f]) for f in (0, 1)
         ]
         print("intimacy", share, [round(s, 4) for s in scores])
+    for name, heat in ANSWERS["temperature"].items():
+        logits, right = answered(name, out), truth[name].astype(int)
+        places = [np.flatnonzero(fold == f) for f in (0, 1)]
+        steps = np.geomspace(0.5, 10, 100)
+        # On one fold, then used on the other; the last is over both alike.
+        alone = [min(steps, key=lambda t: lost(logits[at] / t, right[at])) for at in places]
+        best = min(steps, key=lambda t: sum(lost(logits[at] / t, right[at]) for at in places))
+        for said, heats in (("1", (1, 1)), ("crossed", alone[::-1]), ("shipped", (heat, heat))):
+            pairs = zip(places, heats, strict=True)
+            errors = [miscalibrated(logits[at] / t, right[at]) for at, t in pairs]
+            print(name, "temperature", said, "off by", [round(e, 3) for e in errors])
+        chosen[f"{name}_temperature"] = round(float(best), 1)
     print(chosen)
+
+
+def answered(name: str, out: dict[str, Any]) -> np.ndarray[Any, Any]:
+    """A measure's logits as it answers: of a yes or no, those of no (0) and yes."""
+    if name in ("reflective", "grounding"):
+        return np.stack([np.zeros(len(out[name])), out[name][:, 0] - ANSWERS[f"{name}_cut"]], 1)
+    own, tweets = ANSWERS[name]
+    return np.asarray(own * out[name] + tweets * out[f"tweet_{name}"])
+
+
+def lost(logits: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> float:
+    given = softmax(logits)[np.arange(len(right)), right]
+    return float(-np.log(np.maximum(given, 1e-9)).mean())
+
+
+def miscalibrated(logits: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> float:
+    """How far the given probability is from the share that is right, in tenths (ECE)."""
+    given, hit = softmax(logits).max(-1), logits.argmax(-1) == right
+    part = np.minimum((given * 10).astype(int), 9)
+    there = [part == n for n in range(10) if (part == n).any()]
+    return float(sum(abs(given[at].mean() - hit[at].mean()) * at.mean() for at in there))
 
 
 if __name__ == "__main__":

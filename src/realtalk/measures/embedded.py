@@ -105,7 +105,9 @@ class EmbeddedLabeller:
             own, tweets = (np.float32(share) for share in self._settings[name])
             return np.asarray(own * head(name) + tweets * head(f"tweet_{name}"), np.float32)
 
-        sentiment, emotion = _softmax(mixed("sentiment")), _softmax(mixed("emotion"))
+        # Divided so that a probability is how often such an answer is right; no answer changes.
+        heat = {name: np.float32(by) for name, by in self._settings["temperature"].items()}
+        sentiment, emotion = (_softmax(mixed(n) / heat[n]) for n in ("sentiment", "emotion"))
         shares = np.float32(sum(self._settings["intimacy"]))
         intimacy = np.clip(mixed("intimacy")[:, 0] / shares, 0, 1)
         levels = {name: _softmax(head(name)) for name in COMPONENTS}
@@ -115,7 +117,7 @@ class EmbeddedLabeller:
             name: head(name)[:, 0] - self._settings[f"{name}_cut"]
             for name in ("reflective", "grounding")
         }
-        sure = {name: _sigmoid(np.abs(margin)) for name, margin in yes.items()}
+        sure = {name: _sigmoid(np.abs(margin) / heat[name]) for name, margin in yes.items()}
         best = {name: p.argmax(-1) for name, p in levels.items()}
         feels, felt = sentiment.argmax(-1), emotion.argmax(-1)
         return [
