@@ -120,7 +120,7 @@ def names(given: Sequence[str]) -> str:
     return ", ".join(title_of(name) for name in given) or "none"
 
 
-def rates(runs: Mapping[str, SimulatedRun]) -> str:
+def rates(runs: Mapping[str, SimulatedRun], ways: Ways) -> str:
     """How often each says what is rare: agreement on rare things rewards silence."""
     hows = [f"{how}{way}" for how in ("untuned", "tuned") for way in ("", "-sampled", "-pure")]
     told = []
@@ -129,6 +129,8 @@ def rates(runs: Mapping[str, SimulatedRun]) -> str:
         said = ", ".join(f"{how} {share(runs[how], f'{name}_simulated'):.0%}" for how in hows)
         told.append(f"{name} turns: the people {truth:.0%}, {said}")
     circles = ", ".join(f"{how} {unended(runs[how]):.0%}" for how in hows)
+    apart = {way: found.tests["js_sentiment"] for way, found in ways.items()}
+    nearest = min(apart, key=lambda way: apart[way].second)
     return (
         "Greedy writing of so small a model is a poor test of what it has learned: it runs in "
         f"circles (turns that reached the limit of {LIMIT} tokens: {circles}), and sampling is "
@@ -137,10 +139,10 @@ def rates(runs: Mapping[str, SimulatedRun]) -> str:
         + "; ".join(told)
         + ". Whoever says less of them than people do agrees more often, as the constant shows: "
         "kappa and the distances above tell more. By sentiment the untuned model is near the "
-        "people already once it samples, so there is little to gain; drawn without a cut tuned "
-        "is nearest on average. No way of writing holds every claim. Tried: three ways of "
+        "people already once it samples, so there is little to gain; tuned comes nearest in the "
+        f"way '{nearest}' ({apart[nearest].second:.3f} bits). Tried: three ways of "
         "writing, learning rate 2e-4, a penalty on repetition (1.2, untuned and greedy: fewer "
-        "circles, less agreement). Not tried: rates above 5e-4, larger models."
+        "circles, less agreement on reflective turns). Not tried: rates above 5e-4, larger models."
     )
 
 

@@ -63,7 +63,7 @@ def main() -> None:
         machine(report, bench),
         "## What was asked of it",
         claims(ways, found["tuned"].averages["ceiling"].mean),
-        rates(runs),
+        rates(runs, ways),
         "## Beside Table 2",
         markdown(*table_2(list(found.values()), published=True)),
         READING,
