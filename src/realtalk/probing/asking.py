@@ -27,12 +27,10 @@ from realtalk.memory.values import Budget, Built, Cost, Memory
 from realtalk.probing.budgets import label
 from realtalk.probing.readers import Answered, Item, Reader
 from realtalk.probing.rows import (
-    EMPTY,
     KEY,
-    NO_TRUTH,
     SCORING_VERSION,
     Row,
-    answer_scores,
+    answered_columns,
     category_of,
     empty_row,
     row_key,
@@ -297,22 +295,18 @@ def bare(question: Question) -> Question:
 
 def _filled(row: Row, timing: Row, answered: Answered, reader: str) -> tuple[Row, Row]:
     cost = answered.cost
-    text, reason = answered.text, answered.reason
-    if text is not None and not text.strip():
-        text, reason = None, reason or EMPTY
     filled = row | {
-        "answer": text,
-        "unscored": reason,
+        "answer": answered.text,
+        "unscored": answered.reason,
         "calls": cost.calls,
         "tokens_in": cost.tokens_in,
         "tokens_out": cost.tokens_out,
     }
     if reader != "none":
-        filled |= answer_scores(text, row["gold"], row["category"])
-        if text is None and reason is None:
-            filled["unscored"] = "the reader gave no answer"
-        elif filled["f1"] is None and filled["unscored"] is None:
-            filled["unscored"] = NO_TRUTH
+        missing = "the reader gave no answer" if answered.text is None else None
+        filled |= answered_columns(
+            answered.text, row["gold"], row["category"], answered.reason or missing
+        )
     return filled, timing | {"reader_seconds": cost.seconds}
 
 

@@ -41,6 +41,7 @@ __all__ = [
     "SCORING_VERSION",
     "Row",
     "answer_scores",
+    "answered_columns",
     "category_of",
     "empty_row",
     "may_abstain",
@@ -112,17 +113,26 @@ def answer_scores(answer: str | None, gold: str | None, category: str) -> Mappin
     return {name: found[name] for name in ANSWER_SCORES}
 
 
+def answered_columns(
+    answer: str | None, gold: str | None, category: str, reason: str | None = None
+) -> Row:
+    """An answer, its scores, and why it has none; `reason` is what is known against it already."""
+    if answer is not None and not answer.strip():
+        answer, reason = None, reason or EMPTY
+    scores = answer_scores(answer, gold, category)
+    if answer is not None and scores["f1"] is None:
+        reason = reason or NO_TRUTH
+    return {"answer": answer, "unscored": reason, **scores}
+
+
 def rescored(row: Row) -> Row:
     """A stored row as the present formulas score its answer; what was retrieved stays."""
     category = row["category"]
     if row["id"].endswith("_abs") and category in known("longmemeval"):
         category = _ABSTENTION
     made = row | {"category": category}
-    if row["answer"] is not None and not row["answer"].strip():
-        made |= {"answer": None, "unscored": EMPTY, **dict.fromkeys(ANSWER_SCORES)}
-    elif row["answer"] is not None:
-        made |= answer_scores(row["answer"], row["gold"], category)
-        made["unscored"] = NO_TRUTH if made["f1"] is None else None
+    if row["answer"] is not None:
+        made |= answered_columns(row["answer"], row["gold"], category)
     return made
 
 

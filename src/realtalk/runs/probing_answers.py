@@ -22,12 +22,10 @@ from realtalk.errors import RealtalkError
 from realtalk.memory.values import Budget, Context
 from realtalk.probing.budgets import label, parse_budgets
 from realtalk.probing.rows import (
-    EMPTY,
     KEY,
-    NO_TRUTH,
     SCORING_VERSION,
     Row,
-    answer_scores,
+    answered_columns,
     category_of,
     empty_row,
     row_key,
@@ -184,23 +182,15 @@ def _questions(
 
 
 def _given_row(chat: Chat, question: Question, budget: Budget, given: Row | None) -> Row:
-    row = empty_row(chat, question, budget, _NOTHING)
+    said = given or {}
     # What the answer's reader was shown is not known here unless it says so.
-    shown = (given or {}).get("message_ids") or ()
-    if shown:
-        if unknown := [id_ for id_ in shown if id_ not in chat.by_id]:
-            raise RealtalkError(
-                f"no message '{unknown[0]}' in {chat.id}", where=(given or {}).get("where")
-            )
-        told = Context("", tuple(shown), (given or {}).get("tokens") or 0, 0)
-        row = empty_row(chat, question, budget, told)
-    else:
+    shown = tuple(said.get("message_ids") or ())
+    if unknown := [id_ for id_ in shown if id_ not in chat.by_id]:
+        raise RealtalkError(f"no message '{unknown[0]}' in {chat.id}", where=said.get("where"))
+    told = Context("", shown, said.get("tokens") or 0, 0) if shown else _NOTHING
+    row = empty_row(chat, question, budget, told)
+    if not shown:
         row |= dict.fromkeys(("any@budget", "all@budget", "recall@budget"))
-    said = None if given is None or given.get("answer") is None else str(given["answer"]).strip()
-    answer = said or None  # as a model's empty reply, an empty answer is none
-    row |= {"answer": answer, **answer_scores(answer, question.answer, category_of(question))}
-    if answer is None:
-        row["unscored"] = "no answer was given" if said is None else EMPTY
-    elif row["f1"] is None:
-        row["unscored"] = NO_TRUTH
-    return row
+    answer = None if said.get("answer") is None else str(said["answer"]).strip()
+    missing = "no answer was given" if answer is None else None
+    return row | answered_columns(answer, question.answer, category_of(question), missing)
