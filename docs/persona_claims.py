@@ -22,6 +22,7 @@ SIX = (*AGREEMENTS, *DIFFERENCES)
 CONTENT = ("rouge_1", "rouge_l", "semantic", "cosine")
 ENOUGH = 0.05
 LIMIT = 160  # tokens that a turn could have
+ENDINGS = {"greedy": "", "sampled": "-sampled", "pure": "-pure"}  # how the runs of a way are called
 Ways = Mapping[str, Compared]
 
 
@@ -122,7 +123,7 @@ def names(given: Sequence[str]) -> str:
 
 def rates(runs: Mapping[str, SimulatedRun], ways: Ways) -> str:
     """How often each says what is rare: agreement on rare things rewards silence."""
-    hows = [f"{how}{way}" for how in ("untuned", "tuned") for way in ("", "-sampled", "-pure")]
+    hows = [f"{how}{way}" for how in ("untuned", "tuned") for way in ENDINGS.values()]
     told = []
     for name in ("reflective", "grounding"):
         truth = share(runs["tuned"], f"{name}_truth")

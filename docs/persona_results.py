@@ -17,7 +17,7 @@ from typing import Any
 
 import altair as alt
 import polars as pl
-from persona_claims import CONTENT, ENOUGH, SIX, claims, findings, rates
+from persona_claims import CONTENT, ENDINGS, ENOUGH, SIX, claims, findings, rates
 
 from realtalk.persona.comparing import Compared, compare
 from realtalk.persona.rows import SCORES
@@ -37,8 +37,7 @@ from realtalk.stats.figures import styled
 HERE = Path(__file__).parent / "results"
 FOLDER = HERE / "persona"
 BASELINES = ("constant", "copy", "common", "retrieve")
-WAYS = {"greedy": "", "sampled": "-sampled", "pure": "-pure"}  # and how their runs are called
-MODELS = [f"{how}{end}" for how in ("untuned", "tuned") for end in WAYS.values()]
+MODELS = [f"{how}{end}" for how in ("untuned", "tuned") for end in ENDINGS.values()]
 ORDER = (*BASELINES, *MODELS[:3], "styled", *MODELS[3:])
 
 
@@ -49,13 +48,13 @@ def main() -> None:
     tests = {
         (a, b): compare(both[a][1], found[a], both[b][1], found[b])
         for a, b in (
-            *((f"untuned{end}", f"tuned{end}") for end in WAYS.values()),
+            *((f"untuned{end}", f"tuned{end}") for end in ENDINGS.values()),
             ("untuned", "styled"),
             ("constant", "tuned"),
             ("retrieve", "tuned"),
         )
     }
-    ways = {way: tests[f"untuned{end}", f"tuned{end}"] for way, end in WAYS.items()}
+    ways = {way: tests[f"untuned{end}", f"tuned{end}"] for way, end in ENDINGS.items()}
     report = json.loads((FOLDER / "report.json").read_text("utf-8"))
     bench = json.loads((FOLDER / "bench.json").read_text("utf-8"))
     parts = [

@@ -86,13 +86,6 @@ class Run:
         with lzma.open(given.prompts, "rt", encoding="utf-8") as stream:
             self.head = json.loads(next(stream))
             self.rows: list[Row] = [json.loads(line) for line in stream]
-        self.everyone = {name: known["chats"] for name, known in self.head["sets"].items()}
-        for known in self.head["sets"].values():
-            known["chats"] = {
-                speaker: chats
-                for speaker, chats in known["chats"].items()
-                if self.wanted(given.speakers, speaker)
-            }
         self.rates = [float(rate) for rate in given.learning_rate.split(",")]
         self.tuning = TuneSettings(
             learning_rate=self.rates[0],
@@ -132,7 +125,7 @@ class Run:
         if len(self.rates) > 1:
             self.choose_rate(names[0])
         for name in names:
-            for speaker in self.head["sets"][name]["chats"] if "tuned" in ways else ():
+            for speaker in self.speakers(name) if "tuned" in ways else ():
                 self.tuned(name, speaker)
             plain = self.loaded()
             if "local" in ways:
@@ -151,6 +144,11 @@ class Run:
     @staticmethod
     def wanted(names: str | None, name: str) -> bool:
         return names is None or name in names.split(",")
+
+    def speakers(self, name: str) -> list[str]:
+        """Of a set, those this process is to make."""
+        known = self.head["sets"][name]["chats"]
+        return [speaker for speaker in known if self.wanted(self.given.speakers, speaker)]
 
     def loaded(self) -> Pretrained:
         return load(self.base, device=self.given.device)
@@ -206,10 +204,7 @@ class Run:
         losses: dict[float, float] = {}
         for rate in self.rates:
             self.tuning = replace(self.tuning, learning_rate=rate)
-            made = [
-                self.trained(name, speaker, trial=True)
-                for speaker in self.head["sets"][name]["chats"]
-            ]
+            made = [self.trained(name, speaker, trial=True) for speaker in self.speakers(name)]
             kept = [each.epochs[each.kept - 1].held_out for each in made]
             losses[rate] = sum(loss for loss in kept if loss is not None) / len(kept)
             self.say(f"learning rate {rate}: held out {losses[rate]:.4f}")
@@ -245,7 +240,7 @@ class Run:
         return made
 
     def untuned(self, name: str, base: Pretrained, how: str, field: str) -> None:
-        speakers = list(self.head["sets"][name]["chats"])
+        speakers = self.speakers(name)
         rows = {name: [row for each in speakers for row in self.of(name, "test", each)]}
         if self.given.held:
             rows[name + HELD] = [row for each in speakers for row in self.held(name, each, base)]
@@ -313,13 +308,13 @@ class Run:
             if way not in self.samplings:
                 continue  # of another call
             simulator = {"tuned": "tuned", "local": "local", "styled": "local styled"}[how]
-            chats = self.everyone[name.removesuffix(HELD)]
+            about = self.head["sets"][name.removesuffix(HELD)]
             there = {path.stem for path in folder.glob("*.jsonl")}  # of other processes, too
             head = {
                 "simulator": " ".join([simulator, *(how for how in SAMPLED if how in way)]),
                 "prompt_version": self.head["prompt_version"],
-                **self.head["sets"][name.removesuffix(HELD)],
-                "chats": {speaker: both for speaker, both in chats.items() if speaker in there},
+                **about,
+                "chats": {who: both for who, both in about["chats"].items() if who in there},
                 "settings": {
                     **{"base": self.given.base.stem, "device": self.given.device},
                     **asdict(self.samplings[way]),
