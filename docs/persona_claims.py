@@ -3,7 +3,8 @@
     claims({"greedy": compare(…), "sampled": compare(…)}, ceiling)    → a Markdown table
 
 The likeliest token at every step and a drawn one make different writers of one model: each claim
-is tested within a way, and the page shows all of them, whichever holds.
+is tested within a way, and the page shows all of them, whichever holds. A verdict goes by
+speakers, as the paper counts; what drawing turns would say stands beside it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from realtalk.metrics.statistics import holm
-from realtalk.persona.comparing import Compared
+from realtalk.persona.comparing import Compared, compare
 from realtalk.persona.published import TABLE_2
-from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES
+from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, Row
+from realtalk.persona.summaries import Simulation
 from realtalk.persona.tables import gain_line, title_of
 from realtalk.reproduce.markdown import table as markdown
 from realtalk.runs.persona import SimulatedRun
@@ -55,10 +57,20 @@ def six(found: Compared) -> str:
     by_turns = [name for name in SIX if gained(found, name, found.tests[name].p_turns_holm)]
     by_speakers = [name for name in SIX if gained(found, name, found.tests[name].p_speakers_holm)]
     return verdict(
-        len(by_turns) >= 4,
-        f"{len(by_turns)} by turns ({names(by_turns)}), {len(by_speakers)} by speakers "
-        f"({names(by_speakers)})",
+        len(by_speakers) >= 4,
+        f"{len(by_speakers)} by speakers ({names(by_speakers)}); {len(by_turns)} by turns "
+        f"({names(by_turns)}); worse by speakers: {names(lost(found))}",
     )
+
+
+def lost(found: Compared) -> list[str]:
+    """Scores on which tuned is worse by speakers, after correction."""
+    return [
+        name
+        for name in SIX
+        if (test := found.tests[name]).difference * SCORES[name].better < 0
+        and (test.p_speakers_holm or 1) < ENOUGH
+    ]
 
 
 def gained(found: Compared, name: str, p: float | None) -> bool:
@@ -89,7 +101,7 @@ def content(found: Compared) -> str:
     worse = [
         name
         for name in CONTENT
-        if (test := found.tests[name]).difference < 0 and (test.p_turns_holm or 1) < ENOUGH
+        if (test := found.tests[name]).difference < 0 and (test.p_speakers_holm or 1) < ENOUGH
     ]
     return verdict(
         not worse,
@@ -104,13 +116,22 @@ def nearer(found: Compared, name: str) -> str:
     test = found.tests[name]
     return verdict(
         test.better >= 8,
-        f"{test.better} of {test.speakers}; {test.first:.3f} → {test.second:.3f} on average",
+        f"{test.better} of {test.speakers}; {test.first:.3f} → {test.second:.3f} on average; "
+        f"p by speakers {_p(test.p_speakers_holm)}",
     )
 
 
 def taken(found: Compared) -> str:
     test = found.tests["taken_for"]
-    return verdict(test.difference > 0, f"{test.first:.2f} → {test.second:.2f}")
+    return verdict(
+        test.difference > 0 and (test.p_speakers_holm or 1) < ENOUGH,
+        f"{test.first:.2f} → {test.second:.2f}; better for {test.better} of {test.speakers}, "
+        f"p by speakers {_p(test.p_speakers_holm)}",
+    )
+
+
+def _p(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.3f}".removeprefix("0")
 
 
 def verdict(holds: bool, because: str) -> str:
@@ -134,9 +155,8 @@ def rates(runs: Mapping[str, SimulatedRun], ways: Ways) -> str:
     nearest = min(apart, key=lambda way: apart[way].second)
     return (
         "Greedy writing of so small a model is a poor test of what it has learned: it runs in "
-        f"circles (turns that reached the limit of {LIMIT} tokens: {circles}), and sampling is "
-        "what people do with such models. What still fails, fails on agreement about things that "
-        "are rare. Of all turns, "
+        f"circles (turns that reached the limit of {LIMIT} tokens: {circles}). "
+        "Of all turns, "
         + "; ".join(told)
         + ". Whoever says less of them than people do agrees more often, as the constant shows: "
         "kappa and the distances above tell more. By sentiment the untuned model is near the "
@@ -145,6 +165,53 @@ def rates(runs: Mapping[str, SimulatedRun], ways: Ways) -> str:
         "writing, learning rate 2e-4, a penalty on repetition (1.2, untuned and greedy: fewer "
         "circles, less agreement on reflective turns). Not tried: rates above 5e-4, larger models."
     )
+
+
+def ended(both: Mapping[str, tuple[Simulation, Sequence[Row]]]) -> str:
+    """Tuned against untuned on the turns that both ended by themselves: how much is stopping?"""
+    told = []
+    for way, end in ENDINGS.items():
+        sides = [both[f"{how}{end}"] for how in ("untuned", "tuned")]
+        whole = [
+            {key(row) for row in rows if (row["tokens_out"] or 0) < LIMIT} for _, rows in sides
+        ]
+        (first, first_rows), (second, second_rows) = (
+            (simulation, [row for row in rows if key(row) in set.intersection(*whole)])
+            for simulation, rows in sides
+        )
+        found = compare(first_rows, first, second_rows, second)
+        taken_for = found.tests["taken_for"]
+        won = [name for name in SIX if gained(found, name, found.tests[name].p_speakers_holm)]
+        told.append(
+            (
+                *(way, f"{max(test.turns for test in found.tests.values()):,}"),
+                *(
+                    f"{found.tests[name].first:.3f} → {found.tests[name].second:.3f}"
+                    for name in ("rouge_1", "semantic")
+                ),
+                *(names(won), names(lost(found))),
+                f"{taken_for.first:.2f} → {taken_for.second:.2f}, p {_p(taken_for.p_speakers_holm)}",
+            )
+        )
+    headings = (
+        "way",
+        "turns",
+        "ROUGE-1",
+        "token matching F1",
+        "EI scores won",
+        "lost",
+        "taken for the speaker",
+    )
+    return (
+        "Much of what tuning teaches so small a model may be when to stop, and no control with "
+        "matched lengths was run. What can be told from the rows: the same tests on those turns "
+        "that untuned and tuned both ended by themselves (tests by speakers, Holm).\n\n"
+        + markdown(headings, told)
+    )
+
+
+def key(row: Row) -> tuple[str, str]:
+    return (row["speaker"], row["id"])
 
 
 def share(run: SimulatedRun, column: str) -> float:
@@ -166,7 +233,7 @@ def findings(ways: Ways) -> str:
         cells = []
         for found in ways.values():
             test = found.tests[name]
-            sure = (test.p_turns_holm or 1) < ENOUGH
+            sure = (test.p_speakers_holm or 1) < ENOUGH
             same = (theirs > 0) == (test.difference > 0) if theirs else not sure
             certain = "yes" if sure or not theirs else "not beyond chance"
             said = certain if same else "no"

@@ -17,10 +17,12 @@ from typing import Any
 
 import altair as alt
 import polars as pl
-from persona_claims import CONTENT, ENDINGS, ENOUGH, SIX, claims, findings, rates
+from persona_claims import CONTENT, ENDINGS, ENOUGH, SIX, claims, ended, findings, rates
 
 from realtalk.persona.comparing import Compared, compare
+from realtalk.persona.published import published_choice
 from realtalk.persona.rows import SCORES
+from realtalk.persona.summaries import Simulation
 from realtalk.persona.tables import (
     beyond,
     compared,
@@ -63,6 +65,8 @@ def main() -> None:
         "## What was asked of it",
         claims(ways, found["tuned"].averages["ceiling"].mean),
         rates(runs, ways),
+        "## Turns that both ended by themselves",
+        ended(both),
         "## Beside Table 2",
         markdown(*table_2(list(found.values()), published=True)),
         READING,
@@ -83,6 +87,7 @@ def main() -> None:
         "## More and more context (Figure 7, Akib)",
         context(),
         "## Beside Table 8",
+        other_chats(found["tuned"]),
         *(
             f"### {name}\n\n{markdown(*table_8(found[name], published=True))}"
             for name in ("untuned", "tuned")
@@ -153,6 +158,23 @@ def machine(report: Mapping[str, Any], bench: Mapping[str, Any]) -> str:
     )
 
 
+def other_chats(simulation: Simulation) -> str:
+    """Whose tested chat is not the one that the paper tested."""
+    chats = sorted(
+        {chat for each in simulation.speakers.values() for chat in (each.learn, each.test)}
+    )
+    others = [
+        who
+        for who, each in simulation.speakers.items()
+        if (told := published_choice(who, chats)) is not None and told[1] != each.test
+    ]
+    return (
+        f"{', '.join(others)} are tested on the other of their two chats than in the paper: their "
+        f"rows and the printed ones are about different turns. The other "
+        f"{len(simulation.speakers) - len(others)} speakers are tested on the same chat."
+    )
+
+
 def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
@@ -178,7 +200,7 @@ def style(found: Compared) -> str:
     tests = found.tests
     shown = [
         f"{title_of(name)} {tests[name].first:.2f} → {tests[name].second:.2f}"
-        f"{'' if (tests[name].p_turns_holm or 1) < ENOUGH else ' (not beyond chance)'}"
+        f"{'' if (tests[name].p_speakers_holm or 1) < ENOUGH else ' (not beyond chance)'}"
         for name in (*SIX, *CONTENT, "taken_for")
     ]
     return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,15 @@ from realtalk.cli import main as command
 
 # On a CI machine the property-based tests try the same examples every time: a red run must
 # mean a change, not luck. At home they go on looking for new ones.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# No example has a deadline: a busy machine is no fault.
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("home", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "home")
+
+# A shell that starts a job in the background lets it ignore Ctrl-C, and so would every command
+# that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def data_folder() -> Path | None:
@@ -48,6 +55,12 @@ def no_own_cache(
     """Thread runs keep vectors in the user's cache; the tests' belong elsewhere."""
     if "threads" in request.path.parts or "threads" in request.path.stem:
         monkeypatch.setenv("REALTALK_CACHE", str(shared_cache))
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attempts to reach a model follow each other at once."""
+    monkeypatch.setenv("REALTALK_RETRY_WAIT", "0")
 
 
 @pytest.fixture

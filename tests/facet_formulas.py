@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -31,8 +32,10 @@ def stability(own: list[Row], name: str, across: bool) -> float | None:
     return mean(hits)
 
 
-def answered(rows: list[Row], who: str, name: str) -> float | None:
+def answered(rows: list[Row], who: str, name: str, over_turns: bool = False) -> float | None:
+    """Divided by the pairs, or by all turns as §4.3 writes; never without any pair."""
     hits = []
+    alone = 0
     for place, row in enumerate(rows):
         if row["speaker"] != who:
             continue
@@ -40,9 +43,11 @@ def answered(rows: list[Row], who: str, name: str) -> float | None:
         for other in rows[:place]:
             if other["session"] == row["session"] and other["speaker"] != who:
                 partner = other
-        if partner is not None and partner[name] is not None and row[name] is not None:
+        if partner is None:
+            alone += over_turns and row[name] is not None
+        elif partner[name] is not None and row[name] is not None:
             hits.append(float(partner[name] == row[name]))
-    return mean(hits)
+    return sum(hits) / (len(hits) + alone) if hits else None
 
 
 def kth(rows: list[Row], who: str, name: str) -> float | None:
@@ -90,7 +95,11 @@ def exponential_cost(x: list[float], y: list[float], b: float) -> float:
 
 
 def facets(
-    rows: list[Row], who: str, across: bool = True, pairs: str = "answered"
+    rows: list[Row],
+    who: str,
+    across: bool = True,
+    pairs: str = "answered",
+    over_turns: bool = False,
 ) -> dict[str, float | None]:
     """Ten of the eleven facets of one speaker in one chat; rows are in order."""
     own = [row for row in rows if row["speaker"] == who]
@@ -98,7 +107,7 @@ def facets(
     def known(name: str) -> list[Any]:
         return [row[name] for row in own if row[name] is not None]
 
-    align = kth if pairs == "kth" else answered
+    align = kth if pairs == "kth" else partial(answered, over_turns=over_turns)
     return {
         "reflective_frequency": mean(known("reflective")),
         "emotion_diversity": entropy(known("emotion")),

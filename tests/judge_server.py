@@ -4,12 +4,15 @@
         server.url, server.prompts()
 
 A rule gets each call and returns the model's text, or a `Reply` with status, headers, raw
-body or delay.
+body, delay, a body that comes drop by drop, or a connection that is cut. `model_faults.FAULTS`
+names what a provider can do wrong.
 """
 
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
 import time
 from collections.abc import Callable
@@ -52,6 +55,10 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     raw: bytes | None = None
     delay: float = 0.0
+    content_type: str = "application/json"
+    drip: float = 0.0  # seconds between two bytes of the body
+    endless: bool = False  # the body's last byte comes again and again
+    reset: bool = False  # the connection is cut before anything is sent
 
 
 Rule = Callable[[Call], str | Reply]
@@ -85,19 +92,39 @@ class JudgeServer:
         said = self.rule(call)
         reply = said if isinstance(said, Reply) else Reply(said)
         self._closing.wait(reply.delay)
+        if reply.reset:
+            # With nothing to linger for, closing sends a reset instead of an end.
+            handler.connection.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+            )
+            handler.close_connection = True
+            return
         raw = reply.raw
         if raw is None:
             raw = json.dumps(completion(reply.text) if reply.status == 200 else {}).encode()
         try:
             handler.send_response(reply.status)
-            handler.send_header("Content-Type", "application/json")
-            handler.send_header("Content-Length", str(len(raw)))
+            handler.send_header("Content-Type", reply.content_type)
+            if not reply.endless:
+                handler.send_header("Content-Length", str(len(raw)))
             for name, value in reply.headers.items():
                 handler.send_header(name, value)
             handler.end_headers()
-            handler.wfile.write(raw)
+            self._write(handler, raw, reply.drip)
+            while reply.endless and not self._closing.is_set():
+                handler.wfile.write(raw[-1:] * 65536)
         except OSError:
             pass  # the client gave up waiting, which is what some tests want
+
+    def _write(self, handler: BaseHTTPRequestHandler, raw: bytes, drip: float) -> None:
+        if not drip:
+            handler.wfile.write(raw)
+            return
+        for byte in raw:
+            if self._closing.wait(drip):
+                return
+            handler.wfile.write(bytes([byte]))
+            handler.wfile.flush()
 
     def prompts(self) -> list[str]:
         return [call.prompt for call in self.calls]

@@ -1,7 +1,8 @@
 """Data flows one way: a module imports only from its left.
 
-errors, registry → chat → corpora → stats | encoders | models → measures | metrics
-→ facets | memory → probing | persona | threads → runs → tasks → report → reproduce | studio → cli
+installing, offline → errors, registry → chat → corpora → stats | encoders | models
+→ measures | metrics → facets | memory → probing | persona | threads → runs → tasks → report
+→ reproduce | studio → cli
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from pathlib import Path
 import pytest
 
 import realtalk
+from clock_asserts import clock_asserts
 
 ROOT = Path(realtalk.__file__).parent
 LAYERS: tuple[frozenset[str], ...] = (
+    frozenset({"installing", "offline"}),
     frozenset({"__init__", "errors"}),
     frozenset({"registry"}),
     frozenset({"chat"}),
@@ -35,6 +38,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+TESTS = Path(__file__).parent
 
 
 def room(module: str) -> str:
@@ -106,3 +110,42 @@ def test_start_is_light() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     )
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "path", sorted(path.relative_to(TESTS).as_posix() for path in TESTS.rglob("*.py"))
+)
+def test_no_test_holds_the_machine_to_a_speed(path: str) -> None:
+    """`work_done` counts work without a clock: a busy machine is no fault."""
+    found = clock_asserts(ast.parse((TESTS / path).read_text("utf-8")))
+    assert not found, f"{path} compares a clock's reading in lines {found}"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import time\nbegan = time.time()\nassert time.time() - began < 5",
+        "from time import perf_counter as now\nspent = now() - began\nassert spent < 5, 'slow'",
+        "import os\nspent = os.times()[0] - before\nassert 0 < spent / 2 < 5",
+        "import time\nfor _ in '123':\n    at.append(time.monotonic())\nassert at[1] > at[0]",
+        "import time\ndef spent():\n    return time.process_time() - a\nassert min(spent(), 9) < 5",
+        "import time\nself.began = time.time()\nassert ready and self.ended - self.began < 1",
+        "import time\nwhile True:\n    assert time.monotonic() - began < 1",
+        "import time\nruns = [time.perf_counter_ns() for _ in range(9)]\nassert max(runs) < limit",
+    ],
+)
+def test_a_clock_in_an_assert_is_found(code: str) -> None:
+    assert clock_asserts(ast.parse(code)) == [code.count("\n") + 1]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import time\nlate = time.time() + 60\nwhile not done():\n    assert time.time() < late",
+        "import time\nassert forget(items, time.time() - 30) == (1, 2)",
+        "import time\nos.utime(path, (time.time(),) * 2)\nassert path.stat().st_mtime == then",
+        "time = message.time\nassert time.hour < 5 and message.time - time == gap",
+    ],
+)
+def test_waiting_and_handing_on_a_moment_is_no_measurement(code: str) -> None:
+    assert clock_asserts(ast.parse(code)) == []

@@ -6,6 +6,7 @@ import pytest
 
 from realtalk.corpora.formats import FORMATS
 from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.installing import cure
 from realtalk.registry import Registry
 
 
@@ -36,4 +37,4 @@ def test_an_error_is_one_line() -> None:
 
 
 def test_a_missing_extra_names_its_cure() -> None:
-    assert "pip install 'realtalk[llm]'" in str(MissingExtraError("the judge", "llm"))
+    assert str(MissingExtraError("the judge", "llm")).endswith(f"install it with: {cure('llm')}")

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from inspect_tasks import evaluated
-from judge_server import Call
+from judge_server import Call, Reply
+from model_faults import FAULTS, Fault
 from realtalk.errors import RealtalkError
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
@@ -91,3 +92,32 @@ def test_the_local_models_are_a_provider() -> None:
 
     with pytest.raises(RealtalkError, match="did you mean 'smollm2'"):
         get_model("realtalk/smolm2")
+
+
+def test_a_fault_costs_its_own_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a character, a web page, a refused request, a judge that fails: the rest is scored."""
+    faults = [FAULTS["lone surrogate"], FAULTS["web page called JSON"], FAULTS["400"]]
+    hit: dict[str, Fault] = {}
+
+    def rule(call: Call) -> str | Reply:
+        if "<program_answer>" in call.prompt:
+            return "CORRECT" if call.prompt.count("Berlin") else Reply(status=400)
+        if call.prompt not in hit and faults:
+            hit[call.prompt] = faults.pop()
+        return hit[call.prompt].rule(call) if call.prompt in hit else "Berlin"
+
+    log, _ = evaluated(
+        *("memory_probing", tmp_path, monkeypatch, rule),
+        memory="recent",
+        budget=60,
+        questions=6,
+        judge="openai-api/local/other",
+    )
+    assert log.status == "success"
+    failed = [sample for sample in log.samples if sample.error is not None]
+    assert len(failed) == 2
+    assert len(hit) == 3
+    judged = [sample.scores["lenient"] for sample in log.samples if sample.error is None]
+    assert len(judged) == 4
+    reasons = {score.explanation for score in judged if score.explanation}
+    assert reasons == {"the judge: provider error (400)"}  # of the answer with half a character

@@ -95,8 +95,8 @@ def table7(data: Path, published: Path) -> None:
     corpus = open_reading(str(data / "realtalk")).reading.corpus
     labeller = EmbeddedLabeller()
     reached: dict[str, list[float]] = {}
-    for protocol in ("released", "paper"):
-        inputs = turn_inputs(corpus, joined=protocol == "paper")
+    for protocol in ("released", "turns"):
+        inputs = turn_inputs(corpus, joined=protocol == "turns")
         inputs = [i for i in inputs if int(i.chat.split("_")[1]) in TESTED]
         frame = label_frame(inputs, labeller.label(inputs), labeller.name, labeller.version)
         found = {(one.chat, one.speaker): one for one in speakers(frame, protocol)}

@@ -239,10 +239,17 @@ class Conversations:
         self._data = data
         self._texts: dict[str, dict[tuple[str, str], str]] = {}
 
-    def text(self, source: str, conversation: str, ids: list[Any]) -> str:
+    def texts(self, source: str) -> list[str]:
+        """Every message of a source."""
+        return list(self._of(source).values())
+
+    def _of(self, source: str) -> dict[tuple[str, str], str]:
         if source not in self._texts:
             self._texts[source] = dict(self._load(source))
-        texts = self._texts[source]
+        return self._texts[source]
+
+    def text(self, source: str, conversation: str, ids: list[Any]) -> str:
+        texts = self._of(source)
         return "\n".join(texts[conversation, str(id_)].strip() for id_ in ids)
 
     def _load(self, source: str) -> Iterator[tuple[tuple[str, str], str]]:

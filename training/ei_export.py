@@ -28,7 +28,7 @@ TARGET = HERE.parent / "src" / "realtalk" / "encoders" / "ei"
 VERSION = "2"
 COMPARED = (
     *("reflective", "grounding", "sentiment", "emotion"),
-    *("emotional_reaction", "interpretation", "exploration"),
+    *("emotional_reaction_level", "interpretation_level", "exploration_level"),
 )
 
 

@@ -70,6 +70,7 @@ def record(chat: Chat, name: str) -> dict[str, Any]:
         "speakers": list(chat.speakers),
         "messages": messages,
         "queries": list(queries(chat, places)),
+        "asked": [question.text for question in chat.questions],
     }
 
 
@@ -80,6 +81,7 @@ def joined(parts: list[dict[str, Any]], name: str) -> dict[str, Any]:
         "speakers": parts[0]["speakers"],
         "messages": [],
         "queries": [],
+        "asked": [text for part in parts for text in part["asked"]],
     }
     for number, part in enumerate(parts):
         start = len(whole["messages"])
@@ -92,19 +94,25 @@ def joined(parts: list[dict[str, Any]], name: str) -> dict[str, Any]:
     return whole
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the corpora")
-    parser.add_argument("--out", type=Path, default=HERE / "build" / "memory" / "chats.json")
-    options = parser.parse_args()
-    locomo = open_reading(options.data / "locomo" / "locomo10.json").reading.corpus
+def training_chats(data: Path) -> list[dict[str, Any]]:
+    """LoCoMo's ten chats, and LongMemEval's joined."""
+    locomo = open_reading(data / "locomo" / "locomo10.json").reading.corpus
     found = [record(chat, f"locomo/{chat.id}") for chat in locomo.chats]
-    other = open_reading(options.data / "longmemeval").reading.corpus
+    other = open_reading(data / "longmemeval").reading.corpus
     small = [record(chat, chat.id) for chat in other.chats]
     small = [one for one in small if one["speakers"] == ["user", "assistant"]]
     for start in range(0, len(small), JOINED):
         name = f"longmemeval/{start // JOINED}"
         found.append(joined(small[start : start + JOINED], name))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="the folder with the corpora")
+    parser.add_argument("--out", type=Path, default=HERE / "build" / "memory" / "chats.json")
+    options = parser.parse_args()
+    found = training_chats(options.data)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(found), encoding="utf-8")
     for one in found:

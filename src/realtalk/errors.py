@@ -12,6 +12,8 @@ Chat text never goes into an error: only file names, line numbers and ids.
 
 from __future__ import annotations
 
+from realtalk.installing import cure
+
 __all__ = ["MissingExtraError", "RealtalkError"]
 
 
@@ -35,5 +37,5 @@ class MissingExtraError(RealtalkError):
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(
             f"{feature} needs the extra '{extra}'",
-            fix=f"install it with: pip install 'realtalk[{extra}]'",
+            fix=f"install it with: {cure(extra)}",
         )

@@ -31,6 +31,7 @@ from realtalk.errors import RealtalkError
 from realtalk.memory.registry import BUDGETLESS, make_memory, parse_settings
 from realtalk.memory.values import Budget, Built
 from realtalk.metrics.answers import ABSTAINING
+from realtalk.models.replies import is_blank, readable, reason_of
 from realtalk.persona.inspecting import persona_simulation
 from realtalk.probing.asking import Plan, bare, built_without_questions, known_by
 from realtalk.probing.budgets import parse_budgets
@@ -83,6 +84,7 @@ def memory_probing(
         solver=from_memory(plan, budgets[0], wording, abstain, judge),
         scorer=scorers,
         version=_VERSION,
+        fail_on_error=0.9999,  # a fault of the provider costs its question, not all
         metadata={
             "memory": {"name": made.name, "version": made.version, **made.settings},
             "prompts": wording.version,
@@ -150,7 +152,7 @@ def formulas() -> Scorer:
         if reason:
             return Score.unscored(explanation=reason)
         gold = target.text if state.metadata["told"] else None
-        answer = state.output.completion.strip()
+        answer = readable(state.output.completion).strip()
         values = answer_scores(answer, gold, state.metadata["category"])
         if any(value is None for value in values.values()):
             return Score.unscored(explanation="the question has no true answer")
@@ -176,12 +178,15 @@ def _by_judge(model: str, wording: str, words: Wording) -> Scorer:
         reason = _unanswered(state)
         if reason:
             return Score.unscored(explanation=reason)
-        answer = state.output.completion.strip()
+        answer = readable(state.output.completion).strip()
         prompt = words.fill(
             f"judge_{wording}", question=state.input_text, gold=target.text, answer=answer
         )
-        output = await get_model(model).generate(prompt)
-        right = read_verdict(output.completion)
+        try:
+            output = await get_model(model).generate(prompt)
+        except Exception as error:
+            return Score.unscored(explanation=f"the judge: {reason_of(error).reason}")
+        right = read_verdict(readable(output.completion))
         if right is None:
             return Score.unscored(explanation="the judge gave no verdict")
         return Score(value=right, answer=answer)
@@ -195,4 +200,4 @@ def _unanswered(state: TaskState) -> str:
         return "too long for the model"
     if state.output.choices and state.output.stop_reason == "content_filter":
         return "refused"
-    return "" if state.output.completion.strip() else "empty answer"
+    return "empty answer" if is_blank(readable(state.output.completion)) else ""

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         path.write_bytes(b"x" * 1000)
         os.utime(path, (time.time() - days * DAY,) * 2)
     monkeypatch.setenv("REALTALK_CACHE", str(root))
+    # What another program left on this machine is not the test's to list or to remove.
+    for name in ("XDG_CACHE_HOME", "TMPDIR"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     return root
 
 
@@ -155,3 +161,53 @@ def test_an_empty_cache_is_no_error(run: Any, tmp_path: Path) -> None:
     assert json.loads(run("cache", "list", "--cache", nowhere, "--json")[1])["strangers"] == 0
     status, _, err = run("cache", "clear", "--cache", nowhere)
     assert (status, err) == (0, "nothing removed\n")
+
+
+RUNTIME = "Microsoft/DeveloperTools/.onnxruntime"
+SESSION = b"1794787484690\n528f59e2-3cba-016e-3f3c-01129a3ef601\n"
+
+
+def reported(tmp_path: Path) -> set[Path]:
+    """Files as ONNX Runtime 1.31.1 leaves them with its telemetry on, and one beside them."""
+    place = tmp_path / "XDG_CACHE_HOME" / RUNTIME
+    place.mkdir(parents=True)
+    for name in ("deviceid", "onnxruntime.db", "deviceid.lock"):
+        (place / name).write_bytes(b"x" * 36)
+    (tmp_path / "TMPDIR" / ".ses").write_bytes(SESSION)
+    return {*place.iterdir(), tmp_path / "TMPDIR" / ".ses"}
+
+
+def test_what_the_first_version_left_outside_is_named_and_removed(
+    run: Any, cache: Path, tmp_path: Path
+) -> None:
+    left = reported(tmp_path)
+    told = {each["kind"]: each for each in json.loads(run("cache", "list", "--json")[1])["kinds"]}
+    assert (told["telemetry"]["files"], told["telemetry"]["bytes"]) == (4, 3 * 36 + len(SESSION))
+    shown = run("cache", "list")[2]
+    assert all(f"version 0.1.0: {path}" in shown for path in left)
+    run("cache", "clear", "--from-chats", "--yes")
+    assert all(path.is_file() for path in left)
+    assert "removed 4 files" in run("cache", "clear", "telemetry", "--yes")[2]
+    assert not (tmp_path / "XDG_CACHE_HOME" / "Microsoft").exists()
+    assert not list((tmp_path / "TMPDIR").iterdir())  # and the folder itself is there
+    assert held(cache) == ALL - {ANSWER, INDEX}
+
+
+def test_others_files_beside_them_stay(run: Any, cache: Path, tmp_path: Path) -> None:
+    reported(tmp_path)
+    session = tmp_path / "TMPDIR" / ".ses"
+    session.write_text("somebody's own notes\n", "utf-8")
+    other = tmp_path / "XDG_CACHE_HOME" / "Microsoft" / "DeveloperTools" / "deviceid"
+    mine = tmp_path / "XDG_CACHE_HOME" / RUNTIME / "notes.txt"
+    for path in (other, mine):
+        path.write_text("x", "utf-8")
+    assert run("cache", "clear", "--yes")[0] == 0
+    assert session.is_file() and other.is_file() and mine.is_file()
+    assert [path.name for path in mine.parent.iterdir()] == ["notes.txt"]
+
+
+def test_another_cache_has_nothing_outside_it(run: Any, cache: Path, tmp_path: Path) -> None:
+    left = reported(tmp_path)
+    assert run("cache", "clear", "--yes", "--cache", str(cache))[0] == 0
+    assert all(path.is_file() for path in left)
+    assert held(cache) == {"memory/mine.txt"}

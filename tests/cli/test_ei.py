@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
-from realtalk.cli import ei
+from realtalk.cli import ei, ei_options
+from realtalk.cli.ei_options import warn_of_learned
+from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Progress, silent
+from realtalk.encoders.learned import Learned, fingerprint
 from realtalk.measures.labels import LABELS, Label, TurnInput
 
 
@@ -34,16 +38,20 @@ class ByLength:
             sentiment="positive" if long else "negative",
             emotion="joy" if long else "anger",
             intimacy=min(1.0, len(given.text) / 100),
-            emotional_reaction=int(long),
-            interpretation=0,
-            exploration=int("?" in given.text),
+            emotional_reaction=float(long),
+            interpretation=0.0,
+            exploration=float("?" in given.text),
             empathy=float(long) + float("?" in given.text),
+            emotional_reaction_level=int(long),
+            interpretation_level=0,
+            exploration_level=int("?" in given.text),
         )
 
 
 @pytest.fixture
 def labelled(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr(ei, "_labeller", lambda *given: ByLength())
+    for module in (ei, ei_options):
+        monkeypatch.setattr(module, "make_labeller", lambda *given: ByLength())
     for name, folder in (("sample", "people"), ("sample-simulated", "models")):
         status, out, err = run("ei", name, "--measures", "hub", "--out", folder)
         assert status == 0
@@ -120,9 +128,32 @@ def test_other_labels_are_not_written_over(
 
 def test_labels_of_messages_do_not_pass_for_turns(run: Any, labelled: Path) -> None:
     run("ei", "sample", "--measures", "hub", "--protocol", "released", "--out", "single")
-    status, _, err = run("ei", "consistency", "single")
+    status, _, err = run("ei", "consistency", "single", "--protocol", "turns")
     assert status == 2 and "labels are of single messages" in err
     assert run("ei", "consistency", "single", "--protocol", "released")[0] == 0
+
+
+def test_labels_remember_their_protocol(run: Any, labelled: Path) -> None:
+    run("ei", "sample", "--measures", "hub", "--protocol", "released", "--out", "single")
+    run("ei", "sample", "--measures", "hub", "--protocol", "paper", "--out", "paper")
+    for folder, protocol in (("people", "turns"), ("paper", "paper"), ("single", "released")):
+        found = json.loads(run("ei", "consistency", folder, "--json")[1])
+        assert found["protocol"] == [protocol]
+        found = json.loads(run("ei", "compare", folder, folder, "--json")[1])
+        assert found["protocol"] == [protocol]
+    status, _, err = run("ei", "compare", "people", "paper")
+    assert status == 2 and err.count("\n") == 1
+    assert "people was made with the protocol 'turns', paper with 'paper'" in err
+    # Joined turns are joined turns: one asks for the reading of the paper's text by its name.
+    ours, theirs = (
+        {who["speaker"]: who["facets"] for who in json.loads(text)["speakers"]}
+        for text in (
+            run("ei", "consistency", "people", "--json")[1],
+            run("ei", "consistency", "people", "--protocol", "paper", "--json")[1],
+        )
+    )
+    differing = {name for who in ours for name in ours[who] if ours[who][name] != theirs[who][name]}
+    assert differing == {"sentiment_alignment", "emotion_alignment"}
 
 
 def test_two_folders_of_one_name_are_told_apart(run: Any, labelled: Path) -> None:
@@ -159,18 +190,70 @@ def test_labels_do_not_go_into_the_folder_of_a_run(run: Any, labelled: Path) -> 
     assert [path.name for path in (labelled / "run").iterdir()] == ["run.json"]
 
 
-def test_a_chat_in_another_language_is_said(run: Any, tmp_path: Path) -> None:
-    lines = [f"13/05/2024, 10:{at:02d} - {'Eva' if at % 2 else 'Ana'}: καλημέρα" for at in range(8)]
-    (tmp_path / "chat.txt").write_text("\n".join(lines) + "\n", "utf-8")
-    status, _, err = run("ei", "chat.txt")
-    assert status == 0 and "note: chat: hardly any English in 8 turns" in err
+SPANISH = (
+    "oye, ayer fuimos a la playa con los niños y comimos pescado",
+    "qué rico, y el agua estaba fría o ya se puede nadar un poco",
+    "estaba buenísima, el domingo que viene volvemos si hace sol",
+    "avísame con tiempo y llevo la sombrilla grande de mi madre",
+)
+
+
+def spanish_chat(path: Path) -> Path:
+    lines = [
+        f"13/05/2024, 10:{at:02d} - {'Eva' if at % 2 else 'Ana'}: {SPANISH[at % 4]}"
+        for at in range(12)
+    ]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def test_a_chat_in_another_language_is_said_wherever_its_labels_are(
+    run: Any, tmp_path: Path
+) -> None:
+    spanish_chat(tmp_path / "chat.txt")
+    line = "chat: hardly any English in 12 turns; the encoder learned English"
+    status, out, err = run("ei", "chat.txt", "--out", "labels", "--json")
+    assert status == 0 and f"note: {line}" in err
+    found = json.loads(out)
+    assert found["languages"]["chats"] == [{"chat": "chat", "english": 0.0, "turns": {"other": 12}}]
+    assert found["languages"]["notes"][0].startswith(line)
+    assert [who["english"] for who in found["speakers"]] == [0.0, 0.0]
+    # The labels carry it: what is said of them needs the chat no more.
+    (tmp_path / "chat.txt").unlink()
+    _, out, err = run("ei", "agree", "labels", "labels", "--json")
+    assert err.count(f"note: {line}") == 1
+    assert {side["notes"][0][: len(line)] for side in json.loads(out)["languages"].values()} == {
+        line
+    }
+    _, out, err = run("ei", "compare", "sample", "labels", "--json")
+    assert f"note: labels: {line}" in err and "note: sample" not in err
+    languages = json.loads(out)["languages"]
+    assert languages["first"]["notes"] == [] and languages["second"]["notes"][0].startswith(line)
+    assert run("report", "labels", "--out", "page.html")[0] == 0
+    assert "hardly any English in 12 turns" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_one_person_in_two_spanish_chats(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "chats").mkdir()
+    for name in ("uno", "dos"):
+        spanish_chat(tmp_path / "chats" / f"{name}.txt")
+    _, out, err = run("ei", "consistency", "chats", "--json")
+    assert "hardly any English in 24 turns" in err
+    found = json.loads(out)
+    assert found["speakers"][0]["english"] == [0.0, 0.0] and len(found["languages"]["notes"]) == 1
+    words = ("--speaker", "Ana", "--simulator", "constant", "--out", "run")
+    for command in (("simulate", "chats", *words), ("table", "run"), ("compare", "run", "run")):
+        status, out, err = run("persona", *command, "--json")
+        assert status == 0 and err.count("hardly any English in ") == 1
+        assert "hardly any English in " in out
 
 
 def test_nothing_to_draw_is_said(run: Any, tmp_path: Path) -> None:
     lines = [f"13/05/2024, 10:{at:02d} - {'Eva' if at % 2 else 'Ana'}: 🇫🇷" for at in range(8)]
     (tmp_path / "chat.txt").write_text("\n".join(lines) + "\n", "utf-8")
     status, _, err = run("ei", "chat.txt", "--figures", "pictures")
-    assert status == 0 and "nothing to draw: no turn has a score" in err
+    assert status == 1 and "nothing to draw: no turn has a score" in err
+    assert err.splitlines()[-1].startswith("error: nothing was scored: ")
 
 
 def test_labels_made_otherwise_are_compared_with_a_warning(
@@ -182,3 +265,17 @@ def test_labels_made_otherwise_are_compared_with_a_warning(
     status, out, err = run("ei", "compare", "people", "later", "--json")
     assert status == 0 and json.loads(out)
     assert "note: labelled by length 1 and by length 2" in err
+
+
+def test_chats_that_the_encoder_learned_from_are_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = open_reading("sample").reading.corpus
+    first, second = corpus.chats
+    known = {found for each in first.messages if (found := fingerprint(each.text)) is not None}
+    learned = Learned({"Harbour": np.array(sorted(known), np.uint32)})
+    monkeypatch.setattr(Learned, "of", staticmethod(lambda model: learned))
+    warn_of_learned(corpus)
+    said = capsys.readouterr().err
+    assert f"{first.id}: in-sample, the encoder learned from Harbour" in said
+    assert second.id not in said

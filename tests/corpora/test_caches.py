@@ -7,7 +7,6 @@ import fcntl
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -31,11 +30,9 @@ from realtalk.corpora.caches import (
     units,
 )
 from realtalk.corpora.download import DATASETS
-from realtalk.corpora.private import private_file, write_private_json
-from realtalk.corpora.writing import atomic_path
+from realtalk.corpora.writing import atomic_path, whole_folder
 from realtalk.errors import RealtalkError
 from realtalk.models.files import MODELS
-from realtalk.persona.checkpoints import whole_folder
 from realtalk.studio.strips import Strips
 
 ROOT = Path(realtalk.__file__).parent
@@ -242,8 +239,8 @@ def reason(item: Item) -> str:
 
 
 def test_a_file_being_written_is_left(tmp_path: Path) -> None:
-    with private_file(tmp_path / "memory" / f"{1:032x}.npz") as stream:
-        stream.write(b"half")
+    with atomic_path(tmp_path / "memory" / f"{1:032x}.npz") as half:
+        half.write_bytes(b"half")
         assert reason(only(tmp_path)) == "being written"
     assert reason(only(tmp_path)) == ""
 
@@ -366,23 +363,6 @@ def test_the_studio_keeps_what_is_declared(tmp_path: Path) -> None:
     found = survey(tmp_path)
     assert [(item.kind, len(item.files)) for item in found.items] == [(STRIPS, 2)]
     assert found.strangers == 0
-
-
-@pytest.fixture
-def wide_open() -> Iterator[None]:
-    before = os.umask(0)
-    yield
-    os.umask(before)
-
-
-def test_a_private_file_is_private_from_the_start(tmp_path: Path, wide_open: None) -> None:
-    put(tmp_path / "key.json").chmod(0o666)
-    with private_file(tmp_path / "other.json"):
-        (half,) = (path for path in tmp_path.iterdir() if path.name.startswith("."))
-        assert half.stat().st_mode & 0o777 == 0o600
-    write_private_json(tmp_path / "key.json", {"a": 1})
-    assert (tmp_path / "key.json").stat().st_mode & 0o777 == 0o600
-    assert (tmp_path / "key.json").read_text("utf-8") == '{\n  "a": 1\n}\n'
 
 
 def test_kinds_say_what_they_hold() -> None:

@@ -33,8 +33,11 @@ def test_a_pause_ends_a_session() -> None:
 
 
 def test_exactly_the_gap_is_no_pause() -> None:
-    assert len(cut(messages([0, 360]), timedelta(hours=6))) == 1
-    assert len(cut(messages([0, 361]), timedelta(hours=6))) == 2
+    for minutes, sessions in (([0, 360], 1), ([0, 361], 2)):
+        times = [message.time for message in messages(minutes)]
+        assert len(cut(messages(minutes), timedelta(hours=6))) == sessions
+        columns = cut_frame(pl.DataFrame({"time": times}), timedelta(hours=6))
+        assert columns["session"].n_unique() == sessions
 
 
 def test_days() -> None:
@@ -47,6 +50,14 @@ def test_replies_follow_their_message() -> None:
     stray = Message("y", "B", second.time, "no", reply_to="gone")
     (session,) = cut([first, reply, stray], timedelta(hours=1))
     assert [m.reply_to for m in session.messages] == [None, "D1:1", None]
+
+
+def test_a_reply_to_an_id_that_two_messages_have_goes_to_the_first() -> None:
+    first, second = messages([0, 1])
+    twin = Message("0", "B", second.time, "again")
+    reply = Message("x", "B", second.time, "yes", reply_to="0")
+    (session,) = cut([first, twin, second, reply], timedelta(hours=1))
+    assert session.messages[-1].reply_to == "D1:1"
 
 
 def test_messages_without_time_stay_where_they_are() -> None:

@@ -44,6 +44,27 @@ def test_what_came_before_matters(encoder: PairEncoder) -> None:
     assert np.abs(first - second).max() > 0.1
 
 
+def test_of_a_long_turn_before_the_end_is_read(encoder: PairEncoder) -> None:
+    filler = "and then we waited " * 20  # more words than are read
+    heads = [(f"{head} {filler}", "really?") for head in ("i won!", "he died")]
+    tails = [(f"{filler} {tail}", "really?") for tail in ("i won!", "he died")]
+    first, second = encoder.outputs(heads)
+    assert first.tobytes() == second.tobytes()
+    first, second = encoder.outputs(tails)
+    assert np.abs(first - second).max() > 0.1
+
+
+def test_of_a_long_turn_the_beginning_and_the_end_are_read(encoder: PairEncoder) -> None:
+    filler = "and then we waited " * 60
+    halves = [f"{filler} {word} {filler}" for word in ("joyful", "dreadful")]
+    first, second = encoder.outputs([("", text) for text in halves])
+    assert first.tobytes() == second.tobytes()
+    for form in ("{word} {filler}", "{filler} {word}"):
+        pair = [form.format(word=word, filler=filler * 2) for word in ("joyful", "dreadful")]
+        first, second = encoder.outputs([("", text) for text in pair])
+        assert first.tobytes() != second.tobytes(), form
+
+
 def test_no_pairs(encoder: PairEncoder) -> None:
     assert encoder.outputs([]).shape == (0, encoder.settings["width"])
 

@@ -32,10 +32,13 @@ def label(seed: int) -> Label:
         sentiment=drawn.choice(SENTIMENTS),
         emotion=drawn.choice(EMOTIONS),
         intimacy=round(drawn.random(), 2),
-        emotional_reaction=parts[0],
-        interpretation=parts[1],
-        exploration=parts[2],
+        emotional_reaction=float(parts[0]),
+        interpretation=float(parts[1]),
+        exploration=float(parts[2]),
         empathy=float(sum(parts)),
+        emotional_reaction_level=parts[0],
+        interpretation_level=parts[1],
+        exploration_level=parts[2],
     )
 
 
@@ -83,9 +86,9 @@ def test_kappa_of_a_table_worked_by_hand() -> None:
 
 def test_scores_have_weighted_kappa_and_pearson() -> None:
     def lower(_: int, each: Label) -> Label:
-        return replace(each, exploration=max(0, (each.exploration or 0) - 1))
+        return replace(each, exploration_level=max(0, (each.exploration_level or 0) - 1))
 
-    found = agreement(frame(FIRST), changed(FIRST, lower))["exploration"]
+    found = agreement(frame(FIRST), changed(FIRST, lower))["exploration_level"]
     assert found.kappa is None
     assert found.qwk is not None
     assert found.qwk.value is not None
@@ -100,6 +103,14 @@ def test_fractions_go_to_the_nearest_step() -> None:
         assert each.empathy is not None
         return replace(each, empathy=min(6.0, each.empathy + 0.4), intimacy=0.62)
 
+    def lowered(_: int, each: Label) -> Label:
+        assert each.empathy is not None
+        return replace(each, empathy=max(0.0, each.empathy - 0.4), intimacy=0.65)
+
+    below = agreement(frame(FIRST), changed(FIRST, lowered))
+    assert below["empathy"].same.value == 1
+    columns = [sum(column) for column in zip(*below["intimacy"].confusion, strict=True)]
+    assert columns == [0, 0, 0, 60, 0]  # .65 is nearer to three quarters than to a half
     found = agreement(frame(FIRST), changed(FIRST, nudged))
     assert found["empathy"].same.value == 1
     assert found["empathy"].pearson is not None

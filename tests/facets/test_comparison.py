@@ -11,6 +11,7 @@ import pytest
 from facet_labels import Row, lively, table
 from realtalk.facets import FACETS, SpeakerFacets, compare, comparison_rows, finding_rows, speakers
 from realtalk.facets.comparison import _more_varied
+from realtalk.metrics.statistics import Estimate
 
 
 def corpus(chats: int, wide: bool, seed: int = 0) -> tuple[SpeakerFacets, ...]:
@@ -139,3 +140,26 @@ def test_a_p_of_nothing_is_as_clear_as_can_be() -> None:
     )
     wider = sum((each.ratio.value or 0) > 1 for each in spread)
     assert f"({wider} beyond chance by Brown-Forsythe" in finding.because
+
+
+def apart(count: int, by: float) -> tuple[SpeakerFacets, ...]:
+    """Speakers who differ a little from one another, in every facet around one value."""
+    return tuple(
+        replace(who, facets=tuple(Estimate(by + at % 4 / 10) for _ in FACETS))
+        for at, who in enumerate(HUMAN[:count])
+    )
+
+
+def test_claims_are_weighed_together() -> None:
+    """Four speakers against four, wholly apart: p is 2 of 70 ways, and three tests were made."""
+    found = compare(apart(4, 5.0), apart(4, 0.0))
+    claims = ("emotion_diversity", "sentiment_diversity", "empathy")
+    assert [found[name].p_shift for name in claims] == pytest.approx([2 / 70] * 3)
+    assert [each.verdict for each in found.findings[:2]] == ["cannot be told"] * 2
+    assert all("p = .086" in each.because for each in found.findings[:2])
+
+
+def test_a_corpus_that_lies_elsewhere_is_not_more_varied() -> None:
+    """Speakers are measured from the median of their own corpus, however far the other is."""
+    for sides in ((apart(12, 0.0), apart(8, 5.0)), (apart(8, 5.0), apart(12, 0.0))):
+        assert compare(*sides).findings[2].verdict == "cannot be told"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from realtalk.facets import (
     speakers,
 )
 from realtalk.facets.consistency import CONSISTENCY, consistency_of
-from realtalk.facets.speakers import Measured
+from realtalk.facets.speakers import Measured, measure_speakers
 from realtalk.facets.values import SpeakerFacets
 from realtalk.metrics.statistics import Estimate
 
@@ -56,6 +57,32 @@ def test_a_person_who_is_the_same_differs_by_nothing_certain() -> None:
     assert [who.speaker for who in found] == ["Mara", "Theo"]
     for who in found:
         assert all(each.value == 0 and each.low == 0 for each in who.facets)
+        assert who.overall.value == who.overall.low == 0
+
+
+def test_which_chat_comes_first_changes_nothing() -> None:
+    measured = list(measure_speakers(table(TWO)))
+    (found,) = consistency_of(measured)
+    (turned,) = consistency_of(measured[::-1])
+    assert turned.chats == found.chats[::-1]
+    for one, other in zip(
+        (*found.facets, found.overall), (*turned.facets, turned.overall), strict=True
+    ):
+        assert other.value == pytest.approx(one.value)
+        assert (other.low, other.high) == pytest.approx((one.low, one.high))
+
+
+def test_an_interval_that_holds_zero_reaches_to_its_farther_end() -> None:
+    """Differences from -3 to 1 are from 0 to 3 apart."""
+    draws = np.linspace(-3.0, 1.0, 1001)
+    speaker = SpeakerFacets("a", "Mara", 9, 3, "paper", "m", "1", (Estimate(0.0, -1, 1, 9),) * 11)
+    sides = [
+        Measured(replace(speaker, chat=chat), tuple(of for _ in FACETS))
+        for chat, of in (("a", draws), ("b", np.zeros(1001)))
+    ]
+    for order in (sides, sides[::-1]):
+        (found,) = consistency_of(order)
+        assert (found.facets[0].low, found.facets[0].high) == pytest.approx((0.0, 2.9))
 
 
 def test_pairs_of_chats_and_nobody() -> None:

@@ -7,7 +7,6 @@ import itertools
 import json
 import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,8 +15,21 @@ import pytest
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.facets import compare, speakers
+from realtalk.facets.speakers import measure_speakers
+from realtalk.facets.values import FACETS
 from realtalk.measures.embedded import EmbeddedLabeller
-from realtalk.measures.labels import LABELS, MEASURES, TurnInput, label_frame, turn_inputs
+from realtalk.measures.labels import (
+    COMPONENTS,
+    LABELS,
+    LEVELS,
+    MEASURES,
+    TurnInput,
+    label_frame,
+    turn_inputs,
+)
+from realtalk.reproduce.intimacy import as_printed
+from realtalk.reproduce.speakers import PRINTED, PRINTED_TURNS, Readings
+from realtalk.reproduce.table_7 import table_7
 
 FULL = Path(__file__).with_name("ei_fp32.json")
 # Chats 2 and 6 gave silver labels for training; the others were never seen.
@@ -92,6 +104,7 @@ def test_a_turn_without_words_is_unscored(labeller: EmbeddedLabeller) -> None:
     assert not spoken.unscored
 
 
+@pytest.mark.slow
 def test_eight_bits_answer_as_fp32(labeller: EmbeddedLabeller) -> None:
     full = json.loads(FULL.read_text("utf-8"))
     names: list[str] = full.pop("answers")
@@ -131,34 +144,16 @@ def realtalk(labeller: EmbeddedLabeller, data: Path) -> pl.DataFrame:
     return labelled(labeller, [each for each in inputs if number_of(each.chat) in UNSEEN])
 
 
-AT_LEAST = {
-    "emotion_diversity": 0.95,
-    "sentiment_diversity": 0.95,
-    "grounding_frequency": 0.95,
-    "emotion_stability": 0.95,
-    "sentiment_stability": 0.92,
-    "sentiment_alignment": 0.92,
-    "emotion_alignment": 0.92,
-    "empathy": 0.88,
-    "intimacy_linear": 0.70,
-}
+@pytest.mark.slow
+def test_the_papers_speaker_table(realtalk: pl.DataFrame) -> None:
+    """Table 7: sixteen speakers of the eight chats that training never saw.
 
-
-def test_the_papers_speaker_table(realtalk: pl.DataFrame, data: Path) -> None:
-    """Table 7: sixteen speakers of the eight chats that training never saw."""
-    table = published(data)["table7"]
-    described = speakers(realtalk, "released")
-    found = {(one.chat, one.speaker): one for one in described}
-    rows = [found[row["chat"], row["speaker"]] for row in table["rows"]]
-    assert len(rows) == 16
-    reached = {}
-    for column, name in enumerate(table["metrics"]):
-        facet = name.removesuffix("_e3")
-        ours = [row[facet].value for row in rows]
-        theirs = [row["values"][column] for row in table["rows"]]
-        reached[facet] = float(np.corrcoef(np.array(ours, float), theirs)[0, 1])
-    short = {name: reached[name] for name, least in AT_LEAST.items() if reached[name] < least}
-    assert not short, reached
+    By order and scale beside a dummy; what is recorded as failing may fail.
+    """
+    described = tuple(measure_speakers(as_printed(realtalk), "released"))
+    found = table_7(Readings(dict.fromkeys((PRINTED, PRINTED_TURNS), described)))
+    assert len(found.parities) == 4 * len(FACETS)
+    assert not [(each.name, each.reached) for each in found.parities if each.broken]
 
 
 @pytest.mark.slow
@@ -177,12 +172,16 @@ def test_the_papers_findings_hold(
     assert [finding.verdict for finding in found.findings] == ["holds"] * 3
 
 
-def published(data: Path) -> dict[str, Any]:
-    path = data.parent / "paper" / "published.json"
-    if not path.is_file():
-        pytest.skip("the paper's figures are not at hand")
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return found
+def test_components_add_up_to_empathy(labeller: EmbeddedLabeller) -> None:
+    inputs = turn_inputs(open_reading("sample").reading.corpus)[:60]
+    frame = label_frame(inputs, labeller.label(inputs), labeller.name, labeller.version)
+    known = frame.drop_nulls("empathy")
+    one, two, three = (known[name] for name in COMPONENTS)
+    assert known.height > 50 and (one + two + three == known["empathy"]).all()
+    levels = sum((known[name] for name in LEVELS[1:]), start=known[LEVELS[0]])
+    assert (levels != known["empathy"]).any()  # which is why they have names of their own
+    for name, level in zip(COMPONENTS, LEVELS, strict=True):
+        assert known[name].is_between(0, 2).all() and known[level].is_in([0, 1, 2]).all()
 
 
 def test_what_it_cannot_read_it_does_not_label(labeller: EmbeddedLabeller) -> None:
@@ -228,27 +227,3 @@ def test_a_session_that_never_pauses_fits_into_memory() -> None:
     assert len(inputs[-1].history) == 19_999
     assert inputs[-1].history[-1] == ("Ada", "line 19998")
     assert inputs[2].history[5:] == () and list(inputs[1].history) == [("Ada", "line 0")]
-
-
-LINES = {
-    "English": "did you hear about the boat, they painted it green and nobody wants to row it",
-    "slang": "lol idk tbh it was so good, gonna grab food later if you wanna come, brooo",
-    "Spanish": "oye, ayer fuimos a la playa con los niños y comimos pescado, qué rico estaba",
-    "German": "na, gestern waren wir mit den Kindern am See und haben Fische gefangen, war schön",
-    "Greek": "καλημέρα, χθες πήγαμε στη θάλασσα με τα παιδιά",
-    "Chinese": "昨天我们和孩子们一起去了海边，吃了很多鱼，真的很好吃",
-}
-
-
-@pytest.mark.parametrize("language", LINES)
-def test_chats_that_are_not_english_are_found(labeller: EmbeddedLabeller, language: str) -> None:
-    turns = [TurnInput("c", 1, at, "Ines", (), None, LINES[language], "") for at in range(6)]
-    expected = {} if language in {"English", "slang"} else {"c": 6}
-    assert labeller.foreign_chats(turns) == expected
-
-
-def test_the_samples_are_english_and_a_few_words_tell_nothing(labeller: EmbeddedLabeller) -> None:
-    for name in ("sample", "sample-simulated"):
-        assert labeller.foreign_chats(turn_inputs(open_reading(name).reading.corpus)) == {}
-    few = [TurnInput("c", 1, 0, "Ines", (), None, text, "") for text in ("jajaja", "", "🫠", "5")]
-    assert labeller.foreign_chats(few) == {}

@@ -292,7 +292,7 @@ def test_without_the_extra_the_message_is_its_cure(
     library: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'realtalk\[train\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[train\]'"):
         HubLabeller()
 
 

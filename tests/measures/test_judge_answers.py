@@ -8,7 +8,15 @@ from realtalk.measures.judge_answers import FORMS, Values, is_refusal, read_answ
 from realtalk.measures.labels import MEASURES
 
 SCORES = '{"emotional_reaction": 2, "interpretation": 1, "exploration": 0}'
-READ = {"emotional_reaction": 2, "interpretation": 1, "exploration": 0, "empathy": 3.0}
+READ = {
+    "emotional_reaction": 2.0,
+    "interpretation": 1.0,
+    "exploration": 0.0,
+    "empathy": 3.0,
+    "emotional_reaction_level": 2,
+    "interpretation_level": 1,
+    "exploration_level": 0,
+}
 
 
 @pytest.mark.parametrize(

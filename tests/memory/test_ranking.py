@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from dataclasses import fields, replace
+from datetime import date, datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,6 +89,13 @@ def test_other_names_become_the_chats_own_once() -> None:
     assert plain.speakers == ()
 
 
+def test_of_two_other_names_the_longer_is_replaced_whole() -> None:
+    names = (Alias("Ted", "Theo Berg", "D1:1"), Alias("Ted Junior", "Theo Berg", "D1:2"))
+    named = replace(chat(), aliases=names)
+    asked = Asked.of(named, question("Did Ted Junior call Ted?"))
+    assert asked.text == "Did Theo Berg call Theo Berg?"
+
+
 def test_who_is_asked_about_counts_only_where_it_is_one(index: ChatIndex) -> None:
     one = features(index, Asked("Mara?", ("Mara",), ()), None)["speaker"]
     assert one.tolist() == [1, 0, 1, 0, 1, 0, 1, 0, 1]
@@ -101,6 +110,36 @@ def test_days_that_a_question_names(index: ChatIndex) -> None:
     assert Asked.of(index.chat, question("On 2 March 2026?"), dates=False).days == ()
 
 
+def test_a_day_fades_over_a_week_after_it_and_twice_as_fast_before_it() -> None:
+    first = datetime(2026, 3, 2, 9)
+    steps = range(-4, 9)
+    messages = tuple(
+        Message(f"D1:{step}", "Mara", first + timedelta(days=step), "hm") for step in steps
+    )
+    days = ChatIndex.around(Chat("days", ("Mara",), (Session(1, None, messages),)), None)
+    asked = Asked("", (), ((first.toordinal(), first.toordinal() + 1),))
+    found = dict(zip(steps, features(days, asked, None)["day"].tolist(), strict=True))
+    assert found == pytest.approx(
+        {-4: 0, -3: 1 / 7, -2: 3 / 7, -1: 5 / 7, 0: 1, 1: 1}
+        | {1 + late: 1 - late / 7 for late in range(1, 8)}
+    )
+
+
+def test_the_day_decides_between_equal_messages(encoder: SentenceEncoder, tmp_path: Path) -> None:
+    """The same sentence every other week: only the day that is asked for tells which."""
+    days = [datetime(2026, 3, 2, 9) + timedelta(days=14 * week) for week in range(4)]
+    sessions = tuple(
+        Session(at, day, (Message(f"D{at}:1", "Mara", day, "we had pancakes at the lake"),))
+        for at, day in enumerate(days, 1)
+    )
+    index = ChatIndex.of(Chat("weeks", ("Mara",), sessions), encoder, cache=tmp_path)
+    for at, day in enumerate(days):
+        asked = question(f"What did Mara eat on {day.day} {day:%B} {day.year}?")
+        found = scores(index, Asked.of(index.chat, asked), encoder)
+        assert int(found.argmax()) == at
+        assert found[at] > np.delete(found, at).max() + 1  # and clearly so
+
+
 def test_relative_days_count_from_the_asking() -> None:
     asked = Asked.of(chat(), question("What did I say yesterday?", datetime(2026, 3, 3, 12)))
     assert asked.days == ((date(2026, 3, 2).toordinal(),) * 2,)
@@ -112,7 +151,24 @@ def test_an_answer_takes_part_in_its_question(index: ChatIndex, encoder: Sentenc
     asked = encoder.encode(["Where did he buy the green bicycle?"])
     found = features(index, Asked("", (), ()), asked)["answers"]
     assert index.ids[int(found.argmax())] == "D1:4"
-    assert found[5] == 0  # the first of a session follows nothing
+    assert found[5] == 0
+
+
+def test_the_first_of_a_session_answers_nothing() -> None:
+    """Not the question that the session before ended with, nor the chat's last."""
+    moment = datetime(2026, 3, 2)
+    texts = (("in Bergen", "really?"), ("in Oslo", "why?"))
+    sessions = tuple(
+        Session(n, moment, tuple(Message(f"D{n}:{at}", "A", moment, t) for at, t in enumerate(two)))
+        for n, two in enumerate(texts, 1)
+    )
+    vectors = np.eye(4, dtype=np.float32)
+    encoded = Encoded(vectors, np.zeros((4, 1), np.int8), np.arange(5), np.empty(0, np.float32))
+    built = ChatIndex.around(Chat("c", ("A",), sessions), encoded)
+    tokens, weights = np.ones((1, 1), np.int8), np.ones(1, np.float32)
+    for near in (1, 3):
+        asked = Encoded(vectors[near : near + 1], tokens, np.arange(2), weights)
+        assert not features(built, Asked("", (), ()), asked)["answers"].any()
 
 
 def test_best_matches_by_hand() -> None:
@@ -141,6 +197,20 @@ def test_best_matches_by_hand() -> None:
 def test_weights_add_up_and_unknown_features_count_nothing() -> None:
     found = {"words": np.array([1.0, 0.0]), "length": np.array([0.0, 2.0])}
     assert weighted(found, Weights(words=2, length=0.5, vectors=9)).tolist() == [2.0, 1.0]
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(FUSED) if each.name != "words"])
+def test_every_likeness_and_prior_has_its_say(
+    index: ChatIndex, encoder: SentenceEncoder, name: str
+) -> None:
+    """A message that has more of it rises, all else equal; one that asks falls."""
+    asked = Asked.of(index.chat, question("Where did Theo buy it on 2 March 2026?"))
+    found = features(index, asked, encoder.encode([asked.text]))
+    before = weighted(found, FUSED)
+    found[name] = found[name] + np.eye(len(before))[3]
+    change = weighted(found, FUSED) - before
+    assert not np.delete(change, 3).any()
+    assert change[3] < 0 if name == "asking" else change[3] > 0
 
 
 def test_a_second_hop_raises_what_is_like_the_hits() -> None:

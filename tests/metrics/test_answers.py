@@ -157,6 +157,18 @@ def test_dates_count_as_one_word(prediction: str, gold: str, value: float) -> No
     assert date_f1(prediction, gold, "temporal") == pytest.approx(value)
 
 
+@pytest.mark.parametrize(
+    ("prediction", "gold", "value"),
+    [
+        ("in January 2024", "in winter", 2 / 5),  # one of three words and of two is shared
+        ("in winter", "in January 2024", 2 / 5),
+        ("cats on 19 January 2024", "cats on Monday", 4 / 8),
+    ],
+)
+def test_a_date_on_one_side_alone_is_three_words(prediction: str, gold: str, value: float) -> None:
+    assert date_f1(prediction, gold, "temporal") == pytest.approx(value)
+
+
 @given(prediction=texts, gold=st.sampled_from(["two cats", "Yes; on Monday", "red, blue"]))
 def test_without_dates_on_both_sides_it_is_the_papers_f1(prediction: str, gold: str) -> None:
     for category in ("temporal", "multi_hop", "commonsense"):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,13 +12,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from persona_chats import ines, light_scorer
+from persona_chats import RuleLabeller, WordEncoder, ines, light_scorer
+from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.measures.labels import Label, TurnInput, turn_inputs
+from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.authorship import WhoWroteIt, hold_trial
 from realtalk.persona.choosing import Choice
 from realtalk.persona.comparing import compare
 from realtalk.persona.rows import AGREEMENTS, SCORES, Row, row_schema
+from realtalk.persona.scoring import Scorer
 from realtalk.persona.summaries import Simulation, average, summarise
 from realtalk.persona.tables import beyond, compared, gain_line, table_2, table_8, unscored_lines
 from realtalk.persona.turns import tasks_of
@@ -54,6 +59,27 @@ def test_the_truth_itself_gets_the_best_of_every_score() -> None:
     assert one.scores["js_emotion"].value == pytest.approx(0.0)
     assert one.distinct["distinct_1"] == one.distinct["distinct_1_truth"]
     assert one.scores["taken_for"].value == one.ceiling.value
+
+
+def test_scores_say_what_the_person_wrote_in() -> None:
+    task = the_task()
+    lines = ("mañana pintamos el barco otra vez", "no sé, hay que leer las reglas primero")
+    turns = tuple(replace(turn, text=lines[at % 2]) for at, turn in enumerate(task.turns))
+    said = [Simulated(turn.id, "ok then") for turn in turns]
+    rows, facts = light_scorer(CORPUS).score(replace(task, turns=turns), said)
+    assert facts["by_language"] == [{"language": "other", "turns": len(turns)}]
+    found = summarise("constant", rows, [facts | {"measure": "embedded"}])
+    line = f"Boat: hardly any English in {len(turns)} turns; the encoder learned English"
+    assert found.languages[0].english == 0.0
+    assert found.to_json()["languages"]["notes"][0].startswith(line)
+    both = compare(rows, found, rows, found)
+    assert both.languages == (found.languages, found.languages)
+    assert both.to_json()["languages"]["second"]["notes"][0].startswith(line)
+    # The rules of this test's labeller are no model that learned a language.
+    assert summarise("constant", rows, [facts]).to_json()["languages"]["notes"] == []
+    old = {name: fact for name, fact in facts.items() if name not in ("measure", "by_language")}
+    (note,) = summarise("constant", rows, [old]).to_json()["languages"]["notes"]
+    assert note.startswith("Boat: not known")
 
 
 def test_a_constant_agrees_often_and_knows_nothing() -> None:
@@ -201,6 +227,50 @@ def test_gain_is_set_beside_consistency() -> None:
     expected = np.corrcoef(gains, [0.1 * who for who in range(8)])[0, 1]
     assert found.gain_and_consistency.value == pytest.approx(expected)
     assert "8 speakers" in gain_line(found)
+
+
+def test_a_gain_is_in_spreads_of_the_first_side_and_less_error_is_one() -> None:
+    rows, facts = deepcopy(invented(0.5, 5))
+    for at, row in enumerate(rows):
+        row |= dict.fromkeys(SCORES)
+        row |= {"intimacy": 0.2 + 0.4 * (at % 2), "emotion": float(at % 2)}
+    others = deepcopy(rows)
+    for row in others:
+        row["intimacy"] -= 0.1  # nearer to the person by half a spread
+        row["emotion"] = 1.0  # and so from a half to the whole, which is one spread
+    found = compare(rows, summarise("a", rows, facts), others, summarise("b", others, facts))
+    assert list(found.gains.values()) == pytest.approx([0.75] * 8)
+
+
+def test_one_long_answer_does_not_outweigh_the_others() -> None:
+    rows, facts = deepcopy(invented(0.5, 5))
+    for row in rows[:30]:
+        row["length_ratio"] = 0.5
+    rows[0]["length_ratio"] = 300.0
+    found = summarise("long", rows, facts).speakers["S0"].scores["length_ratio"]
+    assert found.value == 0.5 and found.high == 0.5
+
+
+def test_both_texts_are_labelled_in_the_place_of_the_turn() -> None:
+    """After the same turns of its session, and nothing of the sessions before."""
+    seen: list[TurnInput] = []
+
+    class Listening(RuleLabeller):
+        def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
+            seen.extend(inputs)
+            return super().label(inputs, progress)
+
+    task = the_task()
+    said = [Simulated(turn.id, "haha ok") for turn in task.turns]
+    Scorer(CORPUS, Listening(), Similarity(WordEncoder())).score(task, said)
+    real, made = seen[: len(said)], seen[len(said) :]
+    known = {(given.chat, given.ids): given for given in turn_inputs(CORPUS)}
+    for truth, simulated in zip(real, made, strict=True):
+        assert truth.text != simulated.text == "haha ok"
+        assert replace(simulated, text=truth.text) == truth
+        whole = known[truth.chat, truth.ids]
+        assert (truth.previous, tuple(truth.history)) == (whole.previous, tuple(whole.history))
+    assert {truth.session for truth in real} == set(range(1, 9))
 
 
 def test_only_turns_that_both_have_count() -> None:

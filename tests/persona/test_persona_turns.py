@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from facet_labels import table
 from persona_chats import ines, light_scorer, with_picture
 from realtalk.chat import Corpus
 from realtalk.corpora.reading import Progress, silent
@@ -193,6 +194,19 @@ def a_choice(learn: str, test: str) -> Choice:
         *("Akib", learn, test, {learn: 0.1, test: -0.3}, {learn: 5, test: 6}, 0.8),
         *(("empathy",), Estimate(0.1)),
     )
+
+
+def test_of_several_chats_the_one_with_most_turns_is_learned_from() -> None:
+    def rows(chat: str, turns: int, empathy: float) -> list[dict[str, Any]]:
+        return [
+            {"chat": chat, "speaker": "Ines", "session": at // 8 + 1, "empathy": empathy + at % 3}
+            for at in range(turns)
+        ]
+
+    short, long, cold = rows("short", 20, 3.0), rows("long", 40, 2.0), rows("cold", 30, 0.0)
+    for order in ((short, long, cold), (long, short, cold), (cold, short, long)):
+        (choice,) = choose(table([row for part in order for row in part]))
+        assert (choice.learn, choice.test) == ("long", "cold")
 
 
 def test_differences_from_table_8_are_told_with_their_reason() -> None:

@@ -68,6 +68,14 @@ def test_the_central_text_is_like_the_others(way: str) -> None:
     assert nearness(way).central(texts) in {1, 2, 3}
 
 
+@pytest.mark.parametrize("way", ["words", "encoder"])
+def test_a_long_text_is_not_central_for_its_length_and_equals_keep_their_order(way: str) -> None:
+    long = "haha ok, tomorrow at the old harbour with everybody, the dog and a basket of plums"
+    texts = [long, "haha ok", "haha ok", "haha ok"]
+    assert nearness(way).central(texts) == 1
+    assert nearness(way).index(texts).nearest(["haha ok", "ok haha"]) == [[1, 2, 3, 0]] * 2
+
+
 def test_common_always_gives_one_turn_of_the_learned_chat() -> None:
     task = the_task()
     simulator = make_simulator("common", {"by": "words"})

@@ -16,6 +16,7 @@ import pytest
 
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Progress
+from realtalk.corpora.writing import whole_folder
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.persona import checkpoints
 from realtalk.persona.generation import Asked, Sampling, generate
@@ -109,7 +110,7 @@ def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), checkpoints.whole_folder(tmp_path / "made") as folder:
+    with pytest.raises(ZeroDivisionError), whole_folder(tmp_path / "made") as folder:
         (folder / "half.txt").write_text("half")
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []

@@ -59,9 +59,9 @@ def ask(text: str, *ids: str) -> Answer:
 @pytest.mark.parametrize(
     ("question", "ids", "text"),
     [
-        ("When did the kiln break?", ("D1:1", "D2:1"), "On 27 February 2026"),
+        ("When did the kiln break?", ("D1:1", "D2:1"), "27 February 2026"),
         # Said after midnight, in the session of the evening before.
-        ("When did Theo repair the radio?", ("D2:1", "D1:1"), "On 9 March 2026"),
+        ("When did Theo repair the radio?", ("D2:1", "D1:1"), "9 March 2026"),
         ("When does Mara start school?", ("D2:2",), "Two weeks after 9 March 2026"),
         ("Which year did Mara start throwing pots?", ("D1:3",), "2023"),
         ("In which month did the kiln break?", ("D1:1",), "February 2026"),
@@ -109,7 +109,7 @@ def test_nothing_outside_the_context_is_read(ranked: tuple[str, ...] | None) -> 
 def test_a_context_without_an_order_is_read_by_what_it_repeats() -> None:
     everything = Context("", tuple(message.id for message in CHAT.messages), 0, 0, None)
     found = answer(CHAT, Question("q", "When did the kiln break?", None, "temporal"), everything)
-    assert found == Answer("On 27 February 2026", ("D1:1",))
+    assert found == Answer("27 February 2026", ("D1:1",))
 
 
 def test_an_empty_context_is_unscored() -> None:
@@ -138,7 +138,7 @@ def test_dates_are_told_as_far_as_they_are_known() -> None:
     assert when("it was last month", FIRST, question) == "February 2026"
     assert when("last week, what a mess", FIRST, question) == "The week before 2 March 2026"
     assert when("a few days ago", FIRST, question) == "A few days before 2 March 2026"
-    assert when("last year I did, but also yesterday", FIRST, question) == "On 1 March 2026"
+    assert when("last year I did, but also yesterday", FIRST, question) == "1 March 2026"
     assert amount("nothing to count", "How many?") is None
     assert amount("up at 6:30 am", "At what time does he rise?") == "6:30 am"
 

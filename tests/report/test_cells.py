@@ -40,8 +40,11 @@ def test_only_zero_is_shown_as_zero_and_no_sign_is_lost(value: float) -> None:
     assert math.isclose(shown, value, rel_tol=0.06, abs_tol=0)
 
 
-def test_the_terminal_takes_no_text_for_markup() -> None:
-    assert printing.cell("[bold]Ana[/bold]") == r"\[bold]Ana\[/bold]"
+def test_the_terminal_takes_no_text_for_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    printing.show("[red]t[/red]", ("[i]name[/i]", "n"), [("[bold]Ana[/bold]", 1)])
+    shown = capsys.readouterr().out
+    for text in ("[red]t[/red]", "[i]name[/i]", "[bold]Ana[/bold]"):
+        assert text in shown
 
 
 def test_what_is_no_number_is_not_sorted_as_one() -> None:

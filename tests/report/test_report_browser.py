@@ -64,7 +64,7 @@ def draw(page: Any, most: int = 99) -> int:
     figures = page.locator("figure.chart")
     for place in range(min(most, figures.count())):
         figures.nth(place).scroll_into_view_if_needed()
-        figures.nth(place).locator("svg").wait_for(timeout=10_000)
+        figures.nth(place).locator("svg").wait_for(timeout=60_000)
     return int(figures.count())
 
 
@@ -195,7 +195,7 @@ def test_names_stand_at_the_left_of_every_line_of_panels(page: Any, width: int) 
     page.reload()
     figure = page.locator("#s-ei-ferry figure.chart").first
     figure.scroll_into_view_if_needed()
-    figure.locator("svg").wait_for(timeout=10_000)
+    figure.locator("svg").wait_for(timeout=60_000)
     names, tops = figure.evaluate(
         "(each) => { const at = (words) => [...each.querySelectorAll('svg text')]"
         ".filter((text) => words.includes(text.textContent))"

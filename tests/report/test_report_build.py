@@ -11,9 +11,13 @@ import polars as pl
 import pytest
 
 import report_runs
-from facet_labels import lively, table
+from facet_labels import first_layout, lively, table
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.corpora.reading import Ledger, Reading
+from realtalk.corpora.store import store
 from realtalk.errors import RealtalkError
 from realtalk.facets import speakers, speakers_frame
+from realtalk.measures.labels import Label, label_frame, turn_inputs
 from realtalk.report.build import Report, make_report, write_report
 from realtalk.report.grids import stacked
 from realtalk.report.grids import table as grid
@@ -230,10 +234,31 @@ def test_the_protocol_is_known_without_being_told(tmp_path: Path) -> None:
     (tmp_path / "single").mkdir()
     table(single).write_parquet(tmp_path / "single" / "labels.parquet")
     found = load([tmp_path])
-    assert [each.protocol for each in found.labels] == ["paper", "released"]
+    assert [each.protocol for each in found.labels] == ["turns", "released"]
     kept = speakers_frame(speakers(table(single), "paper"))
     kept.write_parquet(tmp_path / "single" / "speakers.parquet")
     assert load([tmp_path / "single"]).labels[0].protocol == "paper"
+
+
+def test_what_labels_of_the_first_version_do_not_know_is_looked_up_or_said(tmp_path: Path) -> None:
+    lines = (
+        "ayer fuimos a la playa con los niños y comimos pescado",
+        "qué rico, yo también quiero",
+    )
+    messages = tuple(
+        Message(f"D1:{at}", ("Ana", "Eva")[at % 2], None, lines[at % 2]) for at in range(12)
+    )
+    corpus = Corpus("mar", "csv", (Chat("playa", ("Ana", "Eva"), (Session(1, None, messages),)),))
+    store(Reading(corpus=corpus, ledger=Ledger("entries", 12, 12)), tmp_path / "corpus")
+    inputs = turn_inputs(corpus)
+    made = [Label(sentiment="positive", emotion="joy", empathy=1.0)] * len(inputs)
+    (tmp_path / "labels").mkdir()
+    frame = first_layout(label_frame(inputs, made, "embedded", "1"))
+    frame.write_parquet(tmp_path / "labels" / "labels.parquet")
+    (note,) = section(make_report([tmp_path]), "ei-").notes
+    assert note.startswith("playa: hardly any English in 12 turns")
+    (note,) = section(make_report([tmp_path / "labels"]), "ei-").notes
+    assert note.startswith("playa: not known whether this is English")
 
 
 def test_labels_take_the_name_of_their_corpus(runs: Path, tmp_path: Path) -> None:

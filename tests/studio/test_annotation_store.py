@@ -250,8 +250,8 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 
 def test_acknowledged_means_synced_and_private(store: Store) -> None:
-    assert store._connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-    assert store._connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL
+    assert store._rows.connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    assert store._rows.connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL
     if sys.platform != "win32":
         assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
 
@@ -274,3 +274,21 @@ def test_another_file_of_the_same_name_is_not_the_one(store: Store, tmp_path: Pa
     Store.open(store.path).close()
     with pytest.raises(RealtalkError, match="nothing can be saved"):
         make(store)
+
+
+def test_a_new_card_and_the_typing_into_it_are_one_step(store: Store) -> None:
+    body = {"text": "W", "answer": "", "category": "", "evidence": []}
+    item = store.create(CHAT, "question", "Ana", body, request="request-1")
+    store.change(item.id, "Ana", 1, {"text": "Why?"})
+    store.change(item.id, "Ana", 2, {"answer": "So."})
+    store.undo(CHAT, "Ana")
+    assert (store.item(item.id).body["text"], store.item(item.id).body["answer"]) == ("Why?", "")
+    store.undo(CHAT, "Ana")
+    assert store.items(CHAT) == []
+
+
+def test_typing_into_a_copy_does_not_undo_the_copying(store: Store) -> None:
+    (item,) = store.create_all(CHAT, "Ana", [("event", EVENT, None)])
+    store.change(item.id, "Ana", 1, {"text": "mine"})
+    store.undo(CHAT, "Ana")
+    assert store.item(item.id).body == EVENT and not store.item(item.id).deleted

@@ -3,115 +3,25 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterator
-from datetime import datetime, timedelta
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.measures.labels import Label
 from realtalk.studio.desk import Desk
 from realtalk.studio.opening import in_browser
 from realtalk.studio.serving import Server
 from realtalk.studio.shelf import Shelf
 from realtalk.studio.store import Store
-from realtalk.studio.strips import Strips
-from studio_server import SCRIPT, small_corpus, studio
+from studio_browser import NEEDED, opened
+from studio_server import SCRIPT
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    Page,
-    expect,
-    sync_playwright,
-)
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as driver:
-        made = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield made
-        made.close()
-
-
-def long_chat(sessions: int, each: int) -> Chat:
-    """Many messages of different length, an hour apart."""
-    start = datetime(2026, 1, 1)
-    made = [
-        Session(
-            number,
-            start + timedelta(days=number),
-            tuple(
-                Message(
-                    f"D{number}:{at}",
-                    "Ilse" if (at // 3) % 2 else "Omar",
-                    start + timedelta(days=number, minutes=at),
-                    f"message {number}-{at} " + "and more " * (at % 17),
-                )
-                for at in range(1, each + 1)
-            ),
-        )
-        for number in range(1, sessions + 1)
-    ]
-    return Chat("long", ("Ilse", "Omar"), tuple(made))
-
-
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    store = Store.open(tmp_path / "notes.sqlite")
-    corpus = small_corpus()
-    chats = (*corpus.chats, long_chat(100, 60))
-    strip = Label(sentiment="positive", sentiment_p=0.9, emotion="joy", reflective=True)
-    labels = {"Chat_1_Ilse_Omar": Strips({"D1:1": strip})}
-    yield Desk(Shelf(Corpus("harbour", "realtalk", chats)), store, "Ana", labels)
-    store.close()
-
-
-@pytest.fixture
-def server(desk: Desk) -> Iterator[Server]:
-    with Server.start(desk) as running:
-        yield running
-
-
-@pytest.fixture
-def context(browser: Browser, server: Server) -> Iterator[BrowserContext]:
-    made = browser.new_context(viewport={"width": 1300, "height": 800}, accept_downloads=True)
-    made.set_default_timeout(15_000)
-    page = made.new_page()
-    page.goto(server.url)
-    page.wait_for_selector(".book")
-    page.close()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def trouble() -> list[str]:
-    return []
-
-
-@pytest.fixture
-def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterator[Page]:
-    yield opened(context, server, trouble)
-    assert trouble == []
-
-
-def opened(context: BrowserContext, server: Server, trouble: list[str], chat: int = 0) -> Page:
-    page = context.new_page()
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("console", lambda said: trouble.append(said.text) if said.type == "error" else None)
-    page.goto(f"{server.url.partition('?')[0]}chat/{chat}")
-    page.wait_for_selector("#panel h3")
-    return page
+pytestmark = NEEDED
+pytest_plugins = ["studio_pages"]
 
 
 def test_reading(page: Page) -> None:
@@ -189,84 +99,6 @@ def test_annotating_a_question_end_to_end(page: Page, desk: Desk, tmp_path: Path
     assert data["qa"][0]["evidence"] == ["D2:2"]
     noted = data["events_session_1"]["agent_a"] + data["events_session_2"]["agent_a"]
     assert [entry["sub-event"] for entry in noted] == ["Ilse's kettle survives the move."]
-
-
-def test_undo_and_redo_by_key(page: Page) -> None:
-    page.keyboard.press("q")
-    page.keyboard.type("A question")
-    expect(page.locator("#questions textarea").first).to_have_value("A question")
-    expect(page.locator("#saved")).to_have_text("Saved")
-    page.keyboard.press("Escape")
-    page.keyboard.press("u")
-    expect(page.locator("#questions textarea").first).to_have_value("")
-    page.keyboard.press("u")
-    expect(page.locator("#questions .card")).to_have_count(0)
-    page.keyboard.press("Shift+U")
-    page.keyboard.press("Shift+U")
-    expect(page.locator("#questions .asked")).to_have_text("A question")
-
-
-def asked(context: BrowserContext, server: Server, text: str) -> Page:
-    """A tab in which a question was begun, the keys still in it."""
-    page = opened(context, server, [])  # the browser itself reports a refusal as an error
-    page.keyboard.press("q")
-    page.keyboard.type(text)
-    expect(page.locator("#saved")).to_have_text("Saved")
-    return page
-
-
-def changed_elsewhere(context: BrowserContext, server: Server, text: str) -> Page:
-    """Such a tab, whose question another tab has changed since."""
-    page = asked(context, server, "Start")
-    other = opened(context, server, [])
-    other.locator("#questions summary").click()
-    other.locator("#questions textarea").first.fill(text)
-    expect(other.locator("#saved")).to_have_text("Saved")
-    return page
-
-
-def test_two_tabs_lose_nothing(context: BrowserContext, server: Server, desk: Desk) -> None:
-    page = changed_elsewhere(context, server, "From the second tab")
-    page.locator("#questions textarea").first.fill("From the first tab")
-    expect(page.locator(".clash")).to_be_visible()
-    texts = {item.body["text"] for item in desk.store.items("Chat_1_Ilse_Omar", "Ana")}
-    assert texts == {"From the first tab", "From the second tab"}
-    page.locator("[data-settle=this]").click()
-    expect(page.locator("#questions .card")).to_have_count(1)
-    expect(page.locator("#questions .asked")).to_have_text("From the first tab")
-
-
-def test_typing_goes_on_through_a_conflict(
-    context: BrowserContext, server: Server, desk: Desk
-) -> None:
-    """The letters after it are no keys of the page (u, q and t are), and change one's own only."""
-    page = changed_elsewhere(context, server, "theirs")
-    page.bring_to_front()
-    with page.expect_response(lambda answer: answer.status == 409):
-        page.keyboard.type(" mine")
-    page.keyboard.type(" quit ", delay=20)
-    page.keyboard.type("quote", delay=60)
-    expect(page.locator(".clash")).to_be_visible()
-    expect(page.locator("#saved")).to_have_text("Saved")
-    texts = [item.body["text"] for item in desk.store.items("Chat_1_Ilse_Omar", "Ana")]
-    assert sorted(texts) == ["Start mine quit quote", "theirs"]
-    expect(page.locator("#questions .conflict textarea").first).to_be_focused()
-    expect(page.locator("#questions .conflict .asked")).to_have_text("Start mine quit quote")
-
-
-def test_what_is_refused_is_not_called_saved(
-    context: BrowserContext, server: Server, desk: Desk
-) -> None:
-    page = asked(context, server, "Kept")
-    desk.store.path.rename(desk.store.path.with_name("moved.sqlite"))
-    page.keyboard.type(" lost")
-    expect(page.locator("#toast")).to_contain_text("nothing can be saved")
-    expect(page.locator("#saved")).to_have_text("Not saved")
-    desk.store.path.with_name("moved.sqlite").rename(desk.store.path)
-    page.keyboard.type(" found")
-    expect(page.locator("#saved")).to_have_text("Saved")
-    (item,) = desk.store.items("Chat_1_Ilse_Omar", "Ana")
-    assert item.body["text"] == "Kept lost found"
 
 
 def test_the_page_that_a_browser_is_given_leads_into_the_studio(
@@ -376,30 +208,3 @@ def test_two_annotators_are_settled(page: Page, server: Server, desk: Desk) -> N
     expect(page.locator("td.taken .good")).to_have_text("✓ agreed")
     (agreed,) = desk.store.items("Chat_1_Ilse_Omar", "final")
     assert agreed.body == body
-
-
-@pytest.mark.slow
-def test_a_page_outlives_its_server(browser: Browser, tmp_path: Path) -> None:
-    notes = tmp_path / "notes.sqlite"
-    context = browser.new_context(viewport={"width": 1300, "height": 800})
-    page = context.new_page()
-    with studio("sample", notes, "--annotator", "Ana") as first:
-        port = str(urlsplit(first.url).port)
-        page.goto(first.url)
-        page.wait_for_selector(".book")
-        page.goto(f"{first.url.partition('?')[0]}chat/0")
-        page.wait_for_selector("#panel h3")
-        page.keyboard.press("q")
-        page.keyboard.type("Typed before")
-        expect(page.locator("#saved")).to_have_text("Saved")
-        first.kill()
-    page.locator("#questions textarea").first.fill("Typed while nobody listened")
-    expect(page.locator("#saved")).to_contain_text("Not saved")
-    with studio("sample", notes, "--annotator", "Ana", "--port", port) as second:
-        context.new_page().goto(second.url)  # the new link lets the old page in again
-        expect(page.locator("#saved")).to_have_text("Saved", timeout=20_000)
-    store = Store.open(notes)
-    (item,) = store.items("Chat_1_Mara_Theo", "Ana")
-    store.close()
-    context.close()
-    assert item.body["text"] == "Typed while nobody listened"

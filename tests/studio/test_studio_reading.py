@@ -10,9 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from facet_labels import first_layout
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.measures.labels import Label, label_frame, turn_inputs
+from realtalk.studio.pages import render
 from realtalk.studio.searching import Index
 from realtalk.studio.shelf import PIECE, Shelf
 from realtalk.studio.strips import Strips, read_strips
@@ -116,7 +118,7 @@ def test_hits_are_marked_and_bounded() -> None:
 def test_strips_are_made_once_and_kept(tmp_path: Path) -> None:
     chat = small_chat()
     strips = Strips.background(chat, tmp_path)
-    late = time.monotonic() + 60
+    late = time.monotonic() + 300
     while strips.done < strips.total and not strips.note and time.monotonic() < late:
         time.sleep(0.05)
     assert strips.progress == (len(chat.turns), len(chat.turns), "")
@@ -146,6 +148,40 @@ def test_labels_from_a_folder(tmp_path: Path) -> None:
     pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "labels.parquet")
     with pytest.raises(RealtalkError, match="other columns"):
         read_strips(tmp_path)
+
+
+def test_a_chat_that_is_not_english_is_doubted_in_its_strips(tmp_path: Path) -> None:
+    lines = ("gestern waren wir mit den Kindern am See", "war schön, das Wasser noch etwas kalt")
+    said = tuple(Message(f"D1:{at}", "IO"[at % 2], None, lines[at % 2]) for at in range(8))
+    chat = Chat("see: im Mai", ("I", "O"), (Session(1, None, said),))
+    corpus = Corpus("see", "csv", (chat,))
+    inputs = turn_inputs(corpus)
+    frame = label_frame(inputs, [Label(sentiment="positive")] * 8, "embedded", "1")
+    frame.write_parquet(tmp_path / "labels.parquet")
+    strips = read_strips(tmp_path)[chat.id]
+    assert strips.doubt.startswith("hardly any English in 8 turns; the encoder learned English")
+    shown = render("strip.html", strip=strips.of("D1:1"), strips=strips, same=False)
+    assert "hardly any English in 8 turns" in shown
+    # Labels of 0.1.0 did not look; the corpus that is open tells.
+    first_layout(frame).write_parquet(tmp_path / "labels.parquet")
+    assert read_strips(tmp_path)[chat.id].doubt.startswith("not known")
+    assert read_strips(tmp_path, corpus)[chat.id].doubt == strips.doubt
+    assert Strips.background(small_chat(), tmp_path).doubt == ""
+
+
+def test_the_components_shown_add_up(tmp_path: Path) -> None:
+    label = Label(
+        emotional_reaction=0.75,
+        interpretation=0.5,
+        exploration=0.25,
+        empathy=1.5,
+        emotional_reaction_level=1,
+        interpretation_level=0,
+        exploration_level=0,
+    )
+    shown = " ".join(render("strip.html", strip=label, strips=Strips(), same=False).split())
+    assert "1.50 of 6" in shown
+    assert "reaction 0.75 · interpretation 0.50 · exploration 0.25" in shown
 
 
 @pytest.mark.parametrize(

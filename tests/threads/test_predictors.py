@@ -13,7 +13,7 @@ from realtalk.threads.features import COUNTS, counts, texts
 from realtalk.threads.outcomes import Outcomes
 from realtalk.threads.predictors import Prediction, blinded, person_shown
 from realtalk.threads.registry import BASELINES, make_predictor, refuse_unfit
-from realtalk.threads.regression import Regression
+from realtalk.threads.regression import Regression, _parted
 from realtalk.threads.values import TASKS, Protocol, Sample, Task
 from thread_items import START, item, shown
 
@@ -122,6 +122,13 @@ def test_the_nearest_own_reply() -> None:
     assert found[2].unscored == "no history is shown"
 
 
+def test_of_equally_near_replies_the_latest_is_copied() -> None:
+    made = Nearest()
+    made.fit([item(at, float(at), text="so true") for at in (1, 2, 3)])
+    assert _values(made.predict([item(3, None, text="so true", task="impact")])) == [2.0]
+    assert _values(made.predict([item(9, None, text="so true", task="impact")])) == [3.0]
+
+
 def test_counts_are_of_what_is_shown() -> None:
     known = Outcomes([item(1, 5.0), item(2, -1.0)])
     talk = (shown("a post", "mara", 0, title="Cats"), shown("who?", hours=2))
@@ -133,12 +140,47 @@ def test_counts_are_of_what_is_shown() -> None:
     assert (found["own_post"], found["answers_self"], found["answers_post"]) == (1.0, 0.0, 0.0)
     assert found["minutes_since_parent"] == pytest.approx(np.log1p(60))
     assert found["earlier"] == pytest.approx(np.log(3))
+    # One of two was liked, as of everybody's: five of everybody's count beside the own ones.
+    assert found["earlier_positive"] == pytest.approx(0.5)
+    assert found["last_log"] == pytest.approx(-np.log(2))
     assert found["hint"] == 0.0
     assert counts(blinded(sample), known).tolist() == list(found.values())
     assert texts(sample) == ("WHY? see www.cats.org", "who?", "Cats")
     assert texts(item(3, 8.0, text="x " * 200))[0] == " ".join(["x"] * 64)
     alone = dict(zip(COUNTS, counts(item(3, 8.0, setting="p-nonconv"), known), strict=True))
     assert alone["depth"] == alone["minutes_since_post"] == 0.0
+
+
+def test_few_earlier_replies_count_little_beside_everybodys() -> None:
+    others = [item(at, -1.0, user=f"u{at}") for at in range(8)]
+    known = Outcomes([item(1, 7.0), item(2, 7.0), *others])
+    found = dict(zip(COUNTS, counts(item(9, None), known), strict=True))
+    assert found["earlier_positive"] == pytest.approx((2 + 5 * 0.2) / (2 + 5))
+    log = (2 * np.log(8) - 8 * np.log(2)) / 10
+    assert found["earlier_log"] == pytest.approx((2 * np.log(8) + 5 * log) / 7)
+    new = dict(zip(COUNTS, counts(item(9, None, user="new"), known), strict=True))
+    assert (new["earlier_positive"], new["earlier_log"]) == pytest.approx((0.2, log))
+
+
+def test_the_moment_is_a_turn_of_the_clock_and_a_weekend() -> None:
+    known = Outcomes([item(1, 1.0)])
+    rows = [dict(zip(COUNTS, counts(item(24 * day, None), known), strict=True)) for day in range(7)]
+    assert [row["weekend"] for row in rows] == [0.0] * 5 + [1.0] * 2  # from a Monday on
+    early, late = (dict(zip(COUNTS, counts(item(at, None), known), strict=True)) for at in (-8, 4))
+    assert (early["hour_sin"], early["hour_cos"]) == pytest.approx((0.0, 1.0))  # midnight
+    assert (late["hour_sin"], late["hour_cos"]) == pytest.approx((0.0, -1.0))  # noon
+
+
+def test_what_chooses_is_measured_by_what_came_before_it() -> None:
+    """The held part is the latest fifth, in units of the earlier four: nothing of it leaks back."""
+    table = np.zeros((50, 1), np.float32)
+    table[:40, 0] = [1.0, 3.0] * 20
+    table[40:, 0] = 102.0
+    cut, early, late, whole = _parted(table)
+    assert cut == len(early) == 40 and len(late) == 10
+    assert (early.mean(), early.std()) == pytest.approx((0.0, 1.0), abs=1e-6)
+    assert late[:, 0].tolist() == pytest.approx([100.0] * 10)
+    assert whole[0][0] == pytest.approx(22.0)
 
 
 def _planted(task: Task, n: int, seed: int) -> list[Sample]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from realtalk.errors import RealtalkError
+from realtalk.metrics.statistics import holm
 from realtalk.threads.comparing import best_of, compare_runs, compare_settings
 from realtalk.threads.pictures import draw_radar, draw_settings
 from realtalk.threads.predictors import Prediction, Value
@@ -183,6 +184,26 @@ def test_unscored_rows_leave_pairs_and_count_in_the_strict_comparison() -> None:
     )["p-conv"]
     assert (text.changes["rouge_1"].n, text.strict["rouge_1"].n) == (10, 12)
     assert text.changes["rouge_1"].difference.value == pytest.approx(-1.0)
+
+
+def test_five_scores_of_texts_are_tested_together() -> None:
+    draws = np.random.default_rng(3)
+    truth = "the cat sat down on the mat"
+    sides = [
+        _rows(
+            "next_text",
+            [(None, " ".join(draws.permutation(truth.split())[:most])) for most in sizes],
+            text=truth,
+        )
+        for sizes in (draws.integers(1, 7, 40), draws.integers(2, 8, 40))
+    ]
+    changes = compare_runs(sides[0], sides[1], "next_text", ("short", "long"))["p-conv"].changes
+    known = {name: each for name, each in changes.items() if each.p is not None}
+    assert len(known) >= 4
+    corrected = holm([each.p for each in known.values()])
+    assert [each.p_holm for each in known.values()] == pytest.approx(corrected)
+    smallest = min(known.values(), key=lambda each: each.p or 1.0)
+    assert smallest.p_holm == pytest.approx(min(1.0, len(known) * (smallest.p or 1.0)))
 
 
 def test_the_best_of_n_is_chosen_by_the_truth() -> None:

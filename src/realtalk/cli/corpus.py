@@ -324,11 +324,11 @@ def redact(
 
         realtalk redact mara --out mara-shared --names "Aunt Fay,Willow Street"
     """
-    from realtalk.cli.printing import print_json, say
-    from realtalk.corpora.private import write_private_json
+    from realtalk.cli.printing import print_json, say, warn
     from realtalk.corpora.reading import Ledger, Reading
     from realtalk.corpora.redaction.redact import redact as rewrite
     from realtalk.corpora.store import store
+    from realtalk.corpora.writing import write_json
 
     with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
         corpus, mapping = rewrite(
@@ -339,7 +339,9 @@ def redact(
     clean = Reading(corpus=corpus, ledger=Ledger("entries", total, total))
     store(clean, out)
     if key is not None:
-        write_private_json(key, mapping.to_json())
+        write_json(key, mapping.to_json())
+    if mapping.is_named_in(out.name):
+        warn("the folder's name names a speaker: rename it before you share it")
     if json:
         # How many of each kind, and nothing that they stood for.
         told = str(key) if key is not None else None
@@ -349,6 +351,8 @@ def redact(
         say(f"who is who: {key} (keep it private)")
     for kind, count in mapping.counts().items():
         say(f"{kind}: {count:,}")
+    if mapping.left:
+        say(f"everyday words in small letters that are speakers' names too, left: {mapping.left:,}")
     say(f"stored in {out}; read it once before you share it")
 
 

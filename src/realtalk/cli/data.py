@@ -33,7 +33,7 @@ def get(
 
         realtalk stats "$(realtalk data get locomo)"
     """
-    from realtalk.cli.printing import print_json, progress
+    from realtalk.cli.printing import print_json, print_text, progress
     from realtalk.corpora.download import get as fetch
     from realtalk.corpora.download import inventory
 
@@ -44,7 +44,7 @@ def get(
         states = {entry.path.name: entry.state for entry in files}
         print_json({"dataset": name, "folder": str(folder), "states": states})
         return
-    typer.echo(str(folder))
+    print_text(str(folder))
 
 
 @app.command("list")

@@ -55,9 +55,11 @@ def demo(
     with progress("demo", always=True) as advance:
         _read(samples, out, advance)
     for stage in STAGES:
-        say(f"\n── {stage.title}")
+        say("")
+        say(f"── {stage.title}")
         stage.run(samples, out)
-    say(f"\ndone in {time.perf_counter() - began:.1f} s; everything is in {out}/")
+    say("")
+    say(f"done in {time.perf_counter() - began:.1f} s; everything is in {out}/")
     say(f"on one page: {out / _REPORT} (open it in a browser, it needs no network)")
     say("next: realtalk read YOUR_EXPORT.zip · realtalk stats YOUR_EXPORT.zip --figures pictures")
 
@@ -102,6 +104,7 @@ def _describe(samples: dict[str, Opened], out: Path) -> None:
 
 
 def _feel(samples: dict[str, Opened], out: Path) -> None:
+    from realtalk.cli.ei_options import warn_of_languages
     from realtalk.cli.printing import progress, say
     from realtalk.facets import compare, comparison_rows, finding_rows, speaker_rows, speakers
     from realtalk.facets.figures import draw_comparison
@@ -109,6 +112,7 @@ def _feel(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.measures.embedded import EmbeddedLabeller
     from realtalk.measures.label_files import write_labels
     from realtalk.measures.labels import label_frame, turn_inputs
+    from realtalk.measures.languages import chat_languages
     from realtalk.stats.figures import save_figures
 
     labeller = EmbeddedLabeller()
@@ -119,7 +123,8 @@ def _feel(samples: dict[str, Opened], out: Path) -> None:
         with progress(f"labelling {name}") as advance:
             labels = labeller.label(inputs, advance)
         frame = label_frame(inputs, labels, labeller.name, labeller.version)
-        write_labels(frame, out / "labels" / name, corpus, "paper")
+        warn_of_languages(chat_languages(frame))
+        write_labels(frame, out / "labels" / name, corpus, "turns")
         described[name] = speakers(frame)
         _table(out, f"{name}-speakers", f"{name}: the speakers", *speaker_rows(described[name]))
         if name == "sample":
@@ -154,16 +159,16 @@ def _remember(samples: dict[str, Opened], out: Path) -> None:
 
 
 def _continue(samples: dict[str, Opened], out: Path) -> None:
-    import polars as pl
-
+    from realtalk.cli.ei_options import warn_of_languages
     from realtalk.cli.printing import progress, say
+    from realtalk.measures.label_files import read_labels
     from realtalk.persona.registry import make_simulator
     from realtalk.persona.tables import READING, beyond, table_2
     from realtalk.persona.turns import tasks
     from realtalk.runs.persona import joined, run_persona
 
     corpus = samples["sample"].reading.corpus
-    labels = pl.read_parquet(out / "labels" / "sample" / "labels.parquet")
+    labels = read_labels(out / "labels" / "sample")
     asked = tasks(corpus, speaker="Mara", labels=labels)
     found = []
     with progress("continuing as Mara") as advance:
@@ -177,6 +182,7 @@ def _continue(samples: dict[str, Opened], out: Path) -> None:
             found.append(joined(name, [run])[0])
     _table(out, "persona", "Mara's first 30 turns, continued", *table_2(found, published=False))
     _table(out, "persona-beyond", "and beyond the paper", *beyond(found))
+    warn_of_languages(*(each.languages for each in found))
     say(READING)
 
 

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from realtalk.cli.ei_options import (
+    AsLabelled,
+    Figures,
+    Labellable,
+    Labelled,
+    Protocol,
+    label_corpus,
+    labels_of,
+    make_labeller,
+    one_protocol,
+    warn_of_languages,
+    warn_of_learned,
+)
 from realtalk.cli.options import FormatName, Gap, Json, Target, apart, opened, read_options
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from realtalk.chat import Corpus
-    from realtalk.measures.labels import Labeller, TurnInput
-
 __all__ = ["app"]
 
 _LABEL = "label"
-_WAYS = ("embedded", "hub", "judge")
 
 
 class _Group(TyperGroup):
@@ -38,29 +46,6 @@ app = typer.Typer(
     "describe speakers by eleven facets.",
     no_args_is_help=True,
 )
-
-Protocol = Annotated[
-    str,
-    typer.Option(
-        "--protocol",
-        metavar="NAME",
-        help="paper: turns are joined messages. released: as its code does it, and as its "
-        "Table 7 was made: every message alone, stability within sessions.",
-    ),
-]
-Figures = Annotated[
-    Path | None, typer.Option("--figures", metavar="DIR", help="Also draw: PNG, SVG and HTML.")
-]
-Labelled = Annotated[
-    Path, typer.Argument(metavar="LABELS", help="A folder that `realtalk ei PATH` wrote.")
-]
-Labellable = Annotated[
-    str,
-    typer.Argument(
-        metavar="PATH",
-        help="A folder that `realtalk ei PATH` wrote, or a corpus, which is labelled first.",
-    ),
-]
 
 
 @app.command(_LABEL)
@@ -103,7 +88,7 @@ def label(
     connections: Annotated[
         int, typer.Option("--connections", help="judge: questions under way at once.")
     ] = 10,
-    protocol: Protocol = "paper",
+    protocol: Protocol = "turns",
     figures: Figures = None,
     format_name: FormatName = None,
     gap: Gap = "6h",
@@ -111,7 +96,7 @@ def label(
 ) -> None:
     """Label every turn of a corpus and print the speakers' facets.
 
-    With --out writes labels.parquet (a row a turn, unscored with the reason) and
+    With --out writes labels.parquet (one row per turn, unscored with the reason) and
     speakers.parquet. By default nothing leaves this machine and nothing is downloaded.
     A judged run that was stopped goes on where it was: answers are kept in the cache.
 
@@ -127,20 +112,24 @@ def label(
 
         realtalk ei sample --measures judge --model openai-api/my/model --base-url URL -o judged
     """
-    from realtalk.cli.printing import print_json, say, show
+    from realtalk.cli.printing import end_unscored, print_json, say, show
     from realtalk.corpora.writing import write_parquet
     from realtalk.errors import RealtalkError
     from realtalk.facets import speaker_rows, speakers, speakers_frame, speakers_json
-    from realtalk.facets.values import rules_of
-    from realtalk.measures.label_files import write_labels
+    from realtalk.facets.protocols import rules_of
+    from realtalk.measures.label_files import why_unscored, write_labels
+    from realtalk.measures.languages import chat_languages
 
     rules_of(protocol)
-    labeller = _labeller(measures, model or [], prompts, ask, connections, base_url)
+    labeller = make_labeller(measures, model or [], prompts, ask, connections, base_url)
     if measures == "judge" and out is None:
         raise RealtalkError("a judged run needs a place for its labels", fix="name it: --out DIR")
     with opened(path, format_name, read_options(gap)) as found:
         corpus = found.reading.corpus
-        frame = _label(corpus, labeller, protocol, out)
+        frame = label_corpus(corpus, labeller, protocol, out)
+    warn_of_languages(chat_languages(frame))
+    if measures == "embedded":
+        warn_of_learned(corpus)
     described = speakers(frame, protocol)
     if out is not None:
         write_labels(frame, out, corpus, protocol)
@@ -164,86 +153,7 @@ def label(
             if written
             else "nothing to draw: no turn has a score"
         )
-
-
-def _label(
-    corpus: Corpus, labeller: Labeller, protocol: str, out: Path | None = None
-) -> pl.DataFrame:
-    from realtalk.cli.printing import progress
-    from realtalk.facets.values import rules_of
-    from realtalk.measures.label_files import refuse_other_labels
-    from realtalk.measures.labels import label_frame, turn_inputs
-
-    inputs = turn_inputs(corpus, rules_of(protocol).joined)
-    if out is not None:
-        turns = [(given.chat, len(given.ids)) for given in inputs]
-        refuse_other_labels(out, labeller.name, labeller.version, turns)
-    _warn_foreign(labeller, inputs)
-    with progress(f"labelling by {labeller.name}") as advance:
-        labels = labeller.label(inputs, advance)
-    return label_frame(inputs, labels, labeller.name, labeller.version)
-
-
-def _warn_foreign(labeller: Labeller, inputs: Sequence[TurnInput]) -> None:
-    from realtalk.cli.printing import warn
-    from realtalk.measures.embedded import EmbeddedLabeller
-
-    if not isinstance(labeller, EmbeddedLabeller):
-        return
-    for chat, turns in labeller.foreign_chats(inputs).items():
-        warn(
-            f"{chat}: hardly any English in {turns:,} turns; the encoder learned English, and "
-            "what it says here is not to be trusted. A language model may do better: "
-            "--measures judge"
-        )
-
-
-def _labeller(
-    way: str,
-    models: list[str],
-    prompts: Path | None,
-    ask: str,
-    connections: int,
-    base_url: str | None = None,
-) -> Labeller:
-    from realtalk.errors import RealtalkError
-    from realtalk.registry import suggest
-
-    for option, given, ways in (
-        ("--model", models, ("hub", "judge")),
-        ("--prompts", prompts, ("judge",)),
-        ("--base-url", base_url, ("judge",)),
-    ):
-        if given and way in _WAYS and way not in ways:
-            raise RealtalkError(
-                f"{option} is not for --measures {way}",
-                fix=f"add --measures {' or '.join(ways)}, or leave it out",
-            )
-    if way == "embedded":
-        from realtalk.measures.embedded import EmbeddedLabeller
-
-        return EmbeddedLabeller()
-    if way == "hub":
-        from realtalk.measures.hub import HubLabeller
-        from realtalk.measures.hub_models import parse_models
-
-        return HubLabeller(parse_models(models))
-    if way == "judge":
-        from realtalk.measures.judge import JudgeLabeller
-
-        if len(models) != 1:
-            raise RealtalkError(
-                "the judge needs one model", fix="name it: --model openai/gpt-4o-mini"
-            )
-        wanted = [part.strip() for part in ask.split(",") if part.strip()]
-        return JudgeLabeller(
-            models[0],
-            measures=wanted,
-            prompts=prompts,
-            base_url=base_url,
-            max_connections=connections,
-        )
-    raise suggest("way to measure", way, list(_WAYS))
+    end_unscored(why_unscored(frame))
 
 
 def _say_unscored(frame: pl.DataFrame) -> None:
@@ -252,32 +162,6 @@ def _say_unscored(frame: pl.DataFrame) -> None:
 
     for measure, reason, count in unscored_reasons(frame):
         say(f"unscored: {measure} for {count:,} of {frame.height:,} turns ({reason})")
-
-
-def _labels_of(target: str, protocol: str) -> pl.DataFrame:
-    """Labels that are there, or those of a corpus, made now by the embedded encoder."""
-    from realtalk.errors import RealtalkError
-    from realtalk.facets.values import rules_of
-    from realtalk.measures.label_files import of_messages, read_labels
-
-    path = Path(target)
-    if not (path / "labels.parquet").is_file() and path.suffix != ".parquet":
-        with opened(target, None, read_options("6h")) as found:
-            return _label(found.reading.corpus, _labeller("embedded", [], None, "", 1), protocol)
-    frame = read_labels(path)
-    if not rules_of(protocol).joined and (frame["message_ids"].list.len() > 1).any():
-        raise RealtalkError(
-            f"these labels are of joined turns, '{protocol}' wants them of messages",
-            where=target,
-            fix=f"make them with: realtalk ei PATH --protocol {protocol} --out DIR",
-        )
-    if rules_of(protocol).joined and of_messages(frame):
-        raise RealtalkError(
-            f"these labels are of single messages, '{protocol}' wants them of joined turns",
-            where=target,
-            fix="add --protocol released, or label again without it",
-        )
-    return frame
 
 
 @app.command()
@@ -295,6 +179,7 @@ def agree(first: Labelled, second: Labelled, json: Json = False) -> None:
     from realtalk.measures.label_files import read_labels
 
     found = agreement(read_labels(first), read_labels(second))
+    warn_of_languages(*found.languages)
     if json:
         print_json(found.to_json())
     else:
@@ -307,7 +192,7 @@ def agree(first: Labelled, second: Labelled, json: Json = False) -> None:
 
 @app.command()
 def consistency(
-    labels: Labellable, protocol: Protocol = "paper", figures: Figures = None, json: Json = False
+    labels: Labellable, protocol: AsLabelled = None, figures: Figures = None, json: Json = False
 ) -> None:
     """How much speakers differ from themselves between their chats, facet by facet.
 
@@ -320,8 +205,11 @@ def consistency(
     from realtalk.cli.printing import print_json, say, show
     from realtalk.facets import consistency as measure
     from realtalk.facets import consistency_json, consistency_rows
+    from realtalk.facets.consistency import consistency_languages
 
-    found = measure(_labels_of(labels, protocol), protocol)
+    protocol = one_protocol([labels], protocol)
+    found = measure(labels_of(labels, protocol), protocol)
+    warn_of_languages(consistency_languages(found))
     if json:
         print_json(consistency_json(found))
     else:
@@ -339,7 +227,7 @@ def consistency(
 def compare(
     first: Labellable,
     second: Labellable,
-    protocol: Protocol = "paper",
+    protocol: AsLabelled = None,
     figures: Figures = None,
     json: Json = False,
 ) -> None:
@@ -354,8 +242,10 @@ def compare(
     from realtalk.cli.printing import print_json, say, show, warn
     from realtalk.facets import compare as measure
     from realtalk.facets import comparison_rows, finding_rows, speakers
+    from realtalk.measures.languages import language_notes
 
-    one, two = (speakers(_labels_of(target, protocol), protocol) for target in (first, second))
+    sides, protocol = (first, second), one_protocol((first, second), protocol)
+    one, two = (speakers(labels_of(target, protocol), protocol) for target in sides)
     ways = [sorted({f"{who.measure} {who.version}" for who in side}) for side in (one, two)]
     if one and two and ways[0] != ways[1]:
         warn(
@@ -363,6 +253,9 @@ def compare(
             "the labellers and not the speakers"
         )
     found = measure(one, two, apart(first, second))
+    for name, spoken in zip(found.names, found.languages, strict=True):
+        for line in language_notes(spoken):
+            warn(f"{name}: {line}")
     if json:
         print_json(found.to_json())
     else:

@@ -7,8 +7,12 @@ Exit status: 0 all is well; 1 the command ran and found something wrong (`check`
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from realtalk import __version__
 from realtalk.cli import (
@@ -32,8 +36,36 @@ __all__ = ["app", "main"]
 _CUT_OFF = 141  # what a shell says of a program whose reader went away
 _INTERRUPTED = 130  # what typer exits with at Ctrl-C
 
+
+class _Commands(TyperGroup):
+    """The commands; what is wrong with a call is told without what would steer the terminal."""
+
+    def make_context(self, *args: Any, **named: Any) -> Any:
+        with _shown_safely():
+            return super().make_context(*args, **named)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _shown_safely():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _shown_safely() -> Iterator[None]:
+    from realtalk.cli.printing import printable
+
+    try:
+        yield
+    except Exception as found:
+        # Click's, or the one that newer versions of typer carry inside.
+        error: Any = found
+        if hasattr(error, "format_message") and isinstance(error.message, str):
+            error.message = printable(error.message)
+        raise
+
+
 app = typer.Typer(
     name="realtalk",
+    cls=_Commands,
     help="Long-term conversation: read real chats, check and describe them, "
     "and test what models make of them. Nothing leaves this machine.",
     no_args_is_help=True,
@@ -75,12 +107,13 @@ def _root(
 
 def main() -> None:
     """Runs the command; a RealtalkError is one line, anything else a traceback."""
+    from realtalk.cli.printing import printable
     from realtalk.errors import RealtalkError
 
     try:
         app(prog_name="realtalk")
     except RealtalkError as error:
-        sys.stderr.write(f"error: {error}\n")
+        sys.stderr.write(f"error: {printable(str(error))}\n")
         sys.exit(2)
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from realtalk.cli import persona_tune
+from realtalk.cli.ei_options import warn_of_languages
 from realtalk.cli.options import FormatName, Gap, Json, Target, named_run
 from realtalk.cli.persona_options import (
     BertLayer,
@@ -133,19 +134,22 @@ def simulate(
 
     Examples:
 
-        realtalk persona simulate sample --speaker Mara --out run
+        realtalk persona simulate sample --speaker Mara --out as-mara
 
         realtalk persona simulate data/realtalk --simulator constant --out constant
 
         realtalk persona simulate data/realtalk -s Akib --model openai/gpt-4o-mini --style --out llm
     """
-    from realtalk.cli.printing import progress
+    from realtalk.cli.printing import end_unscored, progress
     from realtalk.cli.probe_options import run_folder
     from realtalk.persona.registry import make_simulator
     from realtalk.persona.scoring import Scorer
     from realtalk.persona.turns import tasks_of
+    from realtalk.runs import refuse_other_folder
     from realtalk.runs.persona import run_persona
 
+    if out is not None:
+        refuse_other_folder(out)
     name, given = wanted_simulator(simulator, model, style, settings)
     made = make_simulator(name, given)
     semantics = semantics_of(bertscore, bertscore_layer)
@@ -165,6 +169,7 @@ def simulate(
     _print([found], json, are_published([Loaded(found, [*run.rows], [run])]), detailed=True)
     if out is not None:
         _say(f"the run is in {out}")
+    end_unscored(row["unscored"] for row in run.rows)
 
 
 @app.command()
@@ -218,6 +223,7 @@ def compare(first: RunNamed, second: RunNamed, json: Json = False) -> None:
     for line in measured_apart(sides):
         warn(line)
     found = test(a.rows, a.simulation, b.rows, b.simulation)
+    warn_of_languages(*found.languages)
     if json:
         print_json(found.to_json())
     else:
@@ -257,23 +263,26 @@ def sweep(
 
     Examples:
 
-        realtalk persona sweep sample --simulator retrieve --sessions 1,3 --out sweep
+        realtalk persona sweep sample --simulator retrieve --sessions 1,3 --out more-context
 
         realtalk persona sweep data/realtalk -s Akib --model openai/gpt-4o-mini --out akib
     """
-    from realtalk.cli.printing import print_json, progress, show
+    from realtalk.cli.printing import end_unscored, print_json, progress, show
     from realtalk.persona.registry import make_simulator
     from realtalk.persona.scoring import Scorer
     from realtalk.persona.tables import sweep as rows_of
     from realtalk.persona.turns import tasks_of
+    from realtalk.runs import refuse_other_runs
     from realtalk.runs.persona import run_persona
 
+    refuse_other_runs(out)
     numbers = numbers_of(sessions)
     name, given = wanted_simulator(simulator, model, style, settings)
     semantics = semantics_of(bertscore, bertscore_layer)
     corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
     scorer = Scorer(corpus, bertscore=semantics)
     found = {}
+    reasons: list[str | None] = []
     for number in numbers:
         here = {
             key: value.replace("{k}", str(number)) if isinstance(value, str) else value
@@ -292,11 +301,14 @@ def sweep(
                 progress=advance,
             )
         found[number] = run.simulation
+        reasons += [row["unscored"] for row in run.rows]
+    warn_of_languages(*(each.languages for each in found.values()))
     if json:
         print_json({str(number): each.to_json() for number, each in found.items()})
     else:
         show("context sessions", *rows_of(found))
     _say(f"the runs are in {out}")
+    end_unscored(reasons)
 
 
 @app.command()
@@ -367,6 +379,7 @@ def _print(found: list[Simulation], json: bool, published: bool, *, detailed: bo
     for each in found:
         for line in unscored_lines(each):
             say(line)
+    warn_of_languages(*(each.languages for each in found))
 
 
 def _say(line: str) -> None:

@@ -2,12 +2,17 @@
 
 Results go to standard output, everything else to standard error, so that
 `realtalk stats chat.zip --json | jq` works. Colours and bars only where a person looks.
+
+Names of people, chats and files come from others: whatever would steer the terminal or turn
+the line around is shown as what it is (`printable`), and nothing of it is markup.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +22,44 @@ if TYPE_CHECKING:
 
     from realtalk.corpora.reading import Progress
 
-__all__ = ["console", "print_json", "progress", "say", "show", "table", "warn"]
+__all__ = [
+    "console",
+    "end_unscored",
+    "print_json",
+    "print_text",
+    "printable",
+    "progress",
+    "say",
+    "show",
+    "table",
+    "warn",
+]
+
+# Control characters (ESC and the C1 block among them), and what turns the order of a line around.
+_STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
+_BEYOND_ASCII = re.compile(_STEERING.pattern.replace("\x00-\x1f", ""))
+_LINES_KEPT = re.compile(_STEERING.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    """Text that only shows: spaces for line ends (kept with `lines`), \\x1b for an escape."""
+
+    def shown(found: re.Match[str]) -> str:
+        sign = found[0]
+        if sign.isspace():
+            return " "
+        return f"\\x{ord(sign):02x}" if ord(sign) < 256 else f"\\u{ord(sign):04x}"
+
+    return (_LINES_KEPT if lines else _STEERING).sub(shown, text)
 
 
 def console(stderr: bool = False) -> Console:
     """A console that is as wide as the terminal, or 120 where there is none."""
     from rich.console import Console
 
-    made = Console(stderr=stderr, highlight=False)
+    made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     if not made.is_terminal:
-        made = Console(stderr=stderr, highlight=False, width=120)
+        made.width = 120
     return made
 
 
@@ -34,16 +67,25 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     """A table; numbers stand to the right, None as a dash."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
-    made = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    made = Table(
+        title=Text(printable(title)) if title else None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     for place, name in enumerate(columns):
         values = [row[place] for row in rows]
         numeric = bool(values) and all(isinstance(v, int | float | None) for v in values)
         made.add_column(
-            name, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric
+            Text(printable(name)),
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=numeric,
         )
     for row in rows:
-        made.add_row(*(cell(value) for value in row))
+        made.add_row(*(Text(cell(value)) for value in row))
     return made
 
 
@@ -63,12 +105,10 @@ def _groups(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -
 
 
 def cell(value: Any) -> str:
-    """A value as the report writes it; text that looks like rich's markup stays text."""
-    from rich.markup import escape
-
+    """A value as the report writes it."""
     from realtalk.report.cells import cell_text
 
-    return escape(cell_text(value))
+    return printable(cell_text(value))
 
 
 def show(
@@ -95,19 +135,45 @@ def show(
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output."""
+    import json
+
     import orjson
 
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:  # a file's name that is no text
+        text = json.dumps(value, indent=2)
+    # JSON leaves the C1 block and the marks of direction as they are; escaped they mean the same.
+    text = _BEYOND_ASCII.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    sys.stdout.write(f"{text}\n")
+
+
+def print_text(text: str) -> None:
+    """Text of several lines on standard output."""
+    sys.stdout.write(f"{printable(text, lines=True)}\n")
 
 
 def say(line: str) -> None:
     """A plain remark for the person, on standard error."""
-    console(stderr=True).print(line, markup=False, soft_wrap=True)
+    console(stderr=True).print(printable(line), soft_wrap=True)
 
 
 def warn(line: str) -> None:
     """A remark that should not be overlooked."""
-    console(stderr=True).print(f"note: {line}", style="yellow", markup=False, soft_wrap=True)
+    console(stderr=True).print(f"note: {printable(line)}", style="yellow", soft_wrap=True)
+
+
+def end_unscored(reasons: Iterable[str | None]) -> None:
+    """Ends with status 1 where nothing has a score: `reasons` are why, None of what has one."""
+    import typer
+
+    found = Counter(reasons)
+    if None in found:
+        return
+    (reason, count), *_ = [*found.most_common(1), ("there was nothing to score", 0)]
+    often = f" ({count:,} of {found.total():,})" if len(found) > 1 else ""
+    sys.stderr.write(f"error: nothing was scored: {reason}{often}\n")
+    raise typer.Exit(1)
 
 
 @contextmanager
@@ -118,17 +184,18 @@ def progress(title: str, always: bool = False) -> Iterator[Progress]:
 
     screen = console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[what]}"),
+        TextColumn("{task.fields[what]}", markup=False),
     )
     hidden = not (always or screen.is_terminal)
     with Bar(*columns, console=screen, disable=hidden, transient=not always) as bar:
-        task = bar.add_task(title, total=None, what="", visible=False)
+        task = bar.add_task(printable(title), total=None, what="", visible=False)
 
         def advance(done: int, total: int, what: str) -> None:
+            what = printable(what)
             bar.update(task, completed=done, total=total or None, what=what, visible=True)
 
         yield advance

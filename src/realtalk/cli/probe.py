@@ -34,6 +34,7 @@ from realtalk.cli.probe_options import (
     make_plan,
     make_reader,
     run_folder,
+    why_unscored,
 )
 
 if TYPE_CHECKING:
@@ -94,10 +95,10 @@ def run(
 
         realtalk probe sample --reader none --json
 
-        realtalk probe sample --memory recent --budget 1000,2000 --out run
+        realtalk probe sample --memory recent --budget 1000,2000 --out probe-recent
 
         realtalk probe data/realtalk --memory events --model openai/gpt-4o-mini --judge
-        anthropic/claude-sonnet-4-5 --out run
+        anthropic/claude-sonnet-4-5 --out probe-events
     """
     from realtalk.cli.printing import progress
     from realtalk.runs.probing import run_probe
@@ -119,7 +120,7 @@ def run(
     judging = make_judge(judge, prompts, connections)
     with run_folder(out) as folder, progress("probing") as advance:
         probed = run_probe(plan, folder, fresh=fresh, judge=judging, progress=advance)
-    _print(probed, corpus, json, out)
+    _print(probed, corpus, json, out, judge)
 
 
 @app.command()
@@ -137,9 +138,9 @@ def rescore(
 
     Examples:
 
-        realtalk probe rescore run
+        realtalk probe rescore probe-recent
 
-        realtalk probe rescore run --judge openai/gpt-4o-mini
+        realtalk probe rescore probe-recent --judge openai/gpt-4o-mini
     """
     from realtalk.cli.printing import progress, say
     from realtalk.errors import RealtalkError
@@ -155,7 +156,7 @@ def rescore(
     if judging is not None:
         with progress("judging") as advance:
             probed = judge_run(folder, judging, advance)
-    _print(probed, None, json, folder)
+    _print(probed, None, json, folder, judge)
 
 
 @app.command()
@@ -236,7 +237,7 @@ def score(
 
         realtalk probe score sample answers.jsonl
 
-        realtalk probe score sample answers.jsonl --judge openai/gpt-4o-mini --out run
+        realtalk probe score sample answers.jsonl --judge openai/gpt-4o-mini --out probe-answers
     """
     from realtalk.cli.printing import progress
     from realtalk.runs.probing import judge_run
@@ -249,11 +250,13 @@ def score(
         probed = score_answers(corpus, read_answers(answers), folder, fresh=fresh)
         if judging is not None:
             probed = judge_run(folder, judging, advance)
-    _print(probed, corpus, json, out)
+    _print(probed, corpus, json, out, judge)
 
 
-def _print(probed: Probed, corpus: Corpus | None, json: bool, out: Path | None) -> None:
-    from realtalk.cli.printing import print_json, say, show
+def _print(
+    probed: Probed, corpus: Corpus | None, json: bool, out: Path | None, judge: str | None
+) -> None:
+    from realtalk.cli.printing import end_unscored, print_json, say, show
     from realtalk.probing.published import is_published
     from realtalk.probing.tables import (
         answer_rows,
@@ -265,21 +268,25 @@ def _print(probed: Probed, corpus: Corpus | None, json: bool, out: Path | None) 
 
     scores = probed.scores
     if json:
-        print_json({"settings": dict(probed.settings), **scores.to_json()})
+        print_json(probed.to_json())
     else:
         memory, reader = (probed.settings[name]["name"] for name in ("memory", "reader"))
+        seen = " (in-sample)" if probed.cautions else ""
         if scores.retrieval is not None and scores.retrieval.overall.means:
-            show(f"{memory}: evidence found", *retrieval_rows(scores.retrieval))
+            show(f"{memory}: evidence found{seen}", *retrieval_rows(scores.retrieval))
         if scores.answers:
-            show(f"{memory}, read by {reader}", *answer_rows(scores))
+            show(f"{memory}, read by {reader}{seen}", *answer_rows(scores))
             if corpus is not None and is_published(corpus):
                 who = probed.model or reader
                 show("beside the REALTALK paper", *published_rows(scores, who, memory))
         show("what it cost", *cost_rows(scores))
-    for line in unscored_lines(scores):
+    for line in (*probed.cautions, *unscored_lines(scores)):
         say(line)
     if out is not None:
         say(f"the run is in {out}")
+    end_unscored(why_unscored(probed))
+    if judge is not None:
+        end_unscored(why_unscored(probed, judge))
 
 
 probe_several.register(app)

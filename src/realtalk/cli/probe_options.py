@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from realtalk.probing.asking import Plan
     from realtalk.probing.judging import Judge
     from realtalk.probing.readers import Reader
+    from realtalk.runs.probing import Probed
 
 __all__ = [
     "ONE_BUDGET",
@@ -42,6 +43,7 @@ __all__ = [
     "make_plan",
     "make_reader",
     "run_folder",
+    "why_unscored",
 ]
 
 ONE_BUDGET = "1000"
@@ -235,6 +237,23 @@ def make_judge(model: str | None, prompts: Path | None, connections: int) -> Jud
     from realtalk.probing.wording import load_wording
 
     return Judge(Asked(model, connections=connections), load_wording(prompts))
+
+
+def why_unscored(probed: Probed, judge: str | None = None) -> Iterator[str | None]:
+    """Of every question, or of every judgement where a judge was asked: None where it is scored.
+
+    Evidence that was found is a score where nobody was to answer, or somebody did.
+    """
+    from realtalk.probing.rows import BUDGET_SCORES, RANK_SCORES
+
+    if judge is not None:
+        yield from (each["unscored"] for each in probed.judgements if each["judge"] == judge)
+        return
+    silent = probed.settings["reader"]["name"] == "none"
+    for row in probed.rows:
+        found = any(row[name] is not None for name in (*RANK_SCORES, *BUDGET_SCORES))
+        scored = row["f1"] is not None or (found and (silent or row["answer"] is not None))
+        yield None if scored else row["unscored"] or "no question has evidence"
 
 
 @contextmanager

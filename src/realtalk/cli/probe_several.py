@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,7 +26,11 @@ from realtalk.cli.probe_options import (
     make_memory,
     make_plan,
     make_reader,
+    why_unscored,
 )
+
+if TYPE_CHECKING:
+    from realtalk.runs.probing import Probed
 
 __all__ = ["compare", "register", "sweep"]
 
@@ -61,6 +66,7 @@ def compare(
         realtalk probe compare events-run retrieved-run --budget 1000 --json
     """
     from realtalk.cli.printing import print_json, say, show, warn
+    from realtalk.probing.learned import in_sample
     from realtalk.probing.scoring import compare_runs, question_scores, refuse_other_questions
     from realtalk.probing.tables import comparison_lines, comparison_rows, independent_rows
     from realtalk.runs.probing import load_probe, refuse_other_formulas
@@ -80,11 +86,13 @@ def compare(
         warn("the runs were made from different states of their corpus")
     found = compare_runs(scores[0], scores[1], apart(str(first), str(second)))
     if json:
-        print_json(found.to_json())
+        print_json(
+            found.to_json() | {"in_sample": [in_sample(side.rows, side.settings) for side in sides]}
+        )
     else:
         show("the second run against the first, on the same questions", *comparison_rows(found))
         show("as if questions were independent of their chats", *independent_rows(found))
-    for line in comparison_lines(found):
+    for line in (*_cautions(dict(zip(found.names, sides, strict=True))), *comparison_lines(found)):
         say(line)
 
 
@@ -120,10 +128,11 @@ def sweep(
 
         realtalk probe sweep sample --memories recent,events,whole --budgets 500,1000 --out sweep
     """
-    from realtalk.cli.printing import print_json, progress, say, show
+    from realtalk.cli.printing import end_unscored, print_json, progress, say, show
     from realtalk.errors import RealtalkError
     from realtalk.probing.pictures import draw_sweep
     from realtalk.probing.tables import sweep_rows
+    from realtalk.runs import refuse_other_runs
     from realtalk.runs.probing import run_probe
     from realtalk.stats.figures import save_figures
 
@@ -144,13 +153,22 @@ def sweep(
         )
         for name in names
     }
-    scores = {}
+    refuse_other_runs(out)
+    runs = {}
     for name, plan in plans.items():
         with progress(name) as advance:
-            scores[name] = run_probe(plan, out / name, fresh=fresh, progress=advance).scores
+            runs[name] = run_probe(plan, out / name, fresh=fresh, progress=advance)
+    scores = {name: each.scores for name, each in runs.items()}
     if json:
-        print_json({name: each.to_json() for name, each in scores.items()})
+        print_json({name: each.to_json() for name, each in runs.items()})
     else:
         show("memories and budgets", *sweep_rows(scores))
+    for line in _cautions(runs):
+        say(line)
     paths = save_figures(draw_sweep(scores), out / "figures")
     say(f"wrote {len(paths)} files to {out / 'figures'}")
+    end_unscored(reason for each in runs.values() for reason in why_unscored(each))
+
+
+def _cautions(runs: Mapping[str, Probed]) -> list[str]:
+    return [f"{name}: {line}" for name, each in runs.items() for line in each.cautions]

@@ -45,7 +45,7 @@ def studio(
         typer.Option(
             "--labels",
             metavar="DIR",
-            help="EI labels that `realtalk ei --out` wrote; else they are made as you read.",
+            help="EI labels that `realtalk ei PATH --out` wrote; else they are made as you read.",
         ),
     ] = None,
     format_name: FormatName = None,
@@ -79,11 +79,14 @@ def studio(
     from realtalk.studio.values import checked_name
 
     name = checked_name(annotator) if annotator else _user()
-    strips = read_strips(labels) if labels else None
     with opened(path, format_name, read_options(gap)) as found:
         shelf = Shelf(found.reading.corpus)
+        strips = read_strips(labels, found.reading.corpus) if labels else None
     place = annotations or Path(f"{file_stem(shelf.name)}-annotations.sqlite")
-    desk = Desk(shelf, Store.open(place), name, strips)
+    store = Store.open(place)
+    for note in store.notes:
+        say(f"{place}: {note}")
+    desk = Desk(shelf, store, name, strips)
     try:
         with Server.start(desk, port) as server:
             _show(server.url, place, json)

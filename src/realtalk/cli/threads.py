@@ -144,13 +144,13 @@ def run(
 
     Examples:
 
-        realtalk threads run sample-threads --task sentiment --predictor regression --out run
+        realtalk threads run sample-threads --task sentiment --predictor regression --out replies
 
         realtalk threads run posts.json --task impact --setting p-conv,p-nonconv -p mean --out mean
 
         realtalk threads run posts.json -t next_text --model openai/gpt-4o-mini --limit 500 --out m
     """
-    from realtalk.cli.printing import progress, say
+    from realtalk.cli.printing import end_unscored, progress, say
     from realtalk.cli.probe_options import run_folder
     from realtalk.runs.threads import run_threads
     from realtalk.threads.registry import make_predictor
@@ -172,6 +172,7 @@ def run(
     _print([found.summary], json, published=False, domains=False)
     if out is not None:
         say(f"the run is in {out}")
+    end_unscored(row["unscored"] or row["untold"] for row in found.rows)
 
 
 @app.command()
@@ -360,7 +361,7 @@ def _show_prompt(
     prompts: Path | None,
     json: bool,
 ) -> None:
-    from realtalk.cli.printing import print_json
+    from realtalk.cli.printing import print_json, print_text
     from realtalk.errors import RealtalkError
     from realtalk.threads.asking import BUDGET
     from realtalk.threads.prompting import load_prompts, prompt
@@ -380,4 +381,4 @@ def _show_prompt(
     if json:
         print_json({"key": sample.key, "setting": setting, "prompt": text})
     else:
-        typer.echo(text)
+        print_text(text)

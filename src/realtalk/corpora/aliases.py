@@ -20,7 +20,8 @@ from realtalk.chat import Alias, Event, Message, Question, Session
 
 __all__ = ["learn"]
 
-_NAME = r"([A-Z][\w’'-]*[a-z]\w*)"
+# No name is longer, and two unbounded runs side by side take the square of their length.
+_NAME = r"([A-Z][\w’'-]{0,40}[a-z]\w{0,20})"
 _SAYS = re.compile(
     rf"\b(?:[Mm]y name(?:'s|’s| is)|[Nn]ame(?:'s|’s)|(?:[Cc]all|calls|called) me) {_NAME}"
 )
@@ -29,6 +30,12 @@ _SAYS = re.compile(
 _IS = re.compile(
     rf"\b(?:I'm|I’m|I am|[Tt]his is) {_NAME}(?=\s*(?:$|[.,!?)]|and you|by the way|btw|nice))"
 )
+# "hey Kate", "thanks, Kate", "Kate!"; the name is looked at only, so it may begin the next call.
+_CALLS = re.compile(
+    r"(?:\b(?:[Hh]ey|[Hh]i|[Hh]ello|[Tt]hanks|[Mm]eet you|[Mm]orning|[Nn]ight),? |, )"
+    rf"(?={_NAME})|^(?={_NAME}[,!])"
+)
+_ENDS = re.compile(r"(?<=\w)\b")
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _ASKS_NAME = re.compile(r"\bname\b", re.IGNORECASE)
 _NOT_NAMES = frozenset(
@@ -38,6 +45,8 @@ _NOT_NAMES = frozenset(
     Saturday Sunday""".split()  # noqa: SIM905 - words read better than quotes
 )
 _INTRODUCTIONS = 3  # people introduce themselves in the first sessions
+_MOST_COMPARED = 100_000  # words with names: in a crowd nobody can tell whose name is misspelt
+_LONGEST_WORD = 60
 _ALIKE = 0.72  # Faheem/Fahim .73, Aqib/Akib .75, Nicole/Nicolas .77 (caught by use in the chat)
 
 
@@ -56,7 +65,7 @@ def learn(
         if name.casefold() not in taken and name not in _NOT_NAMES:
             claims.setdefault(name, {}).setdefault(speaker, source)
 
-    subjects = {speaker: _subjects(events, speaker) for speaker in speakers}
+    subjects = _subjects(events, speakers)
     for name, speaker, source in _introductions(sessions, subjects, questions):
         claim(name, speaker, source)
     for speaker, counts in subjects.items():
@@ -65,8 +74,8 @@ def learn(
             if count >= 2 and 2 * count >= total:
                 claim(name, speaker, "events")
     for speaker in speakers:
-        first = speaker.split()[0] if " " in speaker else ""
-        if len(first) > 2 and first.isalpha():
+        first, *rest = speaker.split() or [""]
+        if rest and len(first) > 2 and first.isalpha():
             claim(first, speaker, "name")
     settled = {name: next(iter(by.items())) for name, by in claims.items() if len(by) == 1}
     aliases = [Alias(name, speaker, source) for name, (speaker, source) in settled.items()]
@@ -82,6 +91,7 @@ def _introductions(
     questions: Sequence[Question],
 ) -> Iterable[tuple[str, str, str]]:
     asked = {word for question in questions for word in _WORD.findall(question.text)}
+    called = _called(sessions)
     previous: Message | None = None
     for session in sessions[:_INTRODUCTIONS]:
         for message in session.messages:
@@ -90,32 +100,34 @@ def _introductions(
             for name in _IS.findall(message.text):
                 answers = previous is not None and _ASKS_NAME.search(previous.text)
                 noted = name in asked or name in subjects.get(message.speaker, ())
-                if answers or noted or _addressed(name, message.speaker, sessions):
+                if answers or noted or called.get(name, set()) - {message.speaker}:
                     yield name, message.speaker, message.id
             previous = message
 
 
-def _addressed(name: str, speaker: str, sessions: Sequence[Session]) -> bool:
-    """Whether somebody else calls them so: "hey Kate", "thanks, Kate", "Kate!"."""
-    call = re.compile(
-        rf"(?:\b(?:[Hh]ey|[Hh]i|[Hh]ello|[Tt]hanks|[Mm]eet you|[Mm]orning|[Nn]ight),? {name}\b)"
-        rf"|(?:, {name}\b)|(?:^{name}[,!])"
-    )
-    return any(
-        message.speaker != speaker and call.search(message.text)
-        for session in sessions
-        for message in session.messages
-    )
+def _called(sessions: Sequence[Session]) -> dict[str, set[str]]:
+    """Who calls somebody by each name; two of them are enough to know that another does."""
+    callers: dict[str, set[str]] = {}
+    for session in sessions:
+        for message in session.messages:
+            for found in _CALLS.finditer(message.text):
+                name = found[1] or found[2]
+                # "hey Kate's" and "hey Kate-Ann" call Kate, too.
+                for end in _ENDS.finditer(name):
+                    known = callers.setdefault(name[: end.start()], set())
+                    if len(known) < 2:
+                        known.add(message.speaker)
+    return callers
 
 
-def _subjects(events: Sequence[Event], speaker: str) -> Counter[str]:
-    """The first words of a speaker's events, where capitalised."""
-    firsts: Counter[str] = Counter()
+def _subjects(events: Sequence[Event], speakers: Sequence[str]) -> dict[str, Counter[str]]:
+    """The first words of each speaker's events, where capitalised."""
+    firsts: dict[str, Counter[str]] = {speaker: Counter() for speaker in speakers}
     for event in events:
-        if event.kind == "event" and event.speaker == speaker:
+        if event.kind == "event" and event.speaker in firsts:
             word = _WORD.match(event.text.strip())
             if word and word[0][0].isupper():
-                firsts[_bare(word[0])] += 1
+                firsts[event.speaker][_bare(word[0])] += 1
     return firsts
 
 
@@ -142,10 +154,12 @@ def _misspellings(
     ):
         for text in texts:
             for word in _WORD.findall(text):
-                if word[0].isupper() and len(word) > 3:
+                if word[0].isupper() and 3 < len(word) <= _LONGEST_WORD:
                     written.setdefault(_bare(word), source)
-    names = {name.casefold(): speaker for name, speaker in known.items()}
-    found = []
+    names = {name.casefold(): speaker for name, speaker in known.items() if name}
+    found: list[Alias] = []
+    if len(written) * len(names) > _MOST_COMPARED:
+        return found
     for word, source in written.items():
         plain = word.casefold()
         if plain in names or plain in said or word in _NOT_NAMES:
@@ -157,4 +171,6 @@ def _misspellings(
 
 
 def _alike(word: str, name: str) -> bool:
-    return word[0] == name[0] and difflib.SequenceMatcher(None, word, name).ratio() >= _ALIKE
+    if word[0] != name[0] or len(name) > _LONGEST_WORD:
+        return False
+    return difflib.SequenceMatcher(None, word, name).ratio() >= _ALIKE

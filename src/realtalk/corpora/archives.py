@@ -1,7 +1,7 @@
 """Zip archives that many files are read from: each is opened, listed and unpacked once.
 
     archives = Archives()
-    outer = Zip("export.zip", size, path=Path("export.zip"))
+    outer = Zip("export.zip", path=Path("export.zip"))
     archives.listed(outer)        → {"chats/inner.zip": ZipInfo, ...}
     archives.open(outer, info)    → a stream of one file; several may be read side by side
 
@@ -25,6 +25,7 @@ from pathlib import Path
 from threading import RLock
 from typing import IO
 
+from realtalk.corpora.limits import Allowance, Measure
 from realtalk.errors import RealtalkError
 
 __all__ = ["MAX_KEPT_BYTES", "MAX_OPEN", "UNPACKING_ERRORS", "Archives", "Zip"]
@@ -46,9 +47,9 @@ class Zip:
     """Where an archive lies: on disk, or inside of something that `opener` opens."""
 
     where: str
-    size: int  # as claimed; what is read counts
     path: Path | None = None
     opener: Callable[[], IO[bytes]] | None = None
+    allowance: Allowance | None = None  # what all that is in it may unpack to
     number: int = field(default_factory=lambda: next(_numbers), init=False)
 
 
@@ -110,11 +111,15 @@ def _unpacked(place: Zip) -> tuple[Path | IO[bytes], int]:
     if place.path is not None:
         return place.path, 0
     assert place.opener is not None
-    if place.size <= MAX_KEPT_BYTES:
-        with place.opener() as stream:
-            data = stream.read(MAX_KEPT_BYTES + 1)
-        if len(data) <= MAX_KEPT_BYTES:
-            return io.BytesIO(data), len(data)
+    measure, kept = Measure(), io.BytesIO()
+    with place.opener() as stream:
+        while kept.tell() <= MAX_KEPT_BYTES and (chunk := stream.read(1 << 20)):
+            kept.write(chunk)
+            if place.allowance is not None:
+                measure.add(chunk)
+                place.allowance.note(place.opener, measure)
+    if (size := kept.tell()) <= MAX_KEPT_BYTES:
+        return kept, size
     return place.opener(), 0
 
 

@@ -307,7 +307,8 @@ def remove(items: Iterable[Item]) -> Removed:
                 left.append((path, f"cannot be removed ({error.strerror})"))
                 break
             files, size = files + 1, size + known.st_size
-            _tidy(item.folder, path.parent)
+            if item.kind.folders or path.parent != item.folder:  # the temporary folder stays
+                _tidy(item.folder, path.parent)
     return Removed(files, size, tuple(left))
 
 

@@ -111,6 +111,7 @@ Entry = tuple[str, str, str]
 
 def _messages(chat: Chat) -> Iterator[Entry]:
     seen: set[str] = set()
+    listed = frozenset(chat.speakers)
     untimed = foreign = total = 0
     last_session = None
     for session in chat.sessions:
@@ -126,7 +127,7 @@ def _messages(chat: Chat) -> Iterator[Entry]:
             if message.id in seen:
                 yield "duplicate-id", message.id, where
             seen.add(message.id)
-            if message.speaker not in chat.speakers:
+            if message.speaker not in listed:
                 yield "speaker-unlisted", message.id, ""
             if not (message.text.strip() or message.attachments or message.deleted):
                 yield "message-empty", message.id, ""

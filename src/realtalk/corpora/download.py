@@ -23,6 +23,7 @@ from typing import Literal
 from urllib.parse import quote, urlsplit
 
 from realtalk.corpora.reading import Progress, silent
+from realtalk.corpora.writing import private_folder
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
@@ -309,6 +310,7 @@ def _attempts(
         if attempt:
             time.sleep(_PAUSE * 2 ** (attempt - 1))
         try:
+            private_folder(folder)
             pooch.retrieve(
                 url,
                 f"sha256:{file.sha256}",

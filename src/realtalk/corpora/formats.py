@@ -44,6 +44,10 @@ def detect(source: Source) -> str:
     for name in FORMATS:
         if FORMATS[name].sniff(source):
             return name
+    if len(source.members) == 1 and source.having(".xlsx"):
+        return "sheet"  # its reader says what is wrong with it
+    for member in source.members[:3]:
+        member.head()  # says so where it is damaged, or out of proportion
     raise RealtalkError(
         "the format is not recognised",
         where=str(source.path),

@@ -1,6 +1,7 @@
 """JSON files of unknown origin into Python values, or one clear error.
 
     load(member)            → the parsed value
+    items(member)           → the values of an outermost list, one at a time
     head_keys(member)       → {"name", "messages", "type"}: keys seen in the first 64 KB
 
 Sniffing looks at key names in the head only, so a 1 GB file is told apart in a millisecond.
@@ -9,18 +10,32 @@ Sniffing looks at key names in the head only, so a 1 GB file is told apart in a 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import IO, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import ijson
 import orjson
 
 from realtalk.corpora.endings import utf16
+from realtalk.corpora.limits import DEEPEST
 from realtalk.corpora.source import Member
 from realtalk.errors import RealtalkError
 
-__all__ = ["decoded", "from_epoch", "head_keys", "head_text", "load", "text_of", "zone"]
+__all__ = [
+    "decoded",
+    "from_epoch",
+    "head_keys",
+    "head_text",
+    "items",
+    "load",
+    "skip_mark",
+    "text_of",
+    "zone",
+]
 
+_BOM = b"\xef\xbb\xbf"
 _KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
 
 
@@ -29,7 +44,7 @@ def load(member: Member) -> Any:
     data = member.read()
     if utf16(data):
         data = decoded(data).encode("utf-8", "replace")
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    data = data.removeprefix(_BOM)
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -41,6 +56,63 @@ def load(member: Member) -> Any:
                 fix="the file was cut off: export, download or copy it again",
             ) from error
         raise RealtalkError(f"not valid JSON ({place})", where=member.where) from error
+
+
+def items(member: Member) -> Iterator[Any]:
+    """The values of a list that may be larger than the memory.
+
+    Built here and not by the parser, whose memory grows with the square of the depth.
+    """
+    with member.open() as stream:
+        skip_mark(stream)
+        events = ijson.basic_parse(stream, use_float=True, buf_size=1 << 18)
+        try:
+            if next(events, ("", None))[0] != "start_array":
+                return
+            for event, value in events:
+                if event == "end_array":
+                    break
+                yield _built(event, value, events, member)
+            for _ in events:  # whatever stands behind the list is a fault
+                pass
+        # ijson's own message quotes the text around the fault.
+        except (ijson.JSONError, ValueError, OverflowError) as error:
+            raise RealtalkError("not valid JSON", where=member.where) from error
+
+
+def _built(begins: str, scalar: Any, events: Iterator[tuple[str, Any]], member: Member) -> Any:
+    """One value, to its end."""
+    if begins not in ("start_map", "start_array"):
+        return scalar
+    outer: list[Any] = []
+    keys: list[str] = []
+    inner: Any = {} if begins == "start_map" else []
+    for event, value in events:
+        made = value
+        if event == "map_key":
+            keys.append(value)
+            continue
+        if event in ("start_map", "start_array"):
+            outer.append(inner)
+            inner = {} if event == "start_map" else []
+            if len(outer) > DEEPEST:
+                raise RealtalkError("holds JSON nested too deeply", where=member.where)
+            continue
+        if event in ("end_map", "end_array"):
+            if not outer:
+                return inner
+            made, inner = inner, outer.pop()
+        if isinstance(inner, dict):
+            inner[keys.pop()] = made
+        else:
+            inner.append(made)
+    return inner
+
+
+def skip_mark(stream: IO[bytes]) -> None:
+    """Passes over a byte-order mark."""
+    if stream.peek(3)[:3] == _BOM:  # type: ignore[attr-defined]
+        stream.read(3)
 
 
 def decoded(data: bytes) -> str:

@@ -1,4 +1,4 @@
-"""UniqueNames that two things would share, made unique: the one way in which every reader does it.
+"""Names that two things would share, made unique: the one way in which every reader does it.
 
     names = UniqueNames()
     [names.free(name) for name in ("Family", "Family", "Family")]
@@ -6,8 +6,8 @@
     UniqueNames("{}-{}").free(...)                       → "Family-2", as research formats write it
     UniqueNames("{}-{}", is_file=True)                   → "family" after "Family" is "family-2"
 
-The first keeps its name, a later one gets the first number that is free. UniqueNames are compared
-as they are: "Ann" and "ann" are two people. UniqueNames of files are compared as the pickiest file
+The first keeps its name, a later one gets the first number that is free. Names are compared
+as they are: "Ann" and "ann" are two people. Names of files are compared as the pickiest file
 system does, where those two would be one file.
 """
 

@@ -10,7 +10,7 @@ A reader builds whichever of the two forms it can build fast; the other is deriv
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -83,13 +83,15 @@ class Ledger:
                 f"messages + {self.system} system + {len(self.leftovers)} left over"
             )
 
-    def __add__(self, other: Ledger) -> Ledger:
+    @staticmethod
+    def sum(unit: str, parts: Sequence[Ledger]) -> Ledger:
+        """All parts as one, in one go: to add a hundred thousand chats one by one takes hours."""
         return Ledger(
-            self.unit if self.unit == other.unit else "entries",
-            self.total + other.total,
-            self.in_messages + other.in_messages,
-            self.system + other.system,
-            self.leftovers + other.leftovers,
+            unit if all(part.unit == unit for part in parts) else "entries",
+            sum(part.total for part in parts),
+            sum(part.in_messages for part in parts),
+            sum(part.system for part in parts),
+            tuple(left for part in parts for left in part.leftovers),
         )
 
     def __str__(self) -> str:

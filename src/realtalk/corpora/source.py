@@ -8,7 +8,7 @@ without caring which it was:
 
 A folder or archive that holds archives and no text beside them is read as what is in
 those. Nothing is ever extracted to disk, so a hostile archive cannot write anywhere;
-sizes are bounded by what is really read, not by what the archive claims.
+sizes are bounded by what is really read, not by what the archive claims (`limits`).
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import os
+import re
+import stat
 import sys
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -26,15 +29,18 @@ from typing import IO, cast
 
 from realtalk.corpora.archives import UNPACKING_ERRORS, Archives, Zip
 from realtalk.corpora.endings import ending
+from realtalk.corpora.limits import LONGEST_NAME, MOST_PIPED_BYTES, Allowance, Measure, raised
 from realtalk.errors import RealtalkError
 
-__all__ = ["MAX_FILES", "MAX_MEMBER_BYTES", "STANDARD_INPUT", "Member", "Source"]
+__all__ = ["MAX_FILES", "MAX_MEMBER_BYTES", "STANDARD_INPUT", "Member", "Source", "matching"]
 
 STANDARD_INPUT = "-"
 
 MAX_MEMBER_BYTES = 4 << 30  # one text: a million messages is about 0.1 GB
 MAX_FILES = 200_000
 _HEAD = 1 << 16
+_BUFFER = 1 << 17
+_LOOKED_INTO = 256  # files, before a folder is called foreign
 _TEXT_SUFFIXES = (".txt", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".html", ".md")
 _GZIP = b"\x1f\x8b"
 
@@ -42,11 +48,16 @@ _GZIP = b"\x1f\x8b"
 class _Bounded(io.RawIOBase):
     """A stream that refuses to yield more than `limit` bytes and reports decoding trouble."""
 
-    def __init__(self, raw: IO[bytes], limit: int, where: str, packed: bool) -> None:
+    def __init__(
+        self, member: Member, raw: IO[bytes], packed: bool, allowance: Allowance | None
+    ) -> None:
         self._opened = raw  # unpacking a .gz does not close what it unpacks
         self._raw = cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb")) if packed else raw
-        self._left = limit
-        self._where = where
+        self._left = raised(MAX_MEMBER_BYTES)
+        self._where = member.where
+        self._member = member.opener  # tells it from others, also where two names are equal
+        self._allowance = allowance
+        self._measure = Measure()
 
     def readable(self) -> bool:
         return True
@@ -64,6 +75,9 @@ class _Bounded(io.RawIOBase):
         self._left -= len(data)
         if self._left < 0:
             raise RealtalkError("is larger than the reading limit", where=self._where)
+        if self._allowance is not None:
+            self._measure.add(data)
+            self._allowance.note(self._member, self._measure)
         view[: len(data)] = data
         return len(data)
 
@@ -84,6 +98,7 @@ class Member:
     where: str = ""
     path: Path | None = None  # where it lies plainly on disk, for readers that can map it
     ending: str = ""  # what its content says where its name tells nothing, or a wrong thing
+    allowance: Allowance | None = field(default=None, repr=False, compare=False)  # of an archive
 
     @property
     def stem(self) -> str:
@@ -102,8 +117,11 @@ class Member:
     def open(self) -> IO[bytes]:
         """A fresh stream from the start; .gz is unpacked on the way."""
         packed = self.name.lower().endswith(".gz")
-        stream = _Bounded(self.opener(), MAX_MEMBER_BYTES, self.where, packed)
-        return io.BufferedReader(stream, 1 << 20)
+        return self._stream(packed, self.allowance or Allowance(self.size, self.where))
+
+    def _stream(self, packed: bool, allowance: Allowance | None) -> io.BufferedReader:
+        stream = _Bounded(self, self.opener(), packed, allowance)
+        return io.BufferedReader(stream, _BUFFER)
 
     def read(self) -> bytes:
         with self.open() as stream:
@@ -117,7 +135,7 @@ class Member:
     def sha256(self) -> str:
         """Of the bytes as they lie (packed, for a .gz)."""
         digest = hashlib.sha256()
-        with self.opener() as stream:
+        with self._stream(packed=False, allowance=self.allowance) as stream:
             while chunk := stream.read(1 << 20):
                 digest.update(chunk)
         return digest.hexdigest()
@@ -141,18 +159,22 @@ class Source:
             if path.is_dir():
                 return Source(path, _folder(path))
             if not path.exists():
-                raise RealtalkError("no such file or folder", where=str(path), fix="check the path")
+                raise RealtalkError("no such file or folder", where=str(path), fix=_elsewhere(path))
             if not path.is_file():
                 with path.open("rb") as stream:
                     return _piped(stream, path.name)
             if path.stat().st_size == 0:
                 raise RealtalkError("the file is empty", where=str(path))
             if zipfile.is_zipfile(path) and path.suffix.lower() != ".xlsx":
-                place = Zip(str(path), path.stat().st_size, path)
+                size = path.stat().st_size
+                place = Zip(str(path), path, allowance=Allowance(size, str(path)))
                 return Source(path, _zip(place, Archives()))
             return Source(path, (_told(_file(path, path.name)),))
         except PermissionError as error:
             raise RealtalkError("permission denied", where=str(path)) from error
+        except (OSError, ValueError) as error:  # a socket; a name with a NUL, or too long
+            reason = getattr(error, "strerror", None) or "no such name is possible"
+            raise RealtalkError(f"cannot be opened ({reason})", where=str(path)) from error
 
     @property
     def name(self) -> str:
@@ -164,6 +186,37 @@ class Source:
         return tuple(member for member in self.members if member.suffix in suffixes)
 
 
+def _elsewhere(path: Path) -> str:
+    """What to do about a path that is not there; a published corpus is named by its place."""
+    from realtalk.corpora.download import DATASETS
+
+    name = str(path)
+    return f'name it as "$(realtalk data get {name})"' if name in DATASETS else "check the path"
+
+
+def matching(
+    source: Source,
+    suffixes: tuple[str, ...],
+    check: Callable[[Member], bool],
+    limit: int = _LOOKED_INTO,
+    named: re.Pattern[str] | None = None,
+) -> Iterator[Member]:
+    """Members that pass a check of their head; trouble with one means that it does not.
+
+    `named` narrows by name before the limit counts: an export may hold thousands of other files.
+    """
+    members = source.having(*suffixes)
+    if named is not None:
+        members = tuple(member for member in members if named.search(member.name))
+    for member in members[: limit or None]:
+        try:
+            fits = check(member)
+        except (RealtalkError, OSError, ValueError):
+            fits = False
+        if fits:
+            yield member
+
+
 def _plain_stem(name: str) -> str:
     for suffix in (".gz", ".zip", *_TEXT_SUFFIXES):
         if name.lower().endswith(suffix):
@@ -172,7 +225,12 @@ def _plain_stem(name: str) -> str:
 
 
 def _file(path: Path, name: str) -> Member:
-    return Member(name, path.stat().st_size, lambda: path.open("rb"), str(path), path)
+    return Member(_short(name), path.stat().st_size, lambda: path.open("rb"), str(path), path)
+
+
+def _short(name: str) -> str:
+    """A name that a million messages can carry along; its end tells what it is."""
+    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
 
 
 def _hidden(name: str) -> bool:
@@ -200,17 +258,44 @@ def _told(member: Member) -> Member:
 
 def _piped(stream: IO[bytes], name: str) -> Source:
     """What comes through a pipe: it can be read once only, so it is kept."""
-    data = stream.read(MAX_MEMBER_BYTES + 1)
+    most = raised(MOST_PIPED_BYTES)
+    data = _all_of(stream, name, most)
     if not data:
         raise RealtalkError("nothing came through the pipe", where=name)
-    if len(data) > MAX_MEMBER_BYTES:
-        raise RealtalkError("is larger than the reading limit", where=name)
     if zipfile.is_zipfile(io.BytesIO(data)):
-        place = Zip(name, len(data), opener=lambda: io.BytesIO(data))
+        allowance = Allowance(len(data), name)
+        place = Zip(name, opener=lambda: io.BytesIO(data), allowance=allowance)
         return Source(Path(name), _zip(place, Archives()))
     packed = ".gz" if data.startswith(_GZIP) else ""
     member = Member(f"{name}{packed}", len(data), lambda: io.BytesIO(data), name)
     return Source(Path(name), (_told(member),))
+
+
+def _all_of(stream: IO[bytes], name: str, most: int) -> bytes:
+    if _is_device(stream):
+        raise RealtalkError("is a device, not a file", where=name, fix="name a file or a folder")
+    kept = io.BytesIO()
+    while chunk := stream.read(1 << 20):
+        if kept.tell() + len(chunk) > most:
+            raise RealtalkError(
+                f"more than {most / 1e6:,.0f} MB came through the pipe",
+                where=name,
+                fix="save it as a file and read that: files are not kept in memory",
+            )
+        kept.write(chunk)
+    return kept.getvalue()
+
+
+def _is_device(stream: IO[bytes]) -> bool:
+    """Whether it is a disk or an endless source such as /dev/zero; terminals and /dev/null end."""
+    try:
+        told = os.fstat(stream.fileno())
+    except (OSError, ValueError, AttributeError):
+        return False  # what stands for a stream in a program
+    if stat.S_ISCHR(told.st_mode):
+        null = Path(os.devnull).stat()
+        return not stream.isatty() and told.st_rdev != null.st_rdev
+    return stat.S_ISBLK(told.st_mode)
 
 
 def _folder(path: Path) -> tuple[Member, ...]:
@@ -236,9 +321,10 @@ def _unpacked(members: tuple[Member, ...], archives: Archives) -> tuple[Member, 
     found = [member for member in members if member.suffix != ".zip"]
     for member in packed:
         inside = member.name[: -len(".zip")]
-        place = Zip(member.where, member.size, member.path, member.opener)
+        allowance = member.allowance or Allowance(member.size, member.where)
+        place = Zip(member.where, member.path, member.opener, allowance)
         for each in _zip(place, archives, nested=True):
-            found.append(replace(each, name=f"{inside}/{each.name}"))
+            found.append(replace(each, name=_short(f"{inside}/{each.name}")))
     _bounded_count((member.name for member in found), members[0].where)
     return tuple(sorted(found, key=lambda member: member.name))
 
@@ -250,10 +336,11 @@ def _zip(place: Zip, archives: Archives, *, nested: bool = False) -> tuple[Membe
         raise RealtalkError("the archive holds no files", where=place.where)
     members = tuple(
         Member(
-            name,
+            _short(name),
             infos[name].file_size,
             partial(archives.open, place, infos[name]),
-            f"{place.where}/{name}",
+            f"{place.where}/{_short(name)}",
+            allowance=place.allowance,
         )
         for name in _bounded_count(infos, place.where)
     )

@@ -9,8 +9,6 @@ corpus. DuckDB, Spark, pandas and polars read the Parquet files as they are.
 
 from __future__ import annotations
 
-import secrets
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -25,6 +23,7 @@ from realtalk.chat import Alias
 from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.corpora.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables
+from realtalk.corpora.writing import whole_folder
 from realtalk.errors import RealtalkError
 
 __all__ = ["LAYOUT", "is_stored", "load", "provenance", "store"]
@@ -48,28 +47,21 @@ def store(
                 where=str(folder),
                 fix="name a new folder with --out",
             )
-    half = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
-    try:
-        half.mkdir(parents=True)
-        tables = reading.tables
+    elif more := _others(folder):
+        raise RealtalkError(
+            f"holds {more[0]} beside its corpus, which would be lost",
+            where=str(folder),
+            fix="name a new folder with --out, or move it away",
+        )
+    with whole_folder(folder, replace=True) as temporary:
         for name in _FILES:
-            frame: pl.DataFrame = getattr(tables, name)
+            frame: pl.DataFrame = getattr(reading.tables, name)
             # zstd at its fastest: half the size of snappy's for chat text, at equal speed.
-            frame.write_parquet(half / f"{name}.parquet", compression="zstd", compression_level=1)
+            frame.write_parquet(
+                temporary / f"{name}.parquet", compression="zstd", compression_level=1
+            )
         about = orjson.dumps(provenance(reading, source, options), option=orjson.OPT_INDENT_2)
-        (half / _ABOUT).write_bytes(about + b"\n")
-        if folder.exists():
-            old = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
-            folder.rename(old)
-            half.rename(folder)
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            half.rename(folder)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise RealtalkError(f"cannot be written ({reason})", where=str(folder)) from error
-    finally:
-        shutil.rmtree(half, ignore_errors=True)
+        (temporary / _ABOUT).write_bytes(about + b"\n")
     return folder
 
 
@@ -117,6 +109,15 @@ def provenance(
             for row in tables.chats
         ],
     }
+
+
+def _others(folder: Path) -> list[str]:
+    """What lies in a stored corpus' folder and is not part of it."""
+    own = {_ABOUT, *(f"{name}.parquet" for name in _FILES)}
+    if not folder.is_dir():
+        return []
+    names = (path.name for path in folder.iterdir())
+    return sorted(name for name in names if name not in own and not name.startswith("."))
 
 
 def is_stored(path: Path) -> bool:

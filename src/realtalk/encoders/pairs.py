@@ -3,9 +3,10 @@
     encoder = PairEncoder(folder)                  # model.onnx, tokenizer.json, settings.json
     encoder.outputs([("how was it?", "awful lol")]) → float32 [1, 46]
 
-A pair is what was said before and what is said now. Rows of exactly the same length are run
-together, so there is no padding: nothing is wasted, and a row's result does not depend on what
-else is in its batch. Two threads share one session, one core each.
+A pair is what was said before and what is said now. Every row is run alone, so its result cannot
+depend on what else is asked, on any processor: kernels that take rows of a product two at a time
+add up in another order where a row has an odd length and a neighbour. Two threads share one
+session, one core each.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from realtalk.errors import RealtalkError
 
 __all__ = ["PairEncoder"]
 
-_TOKENS_A_BATCH = 1024
 _CHUNK = 4096  # pairs tokenised at once: bounds memory on long chats
 _HEAD = 2 / 3  # of a turn that is too long: its beginning, then its end
 
@@ -79,42 +79,20 @@ class PairEncoder:
         encoded = self._encoded(texts)
         return [any(token != unknown for token in each.ids) for each in encoded]
 
-    def pieces_a_word(self, texts: Sequence[str]) -> float | None:
-        """Into how many tokens a word falls on average; None where there is no word.
-
-        Just above 1 in the language that the vocabulary was made from, more in any other.
-        """
-        pieces = words = 0
-        for each in self._tokenizer.encode_batch(list(texts), add_special_tokens=False):
-            pieces += len(each.ids)
-            words += len(set(each.word_ids))
-        return pieces / words if words else None
-
     def _chunk(
         self, pairs: Sequence[tuple[str, str]], before: int, total: int, progress: Progress
     ) -> npt.NDArray[np.float32]:
         rows = self._rows(pairs)
-        by_length: dict[int, list[int]] = {}
-        for at, (tokens, _) in enumerate(rows):
-            by_length.setdefault(len(tokens), []).append(at)
-        batches = []
-        for length, places in sorted(by_length.items(), reverse=True):
-            size = max(1, _TOKENS_A_BATCH // length)
-            batches += [places[i : i + size] for i in range(0, len(places), size)]
         made = np.empty((len(pairs), int(self.settings["width"])), np.float32)
 
-        def run(places: list[int]) -> int:
-            tokens = np.array([rows[at][0] for at in places], np.int64)
-            border = np.array([rows[at][1] for at in places])[:, None]
-            types = (np.arange(tokens.shape[1])[None, :] >= border).astype(np.int64)
-            feeds = {"tokens": tokens, "types": types}
-            made[places] = self._session.run(None, feeds)[0]
-            return len(places)
+        def run(at: int) -> None:
+            ids, border = rows[at]
+            tokens = np.array([ids], np.int64)
+            types = (np.arange(len(ids)) >= border).astype(np.int64)[None]
+            made[at] = self._session.run(None, {"tokens": tokens, "types": types})[0][0]
 
         with ThreadPoolExecutor(self._threads) as pool:
-            done = before
-            for count in pool.map(run, batches):
-                done += count
+            for done, _ in enumerate(pool.map(run, range(len(rows))), before + 1):
                 progress(done, total, "")
         return made
 

@@ -7,8 +7,8 @@
 
 Texts of one group stand side by side in a row, `[CLS] first [SEP] second [SEP]`, and a text's
 vector is the mean over its own tokens, which have seen the others: an answer knows its question,
-at no cost. Rows of exactly the same length are run together, so there is no padding and a row's
-result does not depend on what else is in its batch.
+at no cost. Every row is run alone on one thread, so that its result cannot depend on what else is
+asked (see `encoders.pairs`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ Bytes: TypeAlias = npt.NDArray[np.int8]
 Keep: TypeAlias = Callable[[int, Rows, Rows, Rows], None]
 Places: TypeAlias = npt.NDArray[np.int64]
 
-_TOKENS_A_BATCH = 1024
 _HEAD = 2 / 3  # of a text that is too long: its beginning, then its end
 _STEPS = 127  # a small token vector is stored in whole numbers
 
@@ -109,9 +108,7 @@ class SentenceEncoder:
         self._tokenizer = Tokenizer.from_file(str(folder / self.settings["tokenizer"]))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        # Many rows: a thread a batch, each on its own. One row: all threads on it.
-        self._many = _opened(onnxruntime, folder / "model.onnx", 1)
-        self._one = _opened(onnxruntime, folder / "model.onnx", self._threads)
+        self._session = _opened(onnxruntime, folder / "model.onnx")
 
     def embed(self, texts: Sequence[str], progress: Progress = silent) -> Rows:
         """One vector of length 1 a text, each encoded alone."""
@@ -167,40 +164,26 @@ class SentenceEncoder:
         return pack(ids, groups, row, int(self.settings["cls"]), int(self.settings["sep"]))
 
     def _run(self, rows: list[list[int]], keep: Keep, total: int, progress: Progress) -> None:
-        """Runs rows of equal length together and hands each row's outputs to `keep`."""
-        by_length: dict[int, list[int]] = {}
-        for at, row in enumerate(rows):
-            by_length.setdefault(len(row), []).append(at)
-        batches = []
-        for length, places in sorted(by_length.items(), reverse=True):
-            size = max(1, _TOKENS_A_BATCH // length)
-            batches += [places[start : start + size] for start in range(0, len(places), size)]
+        """Runs each row and hands its outputs to `keep`."""
 
-        def run(batch: list[int], session: Any) -> int:
-            tokens = np.array([rows[at] for at in batch], np.int64)
-            outputs = session.run(None, {"tokens": tokens})
-            for place, at in enumerate(batch):
-                keep(at, *(output[place] for output in outputs))
-            return len(batch)
+        def run(at: int) -> None:
+            outputs = self._session.run(None, {"tokens": np.array([rows[at]], np.int64)})
+            keep(at, *(output[0] for output in outputs))
 
-        if len(batches) == 1:
-            run(batches[0], self._one)
+        if len(rows) == 1:  # a question: no pool for one row
+            run(0)
         else:
-            done = 0
             with ThreadPoolExecutor(self._threads) as pool:
-                for count in pool.map(run, batches, [self._many] * len(batches)):
-                    done += count
+                for done, _ in enumerate(pool.map(run, range(len(rows))), 1):
                     progress(done * total // len(rows), total, "")
         progress(total, total, "")
 
 
-def _opened(onnxruntime: Any, path: Path, threads: int) -> Any:
+def _opened(onnxruntime: Any, path: Path) -> Any:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # A thread that spins while it waits takes the core that numpy needs right after.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime raises classes of its own C++ side

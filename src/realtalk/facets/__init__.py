@@ -1,11 +1,11 @@
-"""Labels of turns → eleven facets a speaker, in Goleman's five groups; and what to do with them.
+"""Labels of turns → eleven facets per speaker, in Goleman's five groups; and what to do with them.
 
-    speakers(labels)        one value a chat and speaker, each facet with its interval
+    speakers(labels)        one value per chat and speaker, each facet with its interval
     consistency(labels)     the same person in two chats
     compare(human, llm)     two corpora, and which of the paper's findings hold
 
-`formulas` is the arithmetic, `values` what a facet is and how it is stored and printed,
-`figures` and `timelines` draw.
+`formulas` is the arithmetic, `protocols` how the paper is read, `values` what a facet is and how
+it is stored and printed; `figures` and `timelines` draw.
 """
 
 from realtalk.facets.comparison import Comparison, Finding, compare, comparison_rows, finding_rows
@@ -16,14 +16,13 @@ from realtalk.facets.consistency import (
     consistency_json,
     consistency_rows,
 )
+from realtalk.facets.protocols import PROTOCOLS, Rules
 from realtalk.facets.speakers import speakers
 from realtalk.facets.values import (
     FACETS,
     GROUPS,
-    PROTOCOLS,
     SPEAKERS,
     Facet,
-    Rules,
     SpeakerFacets,
     facet_rows,
     from_frame,

@@ -23,7 +23,8 @@ import numpy as np
 import polars as pl
 
 from realtalk.errors import RealtalkError
-from realtalk.measures.labels import COMPONENTS, EMOTIONS, SENTIMENTS
+from realtalk.measures.labels import EMOTIONS, LEVELS, SENTIMENTS
+from realtalk.measures.languages import Languages, chat_languages, languages_json
 from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import (
     LEVEL,
@@ -48,7 +49,7 @@ _NAMED: dict[str, tuple[Step, ...]] = {
 }
 _STEPPED: dict[str, tuple[int, int]] = {  # column: (steps in a whole, highest step)
     "intimacy": (4, 4),
-    **dict.fromkeys(COMPONENTS, (1, 2)),
+    **dict.fromkeys(LEVELS, (1, 2)),
     "empathy": (1, 6),
 }
 _COLUMNS = (*_NAMED, *_STEPPED)
@@ -102,6 +103,7 @@ class Agreement:
     only_first: int
     only_second: int
     measures: tuple[MeasureAgreement, ...]
+    languages: tuple[tuple[Languages, ...], tuple[Languages, ...]] = ((), ())  # of either side
 
     def __getitem__(self, measure: str) -> MeasureAgreement:
         return next(each for each in self.measures if each.measure == measure)
@@ -120,6 +122,9 @@ class Agreement:
                 "resamples": RESAMPLES,
                 "seed": SEED,
             },
+            "languages": dict(
+                zip(("first", "second"), map(languages_json, self.languages), strict=True)
+            ),
             "measures": {each.measure: each.to_json() for each in self.measures},
         }
 
@@ -142,6 +147,7 @@ def agreement(first: pl.DataFrame, second: pl.DataFrame) -> Agreement:
         tuple(
             _measured(name, both[name].to_list(), both[f"{name}/2"].to_list()) for name in _COLUMNS
         ),
+        (chat_languages(first), chat_languages(second)),
     )
 
 

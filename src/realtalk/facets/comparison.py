@@ -20,7 +20,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from realtalk.facets.values import FACETS, Facet, SpeakerFacets, shown
+from realtalk.facets.values import FACETS, Facet, SpeakerFacets, shown, speaker_languages
+from realtalk.measures.languages import Languages, languages_json
 from realtalk.metrics.statistics import (
     LEVEL,
     RESAMPLES,
@@ -113,6 +114,8 @@ class Comparison:
     speakers: tuple[int, int]
     facets: tuple[FacetComparison, ...]
     findings: tuple[Finding, ...]
+    languages: tuple[tuple[Languages, ...], tuple[Languages, ...]] = ((), ())  # of either side
+    protocols: tuple[str, ...] = ()
 
     def __getitem__(self, facet: str) -> FacetComparison:
         return self.facets[list(FACETS).index(facet)]
@@ -127,6 +130,10 @@ class Comparison:
                 "resamples": RESAMPLES,
                 "seed": SEED,
             },
+            "protocol": list(self.protocols),
+            "languages": dict(
+                zip(("first", "second"), map(languages_json, self.languages), strict=True)
+            ),
             "facets": {each.facet: each.to_json() for each in self.facets},
             "findings": [finding.to_json() for finding in self.findings],
         }
@@ -158,7 +165,9 @@ def compare(
         _higher(f"{names[1]} is more empathic than {names[0]}", [empathic], sign=-1),
         _more_varied(facets, first, second, names),
     )
-    return Comparison(names, (len(first), len(second)), facets, findings)
+    spoken = (speaker_languages(first), speaker_languages(second))
+    protocols = tuple(sorted({who.protocol for who in (*first, *second)}))
+    return Comparison(names, (len(first), len(second)), facets, findings, spoken, protocols)
 
 
 def _values(speakers: Sequence[SpeakerFacets], facet: str) -> list[float]:

@@ -22,8 +22,10 @@ import numpy as np
 import polars as pl
 
 from realtalk.chat import is_nobody
+from realtalk.facets.protocols import Rules
 from realtalk.facets.speakers import Measured, measure_speakers
-from realtalk.facets.values import FACETS, ByFacet, Facet, Rules, interval_method, interval_text
+from realtalk.facets.values import FACETS, ByFacet, Facet, interval_method, interval_text
+from realtalk.measures.languages import Languages, languages_json, merged
 from realtalk.metrics.statistics import Array, Estimate, percentile_interval
 from realtalk.stats.values import Grid
 
@@ -33,6 +35,7 @@ __all__ = [
     "consistency",
     "consistency_frame",
     "consistency_json",
+    "consistency_languages",
     "consistency_of",
     "consistency_rows",
 ]
@@ -50,11 +53,14 @@ class SpeakerConsistency(ByFacet):
     facets: tuple[Estimate, ...]
     scaled: tuple[float | None, ...]
     overall: Estimate
+    protocol: str = ""
+    languages: tuple[Languages, ...] = ()  # the speaker's turns in either chat
 
     def to_json(self) -> dict[str, Any]:
         return {
             "speaker": self.speaker,
             "chats": list(self.chats),
+            "english": [each.english for each in self.languages],
             "overall": self.overall.to_json(),
             "facets": {
                 facet.name: {**found.to_json(), "scaled": scaled}
@@ -64,7 +70,7 @@ class SpeakerConsistency(ByFacet):
 
 
 def consistency(
-    labels: pl.DataFrame, protocol: str | Rules = "paper"
+    labels: pl.DataFrame, protocol: str | Rules = "turns"
 ) -> tuple[SpeakerConsistency, ...]:
     """Every speaker with two or more chats, once a pair of chats, sorted by name.
 
@@ -120,7 +126,11 @@ def _compare(
             every = every and one.low is not None and other.low is not None
     chats = (first.speaker.chat, second.speaker.chat)
     overall = _overall(scaled, gaps, every)
-    return SpeakerConsistency(name, chats, tuple(facets), tuple(scaled), overall)
+    spoken = (first.speaker.languages, second.speaker.languages)
+    protocol = first.speaker.protocol
+    return SpeakerConsistency(
+        *(name, chats, tuple(facets), tuple(scaled), overall, protocol, spoken)
+    )
 
 
 def _absolute(gap: Array) -> tuple[float, float] | tuple[None, None]:
@@ -208,9 +218,17 @@ def consistency_rows(found: Sequence[SpeakerConsistency]) -> Grid:
     )
 
 
+def consistency_languages(found: Sequence[SpeakerConsistency]) -> tuple[Languages, ...]:
+    """What the speakers wrote in, in the chats that are compared."""
+    once = {(who.speaker, each.chat): each for who in found for each in who.languages}
+    return merged(once.values())
+
+
 def consistency_json(found: Sequence[SpeakerConsistency]) -> dict[str, Any]:
     """Everything about the differences, with how their intervals were made."""
     return {
+        "protocol": sorted({who.protocol for who in found}),
+        "languages": languages_json(consistency_languages(found)),
         "interval_method": interval_method(),
         "overall": "mean over facets of the absolute difference divided by the facet's range "
         "over all speakers of the corpus",

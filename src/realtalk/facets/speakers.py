@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -31,8 +32,10 @@ from realtalk.facets.formulas import (
     latest_of_others,
     slopes,
 )
-from realtalk.facets.values import FACETS, Facet, Rules, SpeakerFacets, rules_of
+from realtalk.facets.protocols import Rules, rules_of
+from realtalk.facets.values import FACETS, Facet, SpeakerFacets
 from realtalk.measures.labels import EMOTIONS, SENTIMENTS
+from realtalk.measures.languages import languages_of
 from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, percentile_interval
 
@@ -64,12 +67,12 @@ class _Turns:
     scores: dict[str, Array]  # reflective, grounding, intimacy, empathy
 
 
-def speakers(labels: pl.DataFrame, protocol: str | Rules = "paper") -> tuple[SpeakerFacets, ...]:
+def speakers(labels: pl.DataFrame, protocol: str | Rules = "turns") -> tuple[SpeakerFacets, ...]:
     """The facets of every speaker in every chat, in order of appearance."""
     return tuple(each.speaker for each in measure_speakers(labels, protocol))
 
 
-def measure_speakers(labels: pl.DataFrame, protocol: str | Rules = "paper") -> Iterator[Measured]:
+def measure_speakers(labels: pl.DataFrame, protocol: str | Rules = "turns") -> Iterator[Measured]:
     """As `speakers`, with the resamples that differences between chats need."""
     rules = rules_of(protocol)
     _check(labels)
@@ -77,6 +80,7 @@ def measure_speakers(labels: pl.DataFrame, protocol: str | Rules = "paper") -> I
         ordered = part.sort("turn", maintain_order=True)
         names = ordered["speaker"].unique(maintain_order=True).to_list()
         turns = _turns(ordered, names)
+        spoken = np.array(languages_of(ordered), dtype=object)
         measure, version = (
             ", ".join(ordered[name].drop_nulls().unique().sort()) for name in ("measure", "version")
         )
@@ -92,9 +96,14 @@ def measure_speakers(labels: pl.DataFrame, protocol: str | Rules = "paper") -> I
                 SpeakerFacets(
                     *(str(chat), name, int(own.sum()), sessions),
                     *(rules.name, measure, version, facets),
+                    by_language=_counts(spoken[own]),
                 ),
                 tuple(draws for _, draws in found),
             )
+
+
+def _counts(languages: NDArray[np.object_]) -> dict[str, int]:
+    return dict(Counter(name for name in languages if name is not None))
 
 
 def _check(labels: pl.DataFrame) -> None:
@@ -155,7 +164,9 @@ def _facet(
             partner = kth_of_others(turns.session, turns.speaker, who)[own]
         met = partner >= 0
         none = "no turn answers another speaker"
-        return _agreement(facet, turns.codes[facet.measure], partner[met], own[met], none, rng)
+        codes = turns.codes[facet.measure]
+        alone = codes[own[~met]] if rules.alignment_over == "turns" else None
+        return _agreement(facet, codes, partner[met], own[met], none, rng, alone)
     return _mean(facet, turns.scores[facet.measure][own], rng)
 
 
@@ -224,8 +235,15 @@ def _diversity(
 
 
 def _agreement(
-    facet: Facet, codes: Codes, first: Codes, second: Codes, none: str, rng: np.random.Generator
+    facet: Facet,
+    codes: Codes,
+    first: Codes,
+    second: Codes,
+    none: str,
+    rng: np.random.Generator,
+    alone: Codes | None = None,
 ) -> tuple[Estimate, Array | None]:
+    """The share of pairs with the same label; `alone` are labels that count without a pair."""
     if not first.size:
         return _unscored(none, 0, 0)
     one, other = codes[first], codes[second]
@@ -234,7 +252,11 @@ def _agreement(
     left_out = first.size - n
     if not n:
         return _unscored(f"no pair of turns has a scored {facet.measure}", 0, left_out)
-    return _share(int((one == other)[known].sum()), n, left_out, rng)
+    hits = int((one == other)[known].sum())
+    if alone is not None:
+        n += int((alone >= 0).sum())
+        left_out += int((alone < 0).sum())
+    return _share(hits, n, left_out, rng)
 
 
 def _progression(

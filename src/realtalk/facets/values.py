@@ -11,32 +11,32 @@ The groups are Goleman's five, as in §4.3 of the REALTALK paper; the order is i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from realtalk.errors import RealtalkError
+from realtalk.facets.protocols import PROTOCOLS
+from realtalk.measures.languages import Languages, languages_json, merged
 from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Estimate
-from realtalk.registry import suggest
 from realtalk.stats.values import Grid
 
 __all__ = [
     "FACETS",
     "GROUPS",
-    "PROTOCOLS",
     "SPEAKERS",
     "ByFacet",
     "Facet",
-    "Rules",
     "SpeakerFacets",
+    "counted",
     "facet_rows",
     "from_frame",
     "interval_method",
     "interval_text",
-    "rules_of",
     "shown",
+    "speaker_languages",
     "speaker_rows",
     "speakers_frame",
     "speakers_json",
@@ -105,43 +105,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Where two readings of §4.3 part.
-
-    `joined`: labels are of turns, else of single messages. `across_sessions`: a session's
-    first turn is compared with the last of the session before (stability). `pairing`
-    (alignment): a turn goes with the turn it answers, which is the latest by somebody else
-    in the session, or the speaker's k-th in a session with the k-th of the others.
-    """
-
-    name: str
-    joined: bool
-    across_sessions: bool
-    pairing: Literal["answered", "kth"]
-
-
-# Pairing by k counts the same pairs for both speakers of a chat, while Table 7 prints .86
-# for one and .78 for the other: the paper's figures come from pairs that have a direction.
-# They also come from single messages, whatever §4 says: labelled so, its sentiment diversity
-# correlates at .99, with joined turns at .94.
-PROTOCOLS: Mapping[str, Rules] = MappingProxyType(
-    {
-        "paper": Rules("paper", True, True, "answered"),
-        "released": Rules("released", False, False, "answered"),
-    }
-)
-
-
-def rules_of(protocol: str | Rules) -> Rules:
-    """A protocol by its name, or rules of one's own."""
-    if isinstance(protocol, Rules):
-        return protocol
-    if protocol not in PROTOCOLS:
-        raise suggest("protocol", protocol, list(PROTOCOLS))
-    return PROTOCOLS[protocol]
-
-
 class ByFacet:
     """Estimates in FACETS' order, found by a facet's name."""
 
@@ -167,6 +130,13 @@ class SpeakerFacets(ByFacet):
     measure: str  # how the labels were made ...
     version: str  # ... and by which version
     facets: tuple[Estimate, ...]
+    # Turns; empty where nobody looked.
+    by_language: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    @property
+    def languages(self) -> Languages:
+        """What the speaker's turns are written in; `.english` is the share of English."""
+        return Languages(self.chat, self.measure, self.by_language)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -174,6 +144,7 @@ class SpeakerFacets(ByFacet):
             "speaker": self.speaker,
             "turns": self.turns,
             "sessions": self.sessions,
+            "english": self.languages.english,
             "facets": {facet.name: estimate.to_json() for facet, estimate in self.items()},
         }
 
@@ -200,12 +171,13 @@ SPEAKERS = pl.Schema(
         **_WHO,
         **{f"{name}{part}": kind for name in FACETS for part, kind in _PARTS.items()},
         "unscored": pl.List(pl.Struct({"facet": pl.String, "reason": pl.String})),
+        "by_language": pl.List(pl.Struct({"language": pl.String, "turns": pl.Int32})),
     }
 )
 
 
 def speakers_frame(speakers: Sequence[SpeakerFacets]) -> pl.DataFrame:
-    """One row a chat and speaker; what could not be made is null, its reason in `unscored`."""
+    """One row per chat and speaker; what could not be made is null, its reason in `unscored`."""
     columns: dict[str, list[Any]] = {name: [] for name in SPEAKERS}
     for who in speakers:
         for name in _WHO:
@@ -221,12 +193,15 @@ def speakers_frame(speakers: Sequence[SpeakerFacets]) -> pl.DataFrame:
                 if found.unscored is not None
             ]
         )
+        columns["by_language"].append(
+            [{"language": name, "turns": turns} for name, turns in who.by_language.items()]
+        )
     return pl.DataFrame(columns, schema=SPEAKERS)
 
 
 def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
-    """The values that `speakers_frame` was given."""
-    missing = [name for name in SPEAKERS if name not in frame.columns]
+    """The values that `speakers_frame` was given. Tables of version 0.1.0 know no languages."""
+    missing = [name for name in SPEAKERS if name not in (*frame.columns, "by_language")]
     if missing:
         raise RealtalkError(
             f"not a table of speakers: column '{missing[0]}' is missing",
@@ -246,8 +221,23 @@ def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
             )
             for name in FACETS
         )
-        made.append(SpeakerFacets(**{name: row[name] for name in _WHO}, facets=facets))
+        spoken = {each["language"]: each["turns"] for each in row.get("by_language") or ()}
+        made.append(
+            SpeakerFacets(**{name: row[name] for name in _WHO}, facets=facets, by_language=spoken)
+        )
     return tuple(made)
+
+
+def speaker_languages(speakers: Sequence[SpeakerFacets]) -> tuple[Languages, ...]:
+    """The languages of the chats that the speakers are from."""
+    return merged(who.languages for who in speakers)
+
+
+def counted(facet: Facet, protocol: str) -> str:
+    """What a facet's n counts under a protocol."""
+    rules = PROTOCOLS.get(protocol)
+    over_turns = rules is not None and rules.alignment_over == "turns"
+    return "turns" if over_turns and facet.name.endswith("_alignment") else facet.of
 
 
 def shown(facet: Facet, value: float | None) -> str:
@@ -298,7 +288,7 @@ def facet_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
             [
                 *(who.speaker, who.chat, facet.group, facet.name),
                 *(found.value, found.low, found.high),
-                *(found.n, facet.of, found.left_out, found.unscored),
+                *(found.n, counted(facet, who.protocol), found.left_out, found.unscored),
             ]
             for who in speakers
             for facet, found in who.items()
@@ -309,9 +299,9 @@ def facet_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
 def interval_method() -> dict[str, Any]:
     """How the intervals were made, for a result that travels alone."""
     return {
-        "kind": "percentile bootstrap over turns (pairs of turns for stability and alignment; "
-        "turns within sessions for intimacy; diversity centred on its value); Wilson's for a "
-        "share of 0 or 1, none where every turn is alike",
+        "kind": "percentile bootstrap over turns (pairs of turns for stability and, but under the "
+        "protocol paper, alignment; turns within sessions for intimacy; diversity centred on its "
+        "value); Wilson's for a share of 0 or 1, none where every turn is alike",
         "level": LEVEL,
         "resamples": RESAMPLES,
         "seed": SEED,
@@ -325,6 +315,7 @@ def speakers_json(speakers: Sequence[SpeakerFacets]) -> dict[str, Any]:
             name: sorted({getattr(who, name) for who in speakers})
             for name in ("protocol", "measure", "version")
         },
+        "languages": languages_json(speaker_languages(speakers)),
         "interval_method": interval_method(),
         "groups": {group: list(names) for group, names in GROUPS.items()},
         "speakers": [who.to_json() for who in speakers],

@@ -4,7 +4,7 @@
     → [Label(reflective=False, reflective_p=0.93, sentiment="positive", ...), ...]
 
 One pass a turn answers all six measures. How the encoder was trained and scored, and what it
-must not be used for, is in docs/model-cards/ei.md.
+must not be used for, is in encoders/ei/card.md (`realtalk models card ei`).
 """
 
 from __future__ import annotations
@@ -28,12 +28,6 @@ Rows = npt.NDArray[np.float32]
 _WORDLESS = "the turn has no words"
 _UNREADABLE = "the encoder can read nothing of the turn"
 _SEEN = re.compile(r"[!-~]")  # what can be typed on any keyboard always has a token
-_WORD = re.compile(r"[^\W\d_]+")
-_LAST_LATIN = "\u024f"
-# English chats have 1.01 to 1.08 pieces a word, Spanish, German and French ones 1.5 and more.
-_FOREIGN = 1.35
-_FEW_WORDS = 50
-_ENOUGH_TURNS = 2000  # of a chat, spread over it, tell its language
 
 
 class EmbeddedLabeller:
@@ -73,28 +67,6 @@ class EmbeddedLabeller:
         known = self._encoder.reads([inputs[at].text for at in doubted])
         return {at for at, is_known in zip(doubted, known, strict=True) if not is_known}
 
-    def foreign_chats(self, inputs: Sequence[TurnInput]) -> dict[str, int]:
-        """Chats, with their turns, that are hardly in English, which is what the encoder learned.
-
-        By how words fall to pieces in its vocabulary, and by letters that are not Latin. It
-        labels them all the same; what it says of them was never measured.
-        """
-        chats: dict[str, list[str]] = {}
-        for given in inputs:
-            chats.setdefault(given.chat, []).append(given.text)
-        return {chat: len(texts) for chat, texts in chats.items() if self._is_foreign(texts)}
-
-    def _is_foreign(self, texts: Sequence[str]) -> bool:
-        some = texts[:: max(1, len(texts) // _ENOUGH_TURNS)]
-        words = [word for text in some for word in _WORD.findall(text)]
-        letters = "".join(words)
-        if sum(letter > _LAST_LATIN for letter in letters) * 2 > len(letters):
-            return True
-        if len(words) < _FEW_WORDS:
-            return False
-        pieces = self._encoder.pieces_a_word([" ".join(words)])
-        return pieces is not None and pieces > _FOREIGN
-
     def _answers(self, outputs: Rows) -> list[Label]:
         def head(name: str) -> Rows:
             start, stop = self._encoder.settings["places"][name]
@@ -112,7 +84,9 @@ class EmbeddedLabeller:
         intimacy = np.clip(mixed("intimacy")[:, 0] / shares, 0, 1)
         levels = {name: _softmax(head(name)) for name in COMPONENTS}
         steps = np.arange(3, dtype=np.float32)
-        empathy = np.sum([p @ steps for p in levels.values()], axis=0)
+        # In float32, as they are stored: the components add up to empathy to the last bit.
+        expected = {name: p @ steps for name, p in levels.items()}
+        empathy = np.sum(list(expected.values()), axis=0)
         yes = {
             name: head(name)[:, 0] - self._settings[f"{name}_cut"]
             for name in ("reflective", "grounding")
@@ -131,10 +105,13 @@ class EmbeddedLabeller:
                 emotion=EMOTIONS[felt[at]],
                 emotion_p=float(emotion[at, felt[at]]),
                 intimacy=float(intimacy[at]),
-                emotional_reaction=int(best["emotional_reaction"][at]),
-                interpretation=int(best["interpretation"][at]),
-                exploration=int(best["exploration"][at]),
+                emotional_reaction=float(expected["emotional_reaction"][at]),
+                interpretation=float(expected["interpretation"][at]),
+                exploration=float(expected["exploration"][at]),
                 empathy=float(empathy[at]),
+                emotional_reaction_level=int(best["emotional_reaction"][at]),
+                interpretation_level=int(best["interpretation"][at]),
+                exploration_level=int(best["exploration"][at]),
             )
             for at in range(len(outputs))
         ]

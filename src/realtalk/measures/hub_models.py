@@ -14,13 +14,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.offline import no_hub
 from realtalk.registry import suggest
 
 __all__ = [
@@ -102,6 +103,10 @@ class Found:
             "trust_remote_code": False,
         }
 
+    def reach(self) -> AbstractContextManager[None]:
+        """What is loaded within may look things up on the hub only where that was asked for."""
+        return _reach(self.offline)
+
 
 def find(measure: str, name: str, local_files_only: bool) -> Found:
     """A classifier's settings from a folder, the cache or the hub: quick, and fails early."""
@@ -116,7 +121,7 @@ def find(measure: str, name: str, local_files_only: bool) -> Found:
     else:
         place, _, pinned = name.partition("@")
         revision, offline = pinned or None, local_files_only
-    with quiet(transformers), told(measure, name):
+    with quiet(transformers), told(measure, name), _reach(offline):
         config = transformers.AutoConfig.from_pretrained(
             place, revision=revision, local_files_only=offline, trust_remote_code=False
         )
@@ -128,6 +133,10 @@ def find(measure: str, name: str, local_files_only: bool) -> Found:
         # What was read is what will be loaded, even if the hub moves on in between.
         revision = getattr(config, "_commit_hash", None) or revision
     return Found(measure, place, revision, title, offline, config)
+
+
+def _reach(offline: bool) -> AbstractContextManager[None]:
+    return no_hub() if offline else nullcontext()
 
 
 def settle(device: Device, precision: Precision) -> tuple[str, str]:
@@ -177,7 +186,7 @@ class Classifier:
 def load(found: Found, device: str, precision: str) -> Iterator[Classifier]:
     """A classifier with its weights, given back at the end: one at a time fits in memory."""
     torch, transformers = _library("torch"), _library("transformers")
-    with quiet(transformers), told(found.measure, found.place):
+    with quiet(transformers), told(found.measure, found.place), found.reach():
         tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **found.where)
         model, notes = transformers.AutoModelForSequenceClassification.from_pretrained(
             found.place,

@@ -2,7 +2,7 @@
 
     judge = JudgeLabeller("openai/gpt-4o-mini")
     judge.label(turn_inputs(corpus))
-    → [Label(reflective=False, grounding=True, emotional_reaction=1, ..., empathy=2.0,
+    → [Label(reflective=False, grounding=True, emotional_reaction=1.0, ..., empathy=2.0,
              unscored={"sentiment": "not asked", ...}), ...]
 
 Three calls a turn, as in the REALTALK paper's Appendix C: reflective, grounding, and the
@@ -18,14 +18,13 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 from realtalk.corpora.download import cache_folder
 from realtalk.corpora.reading import Progress, silent
 from realtalk.measures.judge_answers import FORMS, is_refusal, read_answer
 from realtalk.measures.judge_prompts import load_prompts
 from realtalk.measures.labels import MEASURES, Label, TurnInput
-from realtalk.models.asking import Asked, Prompt, Reply, ask
+from realtalk.models.asking import Asked, Prompt, Reply, ask, patience
 from realtalk.registry import suggest
 
 __all__ = ["PAPER_MEASURES", "JudgeLabeller"]
@@ -41,7 +40,8 @@ class JudgeLabeller:
     """A language model as labeller. Nothing is sent before `label` is called.
 
     `prompts` is a folder with rubrics of one's own, `cache` where answers are kept (the
-    user's cache by default): what the model said, under a hash of what it was asked.
+    user's cache by default): what the model said, under a hash of what it was asked. Without
+    `timeout` and `retries` the environment's apply (models/asking.py).
     """
 
     name = "judge"
@@ -55,8 +55,8 @@ class JudgeLabeller:
         base_url: str | None = None,
         model_args: Mapping[str, Any] | None = None,
         max_connections: int = 10,
-        timeout: int = 120,
-        retries: int = 5,
+        timeout: int | None = None,
+        retries: int | None = None,
         cache: Path | None = None,
     ) -> None:
         for measure in measures:
@@ -68,13 +68,14 @@ class JudgeLabeller:
             base_url=base_url,
             model_args=dict(model_args or {}),
             connections=max_connections,
-            timeout=timeout,
-            retries=retries,
+            **patience(timeout, retries),
         )
         self.model = model
         self.measures = tuple(measure for measure in MEASURES if measure in measures)
         self.prompts = load_prompts(prompts)
-        self.version = f"prompts {self.prompts.version}, {model}{_at(base_url)}"
+        self.version = f"prompts {self.prompts.version}, {model}"
+        if self._asked.address:  # two servers may call different models by one name
+            self.version += f" at {self._asked.address}"
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> Sequence[Label]:
         """One label a turn; what the model did not answer is unscored with the reason."""
@@ -115,15 +116,6 @@ class JudgeLabeller:
             else:
                 columns |= read_answer(measure, reply.text) or {}
         return Label(**columns, unscored=unscored)
-
-
-def _at(base_url: str | None) -> str:
-    """Two servers may call different models by one name. Keys in an address stay out of files."""
-    if not base_url:
-        return ""
-    parts = urlsplit(base_url)
-    place = parts.netloc.rpartition("@")[2]
-    return f" at {urlunsplit((parts.scheme, place, parts.path.rstrip('/'), '', ''))}"
 
 
 def _key(number: int, measure: str) -> str:

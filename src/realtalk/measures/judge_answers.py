@@ -3,7 +3,8 @@
     read_answer("reflective", "True")             → {"reflective": True}
     read_answer("reflective", "True, because …")  → None: malformed, to be asked again
     read_answer("empathy", '{"emotional_reaction": 2, "interpretation": 1, "exploration": 0}')
-        → {"emotional_reaction": 2, "interpretation": 1, "exploration": 0, "empathy": 3.0}
+        → {"emotional_reaction": 2.0, "interpretation": 1.0, "exploration": 0.0, "empathy": 3.0,
+           "emotional_reaction_level": 2, "interpretation_level": 1, "exploration_level": 0}
 
 Case, quotation marks, a full stop and a code fence around the answer are forgiven: they
 cannot change what it says. Anything more is not an answer but a guess about one.
@@ -72,7 +73,11 @@ def _components(text: str) -> Values | None:
     # `type`, because True is an int to isinstance and a mistake here.
     if any(type(value) is not int or not 0 <= value <= 2 for value in found.values()):
         return None
-    return {**{name: found[name] for name in COMPONENTS}, "empathy": float(sum(found.values()))}
+    return {
+        **{name: float(found[name]) for name in COMPONENTS},
+        "empathy": float(sum(found.values())),
+        **{f"{name}_level": found[name] for name in COMPONENTS},
+    }
 
 
 def is_refusal(text: str) -> bool:

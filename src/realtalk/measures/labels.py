@@ -6,7 +6,9 @@
 
 A label that could not be made is null and its reason stands in `unscored`, never zero or
 neutral. `reflective` … `empathy` are the answers, the `_p` columns the probability of the
-answer given (null where the way of measuring has none).
+answer given (null where the way of measuring has none). The three components of empathy add up
+to it: they are expected levels where a way of measuring has probabilities, and the `_level`
+columns hold the likeliest level of each. `language` is the turn's (see `languages`).
 """
 
 from __future__ import annotations
@@ -20,11 +22,13 @@ import polars as pl
 
 from realtalk.chat import Chat, Corpus, Message
 from realtalk.corpora.reading import Progress, silent
+from realtalk.measures.languages import turn_languages
 
 __all__ = [
     "COMPONENTS",
     "EMOTIONS",
     "LABELS",
+    "LEVELS",
     "MEASURES",
     "SENTIMENTS",
     "Label",
@@ -41,6 +45,7 @@ EMOTIONS = (
 )
 SENTIMENTS = ("negative", "neutral", "positive")
 COMPONENTS = ("emotional_reaction", "interpretation", "exploration")
+LEVELS = tuple(f"{name}_level" for name in COMPONENTS)
 MEASURES = ("reflective", "grounding", "sentiment", "emotion", "intimacy", "empathy")
 
 _Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
@@ -51,6 +56,7 @@ _LABELS: _Kinds = {
     "speaker": pl.String,
     "time": pl.Datetime("us"),
     "message_ids": pl.List(pl.String),
+    "language": pl.String,  # "en", "other", "und"; null where nobody looked
     "reflective": pl.Boolean,
     "reflective_p": pl.Float32,
     "grounding": pl.Boolean,
@@ -60,10 +66,9 @@ _LABELS: _Kinds = {
     "emotion": pl.String,
     "emotion_p": pl.Float32,
     "intimacy": pl.Float32,  # 0..1
-    "emotional_reaction": pl.Int8,  # 0..2
-    "interpretation": pl.Int8,
-    "exploration": pl.Int8,
-    "empathy": pl.Float32,  # their sum; the expected sum where probabilities exist
+    **dict.fromkeys(COMPONENTS, pl.Float32),  # 0..2; expected where probabilities exist
+    "empathy": pl.Float32,  # their sum
+    **dict.fromkeys(LEVELS, pl.Int8),  # 0, 1 or 2: the likeliest
     "measure": pl.String,  # how it was measured ...
     "version": pl.String,  # ... and by which version
     "unscored": pl.List(pl.Struct({"measure": pl.String, "reason": pl.String})),
@@ -130,10 +135,13 @@ class Label:
     emotion: str | None = None
     emotion_p: float | None = None
     intimacy: float | None = None
-    emotional_reaction: int | None = None
-    interpretation: int | None = None
-    exploration: int | None = None
+    emotional_reaction: float | None = None
+    interpretation: float | None = None
+    exploration: float | None = None
     empathy: float | None = None
+    emotional_reaction_level: int | None = None
+    interpretation_level: int | None = None
+    exploration_level: int | None = None
     unscored: Mapping[str, str] = field(default_factory=dict)  # measure → reason
 
 
@@ -198,8 +206,9 @@ def _said(message: Message) -> str:
 def label_frame(
     inputs: Sequence[TurnInput], labels: Sequence[Label], measure: str, version: str
 ) -> pl.DataFrame:
-    """Inputs and their labels as one table, a row a turn."""
+    """Inputs and their labels as one table, one row per turn."""
     columns: dict[str, list[object]] = {name: [] for name in LABELS}
+    columns["language"] += turn_languages((each.chat, each.speaker, each.text) for each in inputs)
     for given, label in zip(inputs, labels, strict=True):
         columns["chat"].append(given.chat)
         columns["session"].append(given.session)

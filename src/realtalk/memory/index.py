@@ -29,8 +29,8 @@ import numpy.typing as npt
 from realtalk.chat import Chat, Message
 from realtalk.corpora.caches import INDEXES, cache_limit, keep_within
 from realtalk.corpora.download import cache_folder
-from realtalk.corpora.private import private_file
 from realtalk.corpora.reading import Progress, silent
+from realtalk.corpora.writing import atomic_path
 from realtalk.encoders.sentences import Encoded, SentenceEncoder
 from realtalk.errors import RealtalkError
 from realtalk.memory.lexical import Bm25
@@ -205,7 +205,7 @@ def _directions(sums: Sequence[npt.NDArray[np.float32]]) -> Floats:
 
 def _save(path: Path, encoded: Encoded) -> None:
     # Vectors tell something of a private text.
-    with private_file(path) as stream:
+    with atomic_path(path) as temporary, temporary.open("wb") as stream:
         np.savez(
             stream,
             vectors=encoded.vectors,

@@ -28,8 +28,8 @@ from realtalk.memory.lexical import Bm25, RankingOf, best_first, with_aliases
 from realtalk.memory.note_taking import Note, Taken, load_note_prompt, take_notes
 from realtalk.memory.restored import lines_then_messages
 from realtalk.memory.showing import MessageCosts, day_line
-from realtalk.memory.values import Budget, Context
-from realtalk.models.asking import Asked
+from realtalk.memory.values import Budget, Context, NothingRemembered
+from realtalk.models.asking import Asked, patience
 
 __all__ = ["BuiltNotes", "Notes"]
 
@@ -55,8 +55,8 @@ class Notes:
         prompts: Path | None = None,
         base_url: str | None = None,
         connections: int = 10,
-        timeout: int = 120,
-        retries: int = 5,
+        timeout: int | None = None,
+        retries: int | None = None,
         cache: Path | None = None,
         ranking: RankingOf = Bm25,
     ) -> None:
@@ -68,8 +68,7 @@ class Notes:
             cache=cache,
             base_url=base_url,
             connections=connections,
-            timeout=timeout,
-            retries=retries,
+            **patience(timeout, retries),
         )
         self.prompt = load_note_prompt(prompts)
         self.version = f"1, prompts {self.prompt.version}"
@@ -82,7 +81,7 @@ class Notes:
     def settings(self) -> dict[str, str | int | float | bool]:
         return {
             "model": self.asked.model,
-            **({"base_url": self.asked.base_url} if self.asked.base_url else {}),
+            **({"base_url": self.asked.address} if self.asked.address else {}),
             "hops": self.hops,
             "top": self.top,
             "messages": self.messages,
@@ -94,7 +93,7 @@ class Notes:
         taken = take_notes(chat, self.asked, self.prompt, progress)
         if taken.unscored and len(taken.unscored) == taken.sessions:
             reasons = ", ".join(sorted(set(taken.unscored.values())))
-            raise RealtalkError(
+            raise NothingRemembered(
                 f"no session could be noted ({reasons})",
                 where=chat.id,
                 fix="try another model, or look at the provider",

@@ -8,12 +8,12 @@
     memory = Outside("mine", lambda chat: Mine())
     memory.build(chat).recall(question, Budget(tokens=1000))      → Context(...), as any other
 
-On the command line: `--memory outside system=my_module:start`, or `system=folder/mine.py:start`,
-where `start(chat)` returns a new system. It is given the sessions one after the other, then
-the text of each question and nothing else of it. What it recalls, best first, is shown in
-time order as far as the budget reaches: messages that it names by their ids as they were
-written, other texts as lines under their session's day. A system may also have `ready()`,
-called once after the last session, and `spent`, a `Cost` that grows with what it uses;
+On the command line: `--memory outside --set system=my_module:start`, or `--set
+system=folder/mine.py:start`, where `start(chat)` returns a new system. It is given the sessions
+one after the other, then the text of each question and nothing else of it. What it recalls, best
+first, is shown in time order as far as the budget reaches: messages that it names by their ids as
+they were written, other texts as lines under their session's day. A system may also have
+`ready()`, called once after the last session, and `spent`, a `Cost` that grows with what it uses;
 without it each call to the system counts as one.
 """
 

@@ -5,7 +5,7 @@
 
 On the command line: `--memory mem0 config=mem0.json infer=true`. The configuration is mem0's
 own. Where it names no vector store, one is kept in memory for the chat alone; its telemetry
-is switched off unless the environment says otherwise. With `infer=False` messages are stored
+is switched off (`realtalk.offline`). With `infer=False` messages are stored
 as they are and come back by id. With `infer=True` mem0 asks its model for facts, `batch`
 messages at a time: what comes back are its own words, dated by their session.
 
@@ -28,6 +28,7 @@ from typing import Any
 
 from realtalk.chat import Chat, Session
 from realtalk.corpora.download import cache_folder
+from realtalk.corpora.writing import owner_only, private_folder
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.memory.counting import count_each, count_tokens
 from realtalk.memory.outside import Outside, Recalled
@@ -108,16 +109,16 @@ class Mem0System:
         threshold: float,
         batch: int,
     ) -> None:
-        os.environ.setdefault("MEM0_TELEMETRY", "False")
-        os.environ.setdefault("MEM0_DIR", str(cache_folder() / "mem0"))
-        from mem0 import Memory
-
+        os.environ.setdefault("MEM0_DIR", str(private_folder(cache_folder() / "mem0")))
         self._user = f"realtalk-{uuid.uuid4().hex}"
         self._infer = infer
         self._limit = limit
         self._threshold = threshold
         self._batch = batch
-        self._memory = Memory.from_config(_completed(config))
+        with owner_only():  # its import writes, too
+            from mem0 import Memory
+
+            self._memory = Memory.from_config(_completed(config))
         self._ids = frozenset(chat.by_id)
         self.spent = Cost()
         self._lock = threading.Lock()

@@ -16,8 +16,13 @@ from typing import Protocol
 
 from realtalk.chat import Chat, Question
 from realtalk.corpora.reading import Progress, silent
+from realtalk.errors import RealtalkError
 
-__all__ = ["Budget", "Built", "Context", "Cost", "Memory"]
+__all__ = ["Budget", "Built", "Context", "Cost", "Memory", "NothingRemembered"]
+
+
+class NothingRemembered(RealtalkError):
+    """A memory could take in nothing of a chat; others may go well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,10 @@
-"""Numbers, true and predicted → RMSE and MAE, raw and on the signed log, and Spearman's rho.
+"""Numbers, true and predicted → errors, raw and on the signed log, rho, r and concordance.
 
     parts = residuals([12.0, -3.0], [10.0, 1.0])        → a line a row: what is summed
     REGRESSION["mae_log"](parts.sum(axis=0))            → 1.12
+    parts = products([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
+    NEARNESS["r"](parts.sum(axis=0))                    → 1.0: the order and the steps are right
+    NEARNESS["concordance"](parts.sum(axis=0))          → 0.36: the level and the width are not
     signed_log(-3.0)                                    → -1.39, which is -ln(1 + 3)
 
 Scores of comments span -360 to 1,425 with half of them at 1 or 2: raw errors are about a few
@@ -20,7 +23,7 @@ from numpy.typing import ArrayLike
 from realtalk.metrics.grouped import Figure
 from realtalk.metrics.statistics import Array
 
-__all__ = ["REGRESSION", "residuals", "signed_exp", "signed_log"]
+__all__ = ["NEARNESS", "REGRESSION", "products", "residuals", "signed_exp", "signed_log"]
 
 _N, _SQUARE, _ABS, _LOG_SQUARE, _LOG_ABS, _X, _Y, _XX, _YY, _XY = range(10)
 _TINY = 1e-12
@@ -76,13 +79,49 @@ def _root(place: int) -> Figure:
     return figure
 
 
-def _spearman(sums: Array) -> Array:
+def products(truth: Sequence[float], predicted: Sequence[float]) -> Array:
+    """A line a row: its error and the products that r and concordance are made of.
+
+    Both sides are moved and scaled alike, which changes neither, so that sums of products keep
+    their last digits whatever the unit; the error stays in the unit given.
+    """
+    real, said = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    parts = np.zeros((real.size, 10))
+    if not real.size:
+        return parts
+    both = np.concatenate([real, said])
+    width = float(np.ptp(both)) or 1.0
+    x, y = (real - both.mean()) / width, (said - both.mean()) / width
+    parts[:, _N], parts[:, _ABS] = 1, np.abs(said - real)
+    parts[:, _X], parts[:, _Y] = x, y
+    parts[:, _XX], parts[:, _YY], parts[:, _XY] = x**2, y**2, x * y
+    return parts
+
+
+def _spreads(sums: Array) -> tuple[Array, Array, Array]:
+    """Sums of squares around the means of x and of y, and of their products."""
     n = sums[..., _N]
     x, y = sums[..., _XX] - sums[..., _X] ** 2 / n, sums[..., _YY] - sums[..., _Y] ** 2 / n
-    together = sums[..., _XY] - sums[..., _X] * sums[..., _Y] / n
-    known = (x > _TINY * n) & (y > _TINY * n)
+    return x, y, sums[..., _XY] - sums[..., _X] * sums[..., _Y] / n
+
+
+def _correlation(sums: Array) -> Array:
+    """Pearson's r, of ranks where the parts are ranks; none where one side never changes."""
+    x, y, together = _spreads(sums)
+    known = np.minimum(x, y) > _TINY * sums[..., _N]
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Array = np.where(known, together / np.sqrt(x * y), np.nan)
+    return found
+
+
+def _concordance(sums: Array) -> Array:
+    """Lin's: r, lowered by how far levels and widths are apart; 0 where one side never changes."""
+    x, y, together = _spreads(sums)
+    n = sums[..., _N]
+    apart = (sums[..., _X] - sums[..., _Y]) ** 2 / n
+    whole = x + y + apart
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Array = np.where(whole > _TINY * n, 2 * together / whole, np.nan)
     return found
 
 
@@ -92,6 +131,10 @@ REGRESSION: Mapping[str, Figure] = MappingProxyType(
         "mae": _mean(_ABS),
         "rmse_log": _root(_LOG_SQUARE),
         "mae_log": _mean(_LOG_ABS),
-        "spearman": _spearman,
+        "spearman": _correlation,
     }
+)
+# Order, order with level and width, and how far off in the unit given.
+NEARNESS: Mapping[str, Figure] = MappingProxyType(
+    {"r": _correlation, "concordance": _concordance, "error": _mean(_ABS)}
 )

@@ -22,7 +22,15 @@ import numpy.typing as npt
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
 
-__all__ = ["Encoder", "Similar", "Similarity", "encoder_shipped", "greedy", "shipped_encoder"]
+__all__ = [
+    "Encoder",
+    "Similar",
+    "Similarity",
+    "cosines",
+    "encoder_shipped",
+    "greedy",
+    "shipped_encoder",
+]
 
 Rows = npt.NDArray[np.float32]
 _AT_ONCE = 512  # texts whose token vectors are held
@@ -92,6 +100,16 @@ class Similarity:
                 found.append(Similar(precision, recall, f1, cosine))
             progress(len(found), len(pairs), "comparing meanings")
         return found
+
+
+def cosines(rows: Rows, vector: Rows) -> Rows:
+    """How near each row is to a vector; equal rows are equally near.
+
+    A matrix product is faster and adds up in another order at its edges: of two equal texts one
+    would be the nearer, another one on another machine.
+    """
+    found: Rows = (rows * vector).sum(axis=1)
+    return found
 
 
 def greedy(prediction: Rows, truth: Rows) -> tuple[float, float, float]:

@@ -88,7 +88,7 @@ def bootstrap_interval(
     if min(array.size for array in arrays) < 2:
         return None
     largest = max(array.size for array in arrays)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         # Some resamples have no figure (a variance of equal values); they do not count below.
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
         found = stats.bootstrap(

@@ -5,22 +5,27 @@
     → "Chat_1:Q3", Reply(text="in March", tokens_in=812, tokens_out=4, calls=1, seconds=0.8)
     → "Chat_1:Q4", Reply(text=None, reason="timeout", calls=1)
 
-Every answer is kept in a cache the moment it comes, without end of life: what was answered
-once is not asked again, also not after a run was killed. What fails is tried again by
-inspect-ai (429, 5xx, a broken connection); what still fails has a reason instead of a text,
-in our own words, since a provider's may hold the prompt. Prompts are made when their turn
-comes: thousands of long ones would not fit into memory at once.
+An answer that can be used is kept in a cache the moment it comes, without end of life: it is not
+asked for again, also not after a run was killed. What fails is tried again, so often and no
+more (429, 5xx, a broken connection, a hang, a web page in place of a reply); what still fails
+has a reason instead of a text and is asked again by the next run. Prompts are made when their
+turn comes: thousands of long ones would not fit into memory at once.
+
+REALTALK_TIMEOUT, REALTALK_RETRIES and REALTALK_RETRY_WAIT in the environment set the seconds
+that one attempt may take (120), how often it is repeated (5), and the first pause before that
+(3 seconds; each further one is twice as long).
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import re
 import socket
 import threading
 import time
+import warnings
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -31,33 +36,63 @@ from urllib.parse import urlsplit
 
 from realtalk.corpora.download import cache_folder
 from realtalk.corpora.reading import Progress, silent
+from realtalk.corpora.writing import owner_only, private_folder
 from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.models.addresses import address_of
+from realtalk.models.attempts import generated
+from realtalk.models.bodies import bound_bodies
+from realtalk.models.kept_answers import KeptAnswers
+from realtalk.models.replies import (
+    NO_CONNECTION,
+    Failure,
+    count,
+    flaw_of,
+    readable,
+    reason_of,
+    sendable,
+)
 
 if TYPE_CHECKING:
-    from inspect_ai.model import CachePolicy, Model, ModelOutput
+    from inspect_ai.model import Model, ModelOutput
 
-__all__ = ["Asked", "Prompt", "Reply", "ask"]
+__all__ = ["Asked", "Prompt", "Reply", "ask", "patience"]
 
-_BROKEN_REPLIES = 2  # as often is a prompt sent again after a reply cut off in its JSON
 _GIVE_UP_AFTER = 20  # failures in a row, each after its own retries
-_SETUP = {401: "the provider does not accept the key", 404: "the provider does not know the model"}
-_NO_CONNECTION = "no connection"
+_SURE = 3  # as many prompts fail alike before the key or the address is to blame
+_SETUP = {
+    401: "the provider does not accept the key",
+    403: "the provider denies access",
+    404: "the provider does not know the model",
+}
+_OWN_FAULT = (400, 413, 422)  # the request's: the next one may be answered
 _UNREACHABLE = "the server cannot be reached"
 _HERE = ("localhost", "127.0.0.1", "::1")
 _OURS = "realtalk/"
+_heard: set[tuple[str, str | None]] = set()  # models and addresses that answered this process
+
+
+def _setting(name: str, default: float) -> float:
+    """A number of the environment."""
+    given = os.environ.get(name, "").strip()
+    try:
+        return float(given) if given else default
+    except ValueError:
+        raise RealtalkError(f"'{given}' is no number", where=name) from None
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whom to ask and how. `timeout` is for one attempt, `retries` come after it."""
+    """Whom to ask and how. `timeout` is for one attempt, `retries` come after it, the first after
+    `wait` seconds."""
 
     model: str
     cache: Path | None = None
     base_url: str | None = None
     model_args: Mapping[str, Any] = field(default_factory=dict)
     connections: int = 10
-    timeout: int = 120
-    retries: int = 5
+    timeout: int = field(default_factory=lambda: int(_setting("REALTALK_TIMEOUT", 120)))
+    retries: int = field(default_factory=lambda: int(_setting("REALTALK_RETRIES", 5)))
+    wait: float = field(default_factory=lambda: _setting("REALTALK_RETRY_WAIT", 3.0))
     seed: int = 0
     max_tokens: int | None = None
 
@@ -73,9 +108,21 @@ class Asked:
             ("connections", self.connections, 1),
             ("timeout", self.timeout, 1),
             ("retries", self.retries, 0),
+            ("wait", self.wait, 0),
         ):
             if value < least:
                 raise RealtalkError(f"{option} must be {least} or more, not {value}")
+
+    @property
+    def address(self) -> str | None:
+        """Which server answers, without keys; None for the provider's own."""
+        return address_of(self.model, self.base_url)
+
+
+def patience(timeout: int | None, retries: int | None) -> dict[str, Any]:
+    """What is given of the two, for `Asked`."""
+    given = {"timeout": timeout, "retries": retries}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +134,7 @@ class Prompt:
 
     key: str
     make: Callable[[], str]
-    flaw: Callable[[str], str] = lambda text: "" if text.strip() else "empty answer"
+    flaw: Callable[[str], str] = lambda text: ""  # noqa: ARG005  an empty one never gets here
     reminders: tuple[str, ...] = ()
 
 
@@ -109,19 +156,22 @@ class _Record:
 
     heard: bool = False  # the model has answered at least once
     failures: int = 0  # in a row
+    alike: Counter[str] = field(default_factory=Counter)  # failures that a wrong setup explains
     stop: str = ""  # why nothing more is asked
     setup: str = ""  # what is wrong with the key, the name of the model or the server's address
 
-    def failed(self, error: BaseException) -> str:
-        reason, status = _reason(error)
-        self.failures += 1
-        if not self.heard and status in _SETUP:
-            self.setup = self.stop = _SETUP[status]
-        elif not self.heard and reason == _NO_CONNECTION:
-            self.setup = self.stop = _UNREACHABLE
+    def failed(self, failure: Failure) -> str:
+        blamed = _SETUP.get(failure.status or 0, "")
+        if failure.reason == NO_CONNECTION:
+            blamed = _UNREACHABLE
+        if not (self.heard and failure.status in _OWN_FAULT):
+            self.failures += 1
+        self.alike[blamed] += 1
+        if blamed and not self.heard and self.alike[blamed] >= _SURE:
+            self.setup = self.stop = blamed
         elif self.failures >= _GIVE_UP_AFTER:
-            self.stop = f"the provider stopped answering: {reason}"
-        return reason
+            self.stop = f"the provider stopped answering: {failure.reason}"
+        return failure.reason
 
 
 def ask(
@@ -136,12 +186,15 @@ def ask(
     if asked.model.startswith(_OURS):
         # One slot: a queue in the server would count as waiting time.
         asked = replace(asked, connections=1, timeout=max(asked.timeout, 600))
-    record = _Record()
+    place = (asked.model, asked.address)
+    record = _Record(heard=place in _heard)
     if asked.base_url and not _listens(asked.base_url):
         # Nobody to wait for; what was answered once still comes from the cache.
         asked = replace(asked, retries=0)
     with _environment(asked):
         _finished(_all(prompts, asked, record, keep, progress))
+    if record.heard:
+        _heard.add(place)
     if record.setup:
         checked = "address of the server and the network"
         if record.setup != _UNREACHABLE:
@@ -173,22 +226,26 @@ async def _all(
     progress: Progress,
 ) -> None:
     model = _model(asked)
-    # The cache's own key leaves the model's arguments out.
-    arguments = json.dumps(dict(asked.model_args), sort_keys=True, default=str)
-    from inspect_ai.model import CachePolicy
-
-    policy = CachePolicy(
-        expiry=None, per_epoch=False, scopes={"task": "realtalk", "arguments": arguments}
-    )
+    bound_bodies(model.api)
+    kept = KeptAnswers(model, asked.model_args)
     waiting = iter(prompts)
+    # Failures before the first answer: where the key is wrong they are the caller's to mend, and
+    # no prompt is to be taken for asked.
+    held: list[tuple[str, Reply]] = []
     done = 0
+
+    def hand_on() -> None:
+        while held and not record.setup:
+            keep(*held.pop(0))
 
     async def work() -> None:
         nonlocal done
         for prompt in waiting:
-            reply = await _one(prompt, model, policy, record)
-            # A wrong key is the caller's to mend: no prompt is to be taken for answered.
-            if not record.setup:
+            reply = await _one(prompt, model, asked, kept, record)
+            if reply.text is None and not record.heard:
+                held.append((prompt.key, reply))
+            elif not record.setup:
+                hand_on()
                 keep(prompt.key, reply)
             done += 1
             progress(done, len(prompts), f"asking {asked.model}")
@@ -197,6 +254,7 @@ async def _all(
         async with asyncio.TaskGroup() as group:
             for _ in range(min(asked.connections, len(prompts))):
                 group.create_task(work())
+        hand_on()
     except* Exception as errors:
         # What `keep` or `make` raised, as itself: nothing else gets here.
         raise _first(errors) from None
@@ -210,74 +268,47 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-async def _one(prompt: Prompt, model: Model, policy: CachePolicy, record: _Record) -> Reply:
-    reason, calls, tokens_in, tokens_out = "", 0, 0, 0
+async def _one(
+    prompt: Prompt, model: Model, asked: Asked, kept: KeptAnswers, record: _Record
+) -> Reply:
     began = time.perf_counter()
-    text: str | None = None
-    made = ""
-    # Each try differs from the one before, else the cache would answer in its place.
-    for reminder in ("", *prompt.reminders):
+    text = sendable(prompt.make())
+    tries = [text, *(text + reminder for reminder in prompt.reminders)]
+    for each in tries:
+        known = kept.get(each)
+        # What an earlier version kept may be an answer that nobody could use.
+        if known is not None and not flaw_of(known, prompt.flaw):
+            return _reply([known], "", began)
+    heard: list[ModelOutput] = []
+    reason = ""
+    for each in tries:
         if record.stop:
-            reason = record.stop
-            break
-        made = made or prompt.make()
+            return _reply(heard, record.stop, began)
         try:
-            output = await _generated(made + reminder, model, policy)
+            output = await generated(each, model, asked.retries, asked.wait)
         except Exception as error:
-            reason = record.failed(error)
-            break
+            return _reply(heard, record.failed(reason_of(error)), began)
         record.heard, record.failures = True, 0
-        calls += 1
-        if output.usage is not None:
-            tokens_in += output.usage.input_tokens
-            tokens_out += output.usage.output_tokens
-        reason = _flaw(prompt, output)
+        heard.append(output)
+        reason = flaw_of(output, prompt.flaw)
         if not reason:
-            text = output.completion
+            kept.put(each, output)
+        if reason in {"", "refused", "too long for the model"}:
             break
-        if reason in {"refused", "too long for the model"}:
-            break
-    return Reply(text, reason, calls, tokens_in, tokens_out, time.perf_counter() - began)
+    return _reply(heard, reason, began)
 
 
-async def _generated(text: str, model: Model, policy: CachePolicy) -> ModelOutput:
-    """The model's output. Inspect tries again after most failures, but not after a reply cut
-    off in the middle of its JSON."""
-    for _ in range(_BROKEN_REPLIES):
-        try:
-            return await model.generate(text, cache=policy)
-        except json.JSONDecodeError:
-            continue
-    return await model.generate(text, cache=policy)
-
-
-def _flaw(prompt: Prompt, output: ModelOutput) -> str:
-    stopped = output.stop_reason if output.choices else None
-    if stopped == "content_filter":
-        return "refused"
-    if stopped == "model_length":
-        return "too long for the model"
-    return prompt.flaw(output.completion)
-
-
-def _reason(error: BaseException) -> tuple[str, int | None]:
-    """Why a call failed, in our words: a provider's own may hold the whole request."""
-    last = getattr(error, "last_attempt", None)  # the error of spent retries wraps the real one
-    if last is not None and last.exception() is not None:
-        error = last.exception()
-    if isinstance(error, json.JSONDecodeError):
-        return "malformed answer", None
-    status = getattr(error, "status_code", None)
-    kind = type(error).__name__
-    if not isinstance(status, int):
-        # Before connections: a client may say that a connection timed out.
-        if "Timeout" in kind:
-            return "timeout", None
-        if "Connect" in kind:
-            return _NO_CONNECTION, None
-        return f"provider error ({kind})", None
-    named = {408: "timeout", 429: "rate limited"}
-    return named.get(status, f"provider error ({status})"), status
+def _reply(heard: Sequence[ModelOutput], reason: str, began: float) -> Reply:
+    """The last output's text where nothing is wrong with it, and what all of them cost."""
+    used = [output.usage for output in heard if output.usage is not None]
+    return Reply(
+        None if reason else readable(heard[-1].completion),
+        reason,
+        len(heard),
+        sum(count(usage.input_tokens) for usage in used),
+        sum(count(usage.output_tokens) for usage in used),
+        time.perf_counter() - began,
+    )
 
 
 def _model(asked: Asked) -> Model:
@@ -301,7 +332,7 @@ def _model(asked: Asked) -> Model:
                 max_connections=asked.connections,
                 adaptive_connections=False,
                 attempt_timeout=asked.timeout,
-                max_retries=asked.retries,
+                max_retries=0,  # models/attempts.py tries again
             ),
             base_url=asked.base_url,
             api_key=key,
@@ -341,8 +372,7 @@ def _finished(work: Coroutine[Any, Any, None]) -> None:
 def _environment(asked: Asked) -> Iterator[None]:
     """Inspect learns from the environment where its cache lies and how much it traces."""
     answers = Path(asked.cache or cache_folder() / "answers")
-    # Inspect writes with the user's umask: the folder keeps others from what was said of chats.
-    answers.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(answers)
     wanted = {
         "INSPECT_CACHE_DIR": str(answers),
         "INSPECT_TRACE_LEVEL": "critical",  # failed calls are traced with their text
@@ -350,7 +380,11 @@ def _environment(asked: Asked) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:
-        yield
+        # Inspect keeps what was said of chats.
+        with owner_only(), warnings.catch_warnings():
+            # Of a reply in another form than promised, with words from it.
+            warnings.filterwarnings("ignore", "Pydantic serializer warnings")
+            yield
     finally:
         for name, value in before.items():
             if value is None:

@@ -1,7 +1,7 @@
 """The models that run here, as an Inspect provider: `realtalk/smollm2` wherever a model is named.
 
     inspect eval realtalk/memory_probing --model realtalk/smollm2
-    realtalk probe sample --reader llm --model realtalk/smollm2 --out run
+    realtalk probe sample --reader llm --model realtalk/smollm2 --out probe-smollm2
 
 Importing this module registers the provider. Inspect speaks to the loopback server as to any
 OpenAI-compatible one; a prompt that does not fit comes back as `model_length`, not as an error.

@@ -67,8 +67,8 @@ class LlmSimulator:
             "max_tokens": self._asked.max_tokens or 0,
             "seed": self._asked.seed,
         }
-        if self._asked.base_url is not None:
-            found["base_url"] = self._asked.base_url
+        if self._asked.address is not None:
+            found["base_url"] = self._asked.address
         if self._style:
             found |= {"examples": self._examples, "by": self._by, "guide": Guide.version}
         return found

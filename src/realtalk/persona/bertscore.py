@@ -98,7 +98,7 @@ class BertScore:
     def _load(self) -> tuple[Any, Any]:
         if self._loaded is None:
             transformers, found = _library("transformers"), self._found
-            with quiet(transformers), told(_ROLE, found.place):
+            with quiet(transformers), told(_ROLE, found.place), found.reach():
                 tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **found.where)
                 model = transformers.AutoModel.from_pretrained(
                     found.place, dtype=_library("torch").float32, **found.where

@@ -2,7 +2,6 @@
 
     save(out, 40, tensors, {"seed": 0, ...})    → out/checkpoint-000040: state.json and tensors
     latest(out)                                 → (40, tensors, {"seed": 0, ...}), or None
-    with whole_folder(path) as temporary: ...   # takes its name only if the block ends well
 
 A checkpoint is written under another name first and never changed after it has its own: a
 process killed at any moment leaves the one before it. Nothing is pickled.
@@ -11,47 +10,24 @@ process killed at any moment leaves the one before it. Nothing is pickled.
 from __future__ import annotations
 
 import json
-import secrets
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from realtalk.corpora.writing import whole_folder, write_text
 from realtalk.errors import RealtalkError
 
-__all__ = ["clear", "latest", "read_json", "save", "whole_folder", "write_json"]
+__all__ = ["clear", "latest", "read_json", "save", "write_json"]
 
 _STATE, _TENSORS = "state.json", "tensors.safetensors"
 _FOLDERS = "checkpoint-*"
 
 
-@contextmanager
-def whole_folder(path: Path) -> Iterator[Path]:
-    """A temporary neighbour that takes the folder's name at the end; the name must be free."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        temporary.rename(path)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise RealtalkError(f"cannot be written ({reason})", where=str(path)) from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """A small file, replaced in one go."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        temporary.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise RealtalkError(f"cannot be written ({reason})", where=str(path)) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    # Python's own writer: a state may hold numbers that the faster one refuses.
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -22,8 +22,9 @@ import polars as pl
 from realtalk.chat import is_nobody
 from realtalk.errors import RealtalkError
 from realtalk.facets.consistency import consistency_of
+from realtalk.facets.protocols import Rules
 from realtalk.facets.speakers import Measured, measure_speakers
-from realtalk.facets.values import FACETS, Rules
+from realtalk.facets.values import FACETS
 from realtalk.metrics.statistics import Array, Estimate
 from realtalk.persona.published import TABLE_8, PublishedSpeaker, published_choice
 from realtalk.stats.values import Grid
@@ -45,7 +46,7 @@ class Choice:
     consistency: Estimate  # how far the speaker's facets differ between the two chats
 
 
-def choose(labels: pl.DataFrame, protocol: str | Rules = "paper") -> list[Choice]:
+def choose(labels: pl.DataFrame, protocol: str | Rules = "turns") -> list[Choice]:
     """A choice for every speaker with two chats or more, in order of appearance."""
     measured = list(measure_speakers(labels, protocol))
     values = np.array([_row(each.speaker.facets) for each in measured], np.float64)

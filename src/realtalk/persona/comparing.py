@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from realtalk.errors import RealtalkError
+from realtalk.measures.languages import Languages, languages_json
 from realtalk.metrics.statistics import (
     SEED,
     Array,
@@ -68,10 +69,14 @@ class Compared:
     tests: Mapping[str, PersonaTest]
     gains: Mapping[str, float]  # in standard deviations of the first side's scores
     gain_and_consistency: Estimate
+    languages: tuple[tuple[Languages, ...], tuple[Languages, ...]] = ((), ())  # of either side
 
     def to_json(self) -> dict[str, Any]:
         return {
             "names": list(self.names),
+            "languages": dict(
+                zip(("first", "second"), map(languages_json, self.languages), strict=True)
+            ),
             "tests": {name: asdict(test) for name, test in self.tests.items()},
             "gains": dict(self.gains),
             "gain_and_consistency": self.gain_and_consistency.to_json(),
@@ -126,6 +131,7 @@ def compare(
         _corrected(tests),
         mean_gain,
         pearson(list(mean_gain.values()), [first.speakers[who].consistency for who in mean_gain]),
+        (first.languages, second.languages),
     )
 
 

@@ -22,6 +22,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.models.replies import readable
 from realtalk.persona.prompting import PROMPT_VERSION, cleaned, text_of
 from realtalk.persona.rows import SCORES
 from realtalk.persona.scoring import Scorer as PersonaScorer
@@ -75,6 +76,7 @@ def persona_simulation(
         solver=continued(asked, style),
         scorer=against_the_person(asked, scoring, names),
         version=_VERSION,
+        fail_on_error=0.9999,  # a fault of the provider costs its turn, not all
         metadata={"prompts": PROMPT_VERSION, "style": style, "scoring": scoring.settings},
     )
 
@@ -123,7 +125,7 @@ def against_the_person(
             stopped = state.output.stop_reason if state.output.choices else None
             if stopped in _UNASKED:
                 return Score.unscored(explanation=_UNASKED[stopped])
-            said = cleaned(state.output.completion, turn.prompt)
+            said = cleaned(readable(state.output.completion), turn.prompt)
             one = replace(asked[who], turns=(turn,))
             row = scoring.score(one, [Simulated(turn.id, said or None, "empty answer")])[0][0]
             missing = [name for name in names if row[name] is None]

@@ -17,7 +17,7 @@ import numpy as np
 
 from realtalk.memory.lexical import Bm25, Ranking, best_first
 from realtalk.metrics.overlap import words
-from realtalk.metrics.similarity import Encoder, shipped_encoder
+from realtalk.metrics.similarity import Encoder, cosines, shipped_encoder
 from realtalk.registry import suggest
 
 __all__ = ["WAYS", "Index", "Nearness", "nearness"]
@@ -64,7 +64,7 @@ class ByMeaning:
     def central(self, texts: Sequence[str]) -> int:
         vectors = self._encoder.embed(texts)
         # The mean cosine with all others is that with their sum, and with itself always 1.
-        return int(np.argmax(vectors @ vectors.sum(axis=0)))
+        return int(np.argmax(cosines(vectors, vectors.sum(axis=0))))
 
 
 class _Vectors:
@@ -73,7 +73,7 @@ class _Vectors:
         self._vectors = encoder.embed(texts)
 
     def nearest(self, texts: Sequence[str]) -> list[list[int]]:
-        near = self._encoder.embed(texts) @ self._vectors.T
+        near = (cosines(self._vectors, vector) for vector in self._encoder.embed(texts))
         return [best_first(row.astype(np.float64)) for row in near]
 
 

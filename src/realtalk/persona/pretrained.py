@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.corpora.reading import Progress, silent
+from realtalk.corpora.writing import whole_folder
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.measures.hub_models import quiet as quietly
-from realtalk.persona.checkpoints import whole_folder
+from realtalk.offline import no_hub
 
 __all__ = [
     "Pretrained",
@@ -100,7 +101,7 @@ def convert_gguf(gguf: Path, folder: Path) -> None:
     library("gguf")
     where = {"gguf_file": gguf.name, "local_files_only": True}
     # The conversion's bar is not one that transformers can switch off.
-    with quiet(), redirect_stderr(StringIO()):
+    with quiet(), no_hub(), redirect_stderr(StringIO()):
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(gguf.parent), **where)
         loaded = transformers.AutoModelForCausalLM.from_pretrained(
             str(gguf.parent), dtype=torch.bfloat16, **where
@@ -137,7 +138,7 @@ def load(
     progress(0, 0, f"loading {folder.name}")
     given = {"local_files_only": True, "trust_remote_code": False}
     try:
-        with quiet():
+        with quiet(), no_hub():
             tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **given)
             model = transformers.AutoModelForCausalLM.from_pretrained(
                 str(folder),
@@ -179,7 +180,7 @@ def folder_hash(folder: Path) -> str:
 def with_adapter(base: Pretrained, folder: Path) -> Pretrained:
     """The model with the adapter's weights added to its own, which writes as fast as before."""
     peft = library("peft")
-    with quiet():
+    with quiet(), no_hub():
         wrapped = peft.PeftModel.from_pretrained(base.model, str(folder))
         merged = wrapped.merge_and_unload()
     return replace(base, model=merged.eval())

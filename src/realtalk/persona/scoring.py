@@ -12,12 +12,14 @@ so is a single score that cannot be made.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from realtalk.chat import Corpus
 from realtalk.corpora.reading import Progress, silent
 from realtalk.measures.labels import Label, Labeller, TurnInput
+from realtalk.measures.languages import turn_languages
 from realtalk.metrics.overlap import distinct, length_ratio, overlap
 from realtalk.metrics.similarity import Similarity, encoder_shipped
 from realtalk.persona.authorship import AUTHORSHIP_VERSION, Trial, hold_trial
@@ -87,7 +89,16 @@ class Scorer:
         trial = self._trial(task)
         self._judge(trial, [row for _, row in scored])
         progress(len(scored), len(scored), f"scored {task.speaker}")
-        return rows, _facts(task, trial, rows)
+        return rows, {**_facts(task, trial, rows), **self._spoken(task)}
+
+    def _spoken(self, task: PersonaTask) -> Row:
+        """What the tested turns are written in, on which their labels depend."""
+        told = turn_languages((task.test.id, task.speaker, turn.text) for turn in task.turns)
+        counts = Counter(told)
+        return {
+            "measure": self._labeller.name,
+            "by_language": [{"language": name, "turns": n} for name, n in counts.items()],
+        }
 
     def _label(self, scored: Sequence[tuple[PersonaTurn, Row]]) -> None:
         new = [(t, r) for t, r in scored if (t.prompt.speaker, t.id) not in self._truths]

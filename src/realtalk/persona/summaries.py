@@ -12,11 +12,12 @@ speakers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from realtalk.measures.languages import Languages, languages_json, merged
 from realtalk.metrics.distributions import jensen_shannon
 from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa
@@ -61,6 +62,8 @@ class SpeakerScores:
     consistency: float | None
     tokens_in: int
     tokens_out: int
+    # Of the person's own turns in the tested chat.
+    languages: Languages = field(default_factory=lambda: Languages("", "", {}))
 
     @property
     def scored(self) -> int:
@@ -94,9 +97,15 @@ class Simulation:
     def scored(self) -> int:
         return sum(each.scored for each in self.speakers.values())
 
+    @property
+    def languages(self) -> tuple[Languages, ...]:
+        """Of the tested chats: their EI is labelled by a model that may know English alone."""
+        return merged(each.languages for each in self.speakers.values())
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
+            "languages": languages_json(self.languages),
             "turns": self.turns,
             "scored": self.scored,
             "averages": {name: asdict(each) for name, each in self.averages.items()},
@@ -154,6 +163,11 @@ def _speaker(rows: Sequence[Row], fact: Row) -> SpeakerScores:
         consistency=fact["consistency"],
         tokens_in=sum(row["tokens_in"] for row in rows),
         tokens_out=sum(row["tokens_out"] for row in rows),
+        languages=Languages(
+            fact["test"],
+            fact.get("measure") or "embedded",  # runs of 0.1.0 knew no other
+            {each["language"]: each["turns"] for each in fact.get("by_language") or ()},
+        ),
     )
 
 

@@ -25,6 +25,7 @@ from typing import Any
 
 from realtalk import __version__
 from realtalk.corpora.reading import Progress, silent
+from realtalk.corpora.writing import private_folder, refuse_strangers, whole_folder
 from realtalk.errors import RealtalkError
 from realtalk.persona import checkpoints
 from realtalk.persona.learner import Learner, TuneSettings, reply_loss
@@ -110,6 +111,7 @@ def tune(
     into settings.json. A training that is finished is not repeated; `fresh` begins again.
     """
     settings = settings or TuneSettings()
+    refuse_strangers(out, "an adapter", SETTINGS, ADAPTER, "adapter", "checkpoint-*")
     most = settings.batch_tokens or _BATCH_TOKENS[base.device]
     learned, kept_out = held_out(examples, settings.held_out)
     if not learned:
@@ -216,7 +218,7 @@ def _said(state: _State) -> str:
 def _begin(out: Path, wanted: Mapping[str, Any], learner: Learner) -> _State:
     """From the last checkpoint, or from nothing."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        private_folder(out)
     except OSError as error:
         raise RealtalkError(
             f"cannot be an adapter's folder ({error.strerror})", where=str(out)
@@ -266,7 +268,7 @@ def _save(out: Path, wanted: Mapping[str, Any], learner: Learner, state: _State)
         padding=1 - state.tokens / max(1, state.padded),
     )
     shutil.rmtree(out / "adapter", ignore_errors=True)
-    with checkpoints.whole_folder(out / "adapter") as temporary, quiet():
+    with whole_folder(out / "adapter") as temporary, quiet():
         learner.wrapped.save_pretrained(str(temporary), save_embedding_layers=False)
     for name in (ADAPTER, "adapter_config.json"):
         (out / "adapter" / name).replace(out / name)

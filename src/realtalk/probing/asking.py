@@ -23,8 +23,9 @@ from typing import Any
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
-from realtalk.memory.values import Budget, Built, Cost, Memory
+from realtalk.memory.values import Budget, Built, Context, Cost, Memory, NothingRemembered
 from realtalk.probing.budgets import label
+from realtalk.probing.learned import InSample, learning_parts
 from realtalk.probing.readers import Answered, Item, Reader
 from realtalk.probing.rows import (
     KEY,
@@ -56,6 +57,9 @@ Done = Callable[[tuple[str, str, str]], bool]
 Remembered = Callable[[Row], None]  # what building a memory took, where it took anything
 
 
+_NOTHING = Context("", (), 0, 0, tells=True)  # of which no retrieval can be scored
+
+
 def _unheard(row: Row) -> None: ...
 
 
@@ -78,7 +82,7 @@ class Plan:
             raise RealtalkError(
                 "this corpus has no questions",
                 where=self.corpus.name,
-                fix="probe one that has: sample, realtalk, locomo, longmemeval",
+                fix="probe one that has: sample, or what `realtalk data get realtalk` fetches",
             )
         for category in self.categories or ():
             if category not in known:
@@ -176,7 +180,12 @@ def probe(
         plan.reader.read([item for _, _, item in waiting], kept)
         waiting.clear()
 
-    for asked in ask_memory(plan, done, progress, remembered):
+    def unbuilt(row: Row, timing: Row) -> None:
+        nonlocal finished
+        keep(row, timing)
+        finished += 1
+
+    for asked in ask_memory(plan, done, progress, remembered, unbuilt):
         waiting.append(asked)
         if len(waiting) >= _AT_ONCE:
             flush()
@@ -184,9 +193,18 @@ def probe(
 
 
 def ask_memory(
-    plan: Plan, done: Done, progress: Progress = silent, remembered: Remembered = _unheard
+    plan: Plan,
+    done: Done,
+    progress: Progress = silent,
+    remembered: Remembered = _unheard,
+    unbuilt: Keep | None = None,
 ) -> Iterator[tuple[Row, Row, Item]]:
-    """Every question that is not done with its context, chat by chat."""
+    """Every question that is not done with its context, chat by chat.
+
+    Questions about a chat of which nothing could be remembered go to `unbuilt`; without it that
+    is an error.
+    """
+    known_sets = InSample(learning_parts(plan.memory.name, plan.memory.settings, plan.reader.name))
     for chat, questions in plan.questions:
         open_ = [
             (question, budget)
@@ -197,24 +215,34 @@ def ask_memory(
         if not open_:
             continue
         known: Chat | None = None
+        built: Built | None = None
+        missing = ""
         for question, budget in open_:
             then = known_by(chat, question.asked)
             if known is None or _size(then) != _size(known):
                 known = then
                 progress(0, 0, f"remembering {chat.id}")
-                built = built_without_questions(plan.memory, known)
-                _tell(built, known, remembered)
+                try:
+                    built = built_without_questions(plan.memory, known)
+                    _tell(built, known, remembered)
+                except NothingRemembered as error:
+                    if unbuilt is None:
+                        raise
+                    built, missing = None, error.what
             asked = bare(question)
             began = time.perf_counter()
-            context = built.recall(asked, budget)
+            context = _NOTHING if built is None else built.recall(asked, budget)
             spent = 1000 * (time.perf_counter() - began)
-            row = empty_row(chat, question, budget, context)
+            row = empty_row(chat, question, budget, context, known_sets.of(chat, question))
             timing = {
                 **{name: row[name] for name in KEY},
                 "recall_ms": spent,
                 "reader_seconds": 0.0,
             }
-            yield row, timing, Item(known, asked, context)
+            if built is None and unbuilt is not None:
+                unbuilt(row | {"unscored": missing}, timing)
+            else:
+                yield row, timing, Item(known, asked, context)
 
 
 def contexts(plan: Plan, progress: Progress = silent) -> Iterator[Row]:

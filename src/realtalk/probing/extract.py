@@ -1,7 +1,7 @@
 """The `extract` reader: an answer from the messages of a context, without a language model.
 
     answer(chat, question, context)
-    → Answer("On 27 February 2026", ("D4:11",))        for "When did the kiln break?"
+    → Answer("27 February 2026", ("D4:11",))        for "When did the kiln break?"
     → Answer("the harbour museum", ("D2:7",))          for "Where did Mara meet Theo's sister?"
 
 "When" takes the day of the best message, moved by what it says of time; "how long" and "how

@@ -1,13 +1,13 @@
 """When, how long and how many: answers of the `extract` reader that are dates or amounts.
 
-    when("the kiln broke last friday", datetime(2026, 3, 4), question) → "On 27 February 2026"
+    when("the kiln broke last friday", datetime(2026, 3, 4), question) → "27 February 2026"
     when("I start in two weeks", datetime(2026, 3, 4), question)  → "Two weeks after 4 March 2026"
     amount("been at it for three years now", "How long has Theo ...") → "three years"
 
 The day of a message is its session's first: annotators of both published corpora date a chat
 that runs past midnight by the evening it began. What a message says of time is counted from
-that day. A day is written `On 19 January 2024`: of one style for all, this one shares most
-words with the dates that REALTALK's annotators wrote. A week or weekend is told by its distance
+that day. A day is written `19 January 2024`, as LoCoMo's annotators write it: the style was chosen
+there, so that REALTALK's answers stay unseen. A week or weekend is told by its distance
 (`The week before 2 March 2026`), as they do, and months, seasons and years by their names.
 """
 
@@ -95,7 +95,7 @@ def when(text: str, said: datetime, question: str) -> str:
 
 def written(day: date) -> str:
     """A day in the reader's one style."""
-    return f"On {_plain(day)}"
+    return _plain(day)
 
 
 def _plain(day: date) -> str:

@@ -3,15 +3,17 @@
     judge = Judge(Asked("openai/gpt-4o-mini"), load_wording())
     judge.judge(rows, keep=print)
     → {"chat": "Chat_1", "id": "Q3", "budget": "1000t", "judge": "openai/gpt-4o-mini",
-       "wording": "lenient", "right": 1.0, "unscored": None, ...}
+       "wording": "lenient", "right": 1.0, "unscored": None, "of": "9f86d081884c7d65", ...}
 
 Two wordings, two scores. `lenient` asks what the REALTALK paper's judge was asked: whether the
 answer matches. `strict` wants every fact, and no other. The judge sees question, true answer and
-answer: not the chat, and not who answered.
+answer: not the chat, and not who answered. `of` is a hash of the answer: a question that is
+answered anew is judged anew. `base_url` is where the judge was asked, without keys.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,6 +33,7 @@ __all__ = [
     "UNTOLD",
     "WORDINGS",
     "Judge",
+    "is_current",
     "judgement_schema",
     "read_verdict",
     "refuse_own_judge",
@@ -66,6 +69,26 @@ class Judge:
     asked: Asked
     wording: Wording
     wordings: tuple[str, ...] = WORDINGS
+
+    def refuse_other_server(self, judgements: Iterable[Row], where: str) -> None:
+        """Raises where a model of this name judged before, at another address."""
+        before = [
+            row.get("base_url")
+            for row in judgements
+            if (row["judge"], row["prompts"]) == (self.asked.model, self.wording.version)
+            # 0.1.0 did not write the address down, and what failed may have had a wrong one.
+            and "base_url" in row
+            and row["unscored"] is None
+        ]
+        now = self.asked.address
+        other = next((address for address in before if address != now), now)
+        if other != now:
+            raise RealtalkError(
+                f"{self.asked.model} judged at another address there "
+                f"({other or 'its own'}, now {now or 'its own'})",
+                where=where,
+                fix="set the address as it was, or score the answers in another folder",
+            )
 
     def keys(self, rows: Iterable[Row]) -> list[tuple[Any, ...]]:
         """Every judgement to be made, in the order of the rows."""
@@ -118,10 +141,22 @@ class Judge:
             **dict(zip(JUDGED_KEY, self._key(row, wording), strict=True)),
             "right": right,
             "unscored": reply.reason or None,
+            "of": _hash(row["answer"]),
+            "base_url": self.asked.address,
             "calls": reply.calls,
             "tokens_in": reply.tokens_in,
             "tokens_out": reply.tokens_out,
         }
+
+
+def _hash(answer: str) -> str:
+    return hashlib.sha256(answer.encode()).hexdigest()[:16]
+
+
+def is_current(judgement: Row, row: Row | None) -> bool:
+    """Whether a judgement is of the answer that the row has; those of 0.1.0 do not say."""
+    said = None if row is None else row["answer"]
+    return said is not None and judgement.get("of") in (None, _hash(said))
 
 
 def _judgeable(rows: Iterable[Row]) -> list[Row]:
@@ -147,7 +182,7 @@ def judgement_schema() -> pl.Schema:
         {
             **dict.fromkeys(JUDGED_KEY, pl.String()),
             "right": pl.Float64(),
-            "unscored": pl.String(),
+            **dict.fromkeys(("unscored", "of", "base_url"), pl.String()),
             **dict.fromkeys(("calls", "tokens_in", "tokens_out"), pl.Int64()),
         }
     )

@@ -82,7 +82,7 @@ class ExtractReader:
     """The best span of the context, or a date where one is asked for, by rule."""
 
     name = "extract"
-    version = "1"
+    version = "2"  # 2: a day is written as LoCoMo's annotators write it
     settings: Mapping[str, Any] = MappingProxyType({})
 
     def read(self, items: Sequence[Item], keep: Keep, progress: Progress = silent) -> None:  # noqa: ARG002
@@ -119,7 +119,7 @@ class LlmReader:
     def settings(self) -> dict[str, Any]:
         return {
             "model": self.asked.model,
-            "base_url": self.asked.base_url,
+            "base_url": self.asked.address,
             "model_args": dict(self.asked.model_args),
             "seed": self.asked.seed,
             "max_tokens": self.asked.max_tokens,

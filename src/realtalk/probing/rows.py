@@ -3,12 +3,15 @@
     {"chat": "Chat_1", "id": "Q3", "budget": "1000t", "category": "temporal",
      "question": "When did …?", "gold": "03.03.2026", "answer": "3 March 2026", "unscored": None,
      "tokens": 981, "words": 702, "message_ids": ["D1:2", …], "evidence": ["D2:9"],
+     "learned": None,
      "ranks": [4], "any@5": 1.0, …, "ndcg@10": 0.43, "recall@budget": 1.0, …,
      "f1": 0.67, "exact": 0.0, "rouge_l": 0.67, "date_f1": 1.0, "calls": 0, …}
 
-`unscored` says why there is no answer where one was asked for. `unresolved` counts pieces of the
-published evidence that name no message: what is found is scored on the others. `ranks` are the
-places of the evidence in the memory's own order, from 1, None where it has none. Nothing here
+`unscored` says why there is no answer where one was asked for. `learned` names the published set
+from which a shipped part of the run learned this question; None where it is new. `unresolved`
+counts pieces of the published evidence that name no message: what is found is scored on the
+others. `ranks` are the places of the evidence in the memory's own order, from 1, None where it
+has none. Nothing here
 depends on the machine or the moment: times stand in rows of their own, so that the same run gives
 the same rows.
 
@@ -86,7 +89,13 @@ def row_key(chat: Chat, question: Question, budget: Budget) -> tuple[str, str, s
     return (chat.id, question.id, label(budget))
 
 
-def empty_row(chat: Chat, question: Question, budget: Budget, context: Context) -> Row:
+def empty_row(
+    chat: Chat,
+    question: Question,
+    budget: Budget,
+    context: Context,
+    learned: str | None = None,
+) -> Row:
     """What is known before anybody answers: the question, the context, and its retrieval."""
     return {
         **dict(zip(KEY, row_key(chat, question, budget), strict=True)),
@@ -100,6 +109,7 @@ def empty_row(chat: Chat, question: Question, budget: Budget, context: Context) 
         "message_ids": list(context.message_ids),
         "evidence": list(question.evidence),
         "unresolved": len(question.unresolved),
+        "learned": learned,
         **_retrieval(question.evidence, context),
         **dict.fromkeys(ANSWER_SCORES),
         **dict.fromkeys(_COSTS, 0),
@@ -175,6 +185,7 @@ def row_schema() -> pl.Schema:
             **dict.fromkeys(("tokens", "words"), pl.Int64()),
             **dict.fromkeys(("message_ids", "evidence"), pl.List(pl.String())),
             "unresolved": pl.Int64(),
+            "learned": pl.String(),
             "ranks": pl.List(pl.Int64()),
             **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES), pl.Float64()),
             **dict.fromkeys((*_COSTS, *(f"memory_{name}" for name in _COSTS)), pl.Int64()),

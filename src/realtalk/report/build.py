@@ -17,7 +17,9 @@ from typing import Any
 
 from realtalk import __version__
 from realtalk.corpora.reading import Progress, silent
+from realtalk.corpora.store import is_stored
 from realtalk.corpora.writing import write_text
+from realtalk.errors import RealtalkError
 from realtalk.report.loading import Loaded, load
 from realtalk.report.values import KeyFigure, Section
 from realtalk.report.writers import Told
@@ -111,9 +113,20 @@ def make_report(
 
 
 def write_report(report: Report, path: Path) -> Path:
-    """The page, whole or not at all."""
+    """The page, whole or not at all; never in place of a file that is none, or in a corpus."""
     from realtalk.report.page import render
 
+    if is_stored(path.parent):
+        raise RealtalkError(
+            "holds a stored corpus, which is no place for a page",
+            where=str(path.parent),
+            fix="name another folder",
+        )
+    if path.is_file():
+        with path.open("rb") as stream:
+            head = stream.read(100).lstrip().lower()
+        if head and not head.startswith(b"<!doctype"):
+            raise RealtalkError("is a file, but no page", where=str(path), fix="name another file")
     return write_text(
         path,
         render(

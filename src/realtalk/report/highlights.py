@@ -117,11 +117,12 @@ def _memory(probes: Sequence[ProbeRun]) -> KeyFigure | None:
             interval = overall.intervals.get(f"recall@{budget}")
             value = overall.means.get(f"recall@{budget}")
             if value is not None and interval is not None:
-                points.append((cost.context_tokens, value, interval, each.memory, overall.n))
+                seen = bool(each.probed.cautions)
+                points.append((cost.context_tokens, value, interval, each.memory, overall.n, seen))
     if not points:
         return None
     best = max(points, key=lambda point: point[1])
-    tokens, value, (low, high), memory, n = min(
+    tokens, value, (low, high), memory, n, seen = min(
         point for point in points if point[1] >= _NEARLY * best[1]
     )
     says = (
@@ -134,6 +135,7 @@ def _memory(probes: Sequence[ProbeRun]) -> KeyFigure | None:
         else f"; the most here is {_percent(best[1])}, by “{best[3]}” at {best[0]:,.0f}."
     )
     extent = f"95 % interval {_percent(low)} … {_percent(high)}, n = {n:,} questions"
+    extent += "; in-sample, see the caution below" if seen else ""
     return KeyFigure(_percent(value), says, extent, f"memory-{corpus}-{sha[:6]}", "Memory")
 
 

@@ -245,15 +245,19 @@ def _corpus(found: Found, told: Told) -> CorpusRun:
 
 
 def _labels(found: Found, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
+    from realtalk.corpora.store import load as load_corpus
     from realtalk.facets import from_frame
     from realtalk.facets.consistency import consistency_of
     from realtalk.facets.speakers import measure_speakers
-    from realtalk.measures.label_files import labels_about, read_labels
+    from realtalk.measures.label_files import labels_about, read_labels, with_languages
 
     frame = read_labels(found.folder)
     if frame.is_empty():
         raise RealtalkError("holds no label", where=str(found.folder))
     about = labels_about(found.folder)
+    owner = _owner(frame, None if about is None else about.corpus, corpora)
+    if owner is not None and frame["language"].null_count():
+        frame = with_languages(frame, load_corpus(owner.found.folder).corpus)
     kept = _speakers(found.folder / "speakers.parquet")
     protocol = _protocol(frame, kept) if about is None else about.protocol
     # Measuring draws a thousand resamples a facet: only for speakers who can be compared.
@@ -264,7 +268,6 @@ def _labels(found: Found, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun
         measured = list(measure_speakers(frame, protocol))
         speakers = tuple(each.speaker for each in measured)
         consistency = consistency_of(measured)
-    owner = _owner(frame, None if about is None else about.corpus, corpora)
     name, format_ = found.name, None
     names: tuple[str, ...] = ()
     if owner is not None:
@@ -334,7 +337,7 @@ def _protocol(frame: pl.DataFrame, kept: pl.DataFrame | None) -> str:
 
     if kept is not None:
         return str(kept["protocol"][0])
-    return "released" if of_messages(frame) else "paper"
+    return "released" if of_messages(frame) else "turns"
 
 
 def _in_two_chats(frame: pl.DataFrame) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from realtalk.facets.protocols import rules_of
 from realtalk.report.grids import table
 from realtalk.report.values import Cell, Section, TableView
 
@@ -32,7 +33,7 @@ def measured_section(loaded: Loaded) -> Section:
         made = labels.frame.select("measure", "version").unique().sort("measure", "version")
         ways = ", ".join(f"{way} {version}" for way, version in made.rows())
         settings = f"labelled by {ways}; protocol {labels.protocol}; {labels.written}"
-        unit = "turns" if labels.protocol == "paper" else "messages"
+        unit = "turns" if rules_of(labels.protocol).joined else "messages"
         count = labels.frame.height
         rows.append((labels.found.name, "EI labels", labels.name, settings, count, unit))
     for probe in loaded.probes:

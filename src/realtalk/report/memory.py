@@ -82,4 +82,5 @@ def _corpus(name: str, sha: str, runs: Mapping[str, ProbeRun]) -> Section:
     readers = sorted({each.reader for each in runs.values()} - {"none"})
     who = f" Answers are read by {', '.join(readers)}." if readers else " Nobody answered."
     lead = f"{questions:,} questions about {chats:,} chat{'' if chats == 1 else 's'}.{who}"
-    return Section(f"memory-{name}-{sha[:6]}", name, lead, tuple(tables), charts, depth=1)
+    cautions = tuple(f"{label}: {line}" for label, e in runs.items() for line in e.probed.cautions)
+    return Section(f"memory-{name}-{sha[:6]}", name, lead, tuple(tables), charts, cautions, depth=1)

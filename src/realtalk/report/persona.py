@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from realtalk.measures.languages import language_notes
 from realtalk.report.charts import Panel, Point, interval_panels
 from realtalk.report.grids import table
 from realtalk.report.values import ChartView, Section
@@ -91,7 +92,8 @@ def _corpus(name: str, sha: str, group: Mapping[str, Simulation]) -> Section:
         f"speaker{'' if people == 1 else 's'}."
     )
     charts = (_chart(name, runs),) if len(runs) > 1 else ()
-    return Section(f"persona-{name}-{sha[:6]}", name, lead, tuple(tables), charts, depth=1)
+    notes = tuple(dict.fromkeys(line for each in runs for line in language_notes(each.languages)))
+    return Section(f"persona-{name}-{sha[:6]}", name, lead, tuple(tables), charts, notes, 1)
 
 
 def _chart(name: str, runs: Sequence[Simulation]) -> ChartView:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+from realtalk.facets.protocols import rules_of
+from realtalk.measures.languages import chat_languages, language_notes
 from realtalk.report.charts import MOST_POINTS, Panel, Point, interval_panels, view
 from realtalk.report.grids import table
 from realtalk.report.values import ChartView, Section
@@ -61,7 +63,7 @@ def speaker_sections(labels: Sequence[LabelsRun]) -> list[Section]:
 
 
 def _unit(each: LabelsRun) -> str:
-    return "turns" if each.protocol == "paper" else "messages"
+    return "turns" if rules_of(each.protocol).joined else "messages"
 
 
 def _speakers(each: LabelsRun) -> Section:
@@ -78,12 +80,14 @@ def _speakers(each: LabelsRun) -> Section:
     )
     lead = f"{each.frame.height:,} {_unit(each)}, labelled by {ways}; protocol “{each.protocol}”."
     rows = table(f"{each.name}: every speaker", *speaker_rows(each.speakers), note=_INTERVALS)
-    return Section(f"ei-{each.found.name}", each.name, lead, (rows,), tuple(charts), depth=1)
+    notes = tuple(language_notes(chat_languages(each.frame)))
+    return Section(f"ei-{each.found.name}", each.name, lead, (rows,), tuple(charts), notes, 1)
 
 
 def _intervals(each: LabelsRun) -> ChartView:
     from realtalk.facets import FACETS
     from realtalk.facets.figures import HEADLINE
+    from realtalk.facets.values import counted
 
     shown = sorted(each.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
     shown.sort(key=lambda who: (who.speaker.casefold(), who.chat))
@@ -101,7 +105,8 @@ def _intervals(each: LabelsRun) -> ChartView:
             for who in shown
             if (found := who[facet.name]).value is not None
         ]
-        unit = {"share": f"share of {facet.of}", "score": "mean score, 0 to 6"}.get(
+        of = counted(facet, each.protocol)
+        unit = {"share": f"share of {of}", "score": "mean score, 0 to 6"}.get(
             facet.unit, "1e-3 a session" if facet.unit == "a session" else facet.unit
         )
         if points:
@@ -155,8 +160,6 @@ def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
 
 def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
     """People against simulated speakers; two sets that nothing tells apart, as they come."""
-    import numpy as np
-
     from realtalk.facets import compare
 
     people = [each for each in labels if not each.written.is_simulated]
@@ -169,8 +172,7 @@ def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
     for first, second in pairs:
         # Labels of turns and labels of messages do not measure the same thing.
         if first.protocol == second.protocol and first.speakers and second.speakers:
-            with np.errstate(all="ignore"):  # a resample of few speakers may have no variance
-                found = compare(first.speakers, second.speakers, (first.name, second.name))
+            found = compare(first.speakers, second.speakers, (first.name, second.name))
             made.append(SideBySide(first, second, found, told))
     return made
 
@@ -208,5 +210,10 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
             f"Human against simulated: {one} and {other}" if pair.told else f"{one} beside {other}"
         )
         anchor = f"compared-{pair.first.found.name}-{pair.second.found.name}"
-        made.append(Section(anchor, title, lead, tables, charts))
+        notes = tuple(
+            f"{name}: {line}"
+            for name, spoken in zip(found.names, found.languages, strict=True)
+            for line in language_notes(spoken)
+        )
+        made.append(Section(anchor, title, lead, tables, charts, notes))
     return made

@@ -2,7 +2,7 @@
 
     found = reproduce(Plan(data=Path("data")), Path("reproduced"))
     found["table-1"].verdict     → Verdict("exact", "6 of 6 figures are as printed")
-    found.broken                 → () where every parity that ever held still holds
+    found.broken                 → () where whatever fails is recorded as failing
 
 `study` runs the stages, the other modules make one part of the paper each.
 """

@@ -19,6 +19,7 @@ import polars as pl
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.reading import Progress, silent
 from realtalk.corpora.writing import file_stem, write_parquet
+from realtalk.measures.label_files import read_labels, with_languages
 from realtalk.measures.labels import Labeller, TurnInput, label_frame, turn_inputs
 
 __all__ = ["UNITS", "label_corpus"]
@@ -38,7 +39,7 @@ def label_corpus(
     """Labels by unit; those that the folder holds are not made again."""
     places = {unit: folder / f"{name}-{unit}" for unit in UNITS}
     if all((place / _WHOLE).is_file() for place in places.values()):
-        return {unit: pl.read_parquet(place / _WHOLE) for unit, place in places.items()}
+        return {unit: _read(place, corpus) for unit, place in places.items()}
     for done, chat in enumerate(corpus.chats):
         parts = {unit: _part(place, chat) for unit, place in places.items()}
         progress(done, len(corpus.chats), f"labelling {chat.id}")
@@ -48,11 +49,16 @@ def label_corpus(
     progress(len(corpus.chats), len(corpus.chats), f"{name} is labelled")
     found = {}
     for unit, place in places.items():
-        found[unit] = pl.concat([pl.read_parquet(_part(place, chat)) for chat in corpus.chats])
+        found[unit] = pl.concat([_read(_part(place, chat), corpus) for chat in corpus.chats])
         write_parquet(place / _WHOLE, found[unit])
     for place in places.values():
         shutil.rmtree(place / _PARTS, ignore_errors=True)
     return found
+
+
+def _read(path: Path, corpus: Corpus) -> pl.DataFrame:
+    """Labels as they are kept, with languages also where an earlier version kept them."""
+    return with_languages(read_labels(path), corpus)
 
 
 def _part(place: Path, chat: Chat) -> Path:

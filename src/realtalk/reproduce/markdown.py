@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from realtalk.reproduce.showing import (
+    HOLDING,
     READING,
     figure_grid,
     parity_grid,
@@ -27,15 +28,16 @@ __all__ = ["markdown", "table"]
 _WIDEST = 9  # columns that a page holds
 
 
-def markdown(found: Reproduction) -> str:
-    """The whole text; every line of it comes from the run."""
+def markdown(found: Reproduction, command: str = "realtalk reproduce") -> str:
+    """The whole text; every line of it comes from the run, which `command` starts again."""
     held = sum(parity.held is True for parity in found.parities)
+    known = sum(parity.held is False and parity.known is not None for parity in found.parities)
     parts = [
         "# The REALTALK paper, reproduced",
-        "Made by `realtalk reproduce`: every table and figure of arXiv:2502.13270 that the "
+        f"Made by `{command}`: every table and figure of arXiv:2502.13270 that the "
         "published chats allow, beside the printed figures. Figure 1 is a drawn example and Table "
         "4 tells who took part; neither is in the data.",
-        f"{held} of {len(found.parities)} parities hold. "
+        f"{held} of {len(found.parities)} parities hold, {known} fail as recorded. "
         + ", ".join(f"{name} {version}" for name, version in found.versions.items())
         + "; EI labels: "
         + " ".join(str(value) for value in found.settings["labels"].values())
@@ -43,7 +45,7 @@ def markdown(found: Reproduction) -> str:
         "## Verdicts",
         _table(verdict_grid(found)),
         "## What has to hold",
-        "The command exits with 1 when one of these breaks.",
+        HOLDING,
         _table(parity_grid(found)),
         "## The paper beside its own tables and data",
         _table(statement_grid(found)),

@@ -26,7 +26,7 @@ from realtalk.reproduce.published import (
     TEXT_QUESTIONS,
     TEXT_TOTAL,
 )
-from realtalk.reproduce.speakers import Readings, correlations, told
+from realtalk.reproduce.speakers import PRINTED, PRINTED_TURNS, Readings, correlations, told
 from realtalk.reproduce.values import Figure, Statement
 from realtalk.stats.values import CorpusStats
 
@@ -220,7 +220,7 @@ def _drop() -> Statement:
 
 def _unit(found: Readings) -> Iterator[Statement]:
     """By our labels: whether Table 7 is of joined turns, as §4.1 has it, or of messages."""
-    both = [correlations(found.speakers(protocol)) for protocol in ("released", "paper")]
+    both = [correlations(found.speakers(protocol)) for protocol in (PRINTED, PRINTED_TURNS)]
     closer = [
         name for name in FACETS if (both[0][name].value or 0.0) > (both[1][name].value or 0.0)
     ]

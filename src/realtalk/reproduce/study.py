@@ -2,7 +2,7 @@
 
     found = reproduce(Plan(data=Path("data")), Path("reproduced"))
     found.exhibits        Table 1, §5.1, Figure 2, ... in the paper's order
-    found.broken          parities that held once and do not now
+    found.broken          parities that fail and are not recorded as failing
 
     reproduced/run.json, stages.jsonl      what it was made from, and how long each stage took
     reproduced/labels/realtalk-messages/   EI labels, kept chat by chat
@@ -35,7 +35,8 @@ from realtalk.probing.judging import Judge
 from realtalk.probing.published import is_published
 from realtalk.probing.readers import ExtractReader, Reader
 from realtalk.registry import suggest
-from realtalk.reproduce import answers, counts, personas, speakers
+from realtalk.reproduce import answers, contexts, counts, personas, speakers
+from realtalk.reproduce import table_7 as facing
 from realtalk.reproduce.labelling import label_corpus
 from realtalk.reproduce.published import CHATS
 from realtalk.reproduce.statements import statements
@@ -96,7 +97,11 @@ class Reproduction:
 
     @property
     def broken(self) -> tuple[Parity, ...]:
-        return tuple(parity for parity in self.parities if parity.held is False)
+        return tuple(parity for parity in self.parities if parity.broken)
+
+    @property
+    def mended(self) -> tuple[Parity, ...]:
+        return tuple(parity for parity in self.parities if parity.mended)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -104,6 +109,7 @@ class Reproduction:
             "statements": [each.to_json() for each in self.statements],
             "parities": [each.to_json() for each in self.parities],
             "broken": [each.name for each in self.broken],
+            "mended": [each.name for each in self.mended],
             "seconds": dict(self.seconds),
             "settings": dict(self.settings),
             "versions": dict(self.versions),
@@ -230,8 +236,8 @@ def _makers(
         "table-6": lambda: counts.table_6(ours),
         "figure-4": lambda: counts.figure_4(ours),
         "figure-5": lambda: counts.figure_5(ours),
-        "table-7": from_labels(speakers.table_7),
+        "table-7": from_labels(facing.table_7),
         "figure-6": from_labels(lambda each: speakers.figure_6(each, simulated)),
         "table-8": lambda: personas.table_8(plan.simulations, people),
-        "figure-7": lambda: personas.figure_7(plan.sweep),
+        "figure-7": lambda: contexts.figure_7(plan.sweep),
     }

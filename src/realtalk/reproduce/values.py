@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from realtalk.reproduce.recorded import KNOWN_FAILURES
 from realtalk.stats.values import Grid
 
 __all__ = [
@@ -92,19 +93,34 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Parity:
-    """Something that came out as published and has to go on doing so; `held` None: not tested."""
+    """Something of the paper that has to come out here; `held` None: not tested.
+
+    `known` is why it is recorded as failing, None where it is recorded as holding.
+    """
 
     name: str
     wanted: str
     reached: str
     held: bool | None
 
+    @property
+    def known(self) -> str | None:
+        return KNOWN_FAILURES.get(self.name)
+
+    @property
+    def broken(self) -> bool:
+        """It fails and is not recorded as failing."""
+        return self.held is False and self.known is None
+
+    @property
+    def mended(self) -> bool:
+        """It is recorded as failing and holds."""
+        return self.held is True and self.known is not None
+
     def to_json(self) -> dict[str, Any]:
         return {
-            "parity": self.name,
-            "wanted": self.wanted,
-            "reached": self.reached,
-            "held": self.held,
+            **{"parity": self.name, "wanted": self.wanted, "reached": self.reached},
+            **{"held": self.held, "recorded": self.known is None, "because": self.known},
         }
 
 

@@ -4,6 +4,20 @@
 the other modules carry out one benchmark each in such a folder.
 """
 
-from realtalk.runs.folder import Run, Table, refuse_difference, versions
+from realtalk.runs.folder import (
+    Run,
+    Table,
+    refuse_difference,
+    refuse_other_folder,
+    refuse_other_runs,
+    versions,
+)
 
-__all__ = ["Run", "Table", "refuse_difference", "versions"]
+__all__ = [
+    "Run",
+    "Table",
+    "refuse_difference",
+    "refuse_other_folder",
+    "refuse_other_runs",
+    "versions",
+]

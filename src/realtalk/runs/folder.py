@@ -10,8 +10,9 @@
     out/rows.parquet    the same at the end, in the order asked for
 
 A row is whole on disk or not there: a line that was cut off is dropped when the folder is
-opened again. A folder that was made with other settings is refused by what differs. Starting
-anew removes a run's own tables and nothing else: a folder may be somebody's corpus or home.
+opened again. A folder that was made with other settings, or at another server, is refused by what
+differs; one that holds something else than a run is not written into. Starting anew removes a
+run's own tables and nothing else.
 """
 
 from __future__ import annotations
@@ -28,13 +29,29 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from realtalk import __version__
-from realtalk.corpora.writing import write_json, write_parquet
+from realtalk.corpora.writing import (
+    private_folder,
+    private_stream,
+    refuse_strangers,
+    write_json,
+    write_parquet,
+)
 from realtalk.errors import RealtalkError
+from realtalk.models.addresses import bare_address
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Key", "Row", "Run", "Table", "refuse_difference", "versions"]
+__all__ = [
+    "Key",
+    "Row",
+    "Run",
+    "Table",
+    "refuse_difference",
+    "refuse_other_folder",
+    "refuse_other_runs",
+    "versions",
+]
 
 Row: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[Any, ...]
@@ -88,8 +105,9 @@ class Run:
     ) -> Run:
         """A new run, or one that goes on; `fresh` removes what an earlier run left here."""
         wanted = orjson.loads(orjson.dumps(dict(settings)))  # as it reads when it comes back
+        refuse_other_folder(folder)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
         except OSError as error:
             raise RealtalkError(
                 f"cannot be a run's folder ({error.strerror})", where=str(folder)
@@ -102,12 +120,6 @@ class Run:
             known = _read(place)
             refuse_difference(folder, known, {"kind": kind, "settings": wanted})
             used = [*(known["versions"]), *(each for each in used if each not in known["versions"])]
-        elif stray := _stray(folder):
-            raise RealtalkError(
-                f"holds {stray.name} but no {_FILE}: not a run's folder",
-                where=str(folder),
-                fix="name another folder",
-            )
         write_json(place, {"kind": kind, "settings": wanted, "versions": used})
         return cls(folder, kind, wanted, used)
 
@@ -239,13 +251,32 @@ def refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[st
     )
 
 
+def refuse_other_folder(folder: Path) -> None:
+    """Raises where a folder holds something else than a run; before long work, too."""
+    refuse_strangers(folder, "a run", _FILE)
+
+
+def refuse_other_runs(folder: Path) -> None:
+    """Raises where a folder for several runs (a sweep) holds anything but runs and figures."""
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
+        known = path.name.startswith(".") or path.name == "figures" or (path / _FILE).is_file()
+        if not known and (path.is_file() or any(path.iterdir())):
+            raise RealtalkError(
+                f"holds {path.name}, which is no run", where=str(folder), fix="name another folder"
+            )
+
+
 def _flat(value: Mapping[str, Any], head: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for name, each in value.items():
         if isinstance(each, Mapping):
             flat |= _flat(each, f"{head}{name}.")
         else:
-            flat[f"{head}{name}"] = each
+            # 0.1.0 wrote addresses down as they were given, with the keys in them.
+            bare = name == "base_url" and isinstance(each, str)
+            flat[f"{head}{name}"] = bare_address(each) if bare else each
     return flat
 
 
@@ -264,11 +295,6 @@ def _own(folder: Path) -> list[Path]:
     return [folder / f"{name}{end}" for name in sorted(_TABLES) for end in (".jsonl", ".parquet")]
 
 
-def _stray(folder: Path) -> Path | None:
-    """A table that no run answers for: it would be taken over, or written over at the end."""
-    return next((path for path in _own(folder) if path.exists()), None)
-
-
 def _read(path: Path) -> dict[str, Any]:
     try:
         found = orjson.loads(path.read_bytes())
@@ -283,7 +309,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _opened(path: Path) -> IO[bytes]:
     try:
-        stream = path.open("ab+")
+        stream = private_stream(path)
     except OSError as error:
         raise RealtalkError(f"cannot be written ({error.strerror})", where=str(path)) from error
     try:

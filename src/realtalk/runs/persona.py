@@ -211,12 +211,12 @@ def share(folder: Path, out: Path) -> SimulatedRun:
     """A copy of a run's scores without a word of what was written, fit to be given away."""
     import polars as pl
 
-    from realtalk.corpora.writing import write_json, write_parquet
+    from realtalk.corpora.writing import private_folder, write_json, write_parquet
 
     found = load_persona(folder)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise RealtalkError("is not empty", where=str(out), fix="name another folder")
-    out.mkdir(parents=True, exist_ok=True)
+    private_folder(out)
     tables = {
         "rows": pl.DataFrame(found.rows, schema=row_schema()).drop(_TEXTS),
         "speakers": pl.DataFrame(found.speakers, infer_schema_length=None),

@@ -24,7 +24,14 @@ from realtalk.corpora.writing import write_json
 from realtalk.errors import RealtalkError
 from realtalk.probing.asking import Plan, is_done, probe
 from realtalk.probing.budgets import label, parse_budgets
-from realtalk.probing.judging import JUDGED_KEY, Judge, judgement_schema, refuse_own_judge
+from realtalk.probing.judging import (
+    JUDGED_KEY,
+    Judge,
+    is_current,
+    judgement_schema,
+    refuse_own_judge,
+)
+from realtalk.probing.learned import in_sample, learned_lines, with_learned
 from realtalk.probing.rows import (
     ANSWER_SCORES,
     BUDGET_SCORES,
@@ -79,6 +86,19 @@ class Probed:
     def scores(self) -> RunScores:
         return score_run(self.rows, self.timings, self.judgements, self.memories)
 
+    def to_json(self) -> dict[str, Any]:
+        """The settings, every figure, and what of it is in-sample."""
+        return {
+            "settings": dict(self.settings),
+            "in_sample": in_sample(self.rows, self.settings),
+            **self.scores.to_json(),
+        }
+
+    @property
+    def cautions(self) -> list[str]:
+        """What has to be said beside every table of the run."""
+        return learned_lines(self.rows, self.settings)
+
     @property
     def model(self) -> str | None:
         """The model that answered; None where none did."""
@@ -122,33 +142,50 @@ def run_probe(
     judge: Judge | None = None,
     progress: Progress = silent,
 ) -> Probed:
-    """Asks what the folder has no row of yet. What failed in an earlier run is asked again."""
+    """Asks what the folder has no row of yet. What failed in an earlier run is asked again.
+
+    So are all questions about a chat of which a memory could not take in every session: what
+    they were shown lacked it.
+    """
     settings = {"corpus": corpus_record(plan.corpus), **plan.settings()}
     if judge is not None:
         refuse_own_judge(plan.reader.settings.get("model"), judge.asked.model)
     if not fresh:
         refuse_earlier_formulas(folder)
     with Run.open(folder, KIND, settings, fresh=fresh) as run:
+        if judge is not None:  # before anything is spent on answers
+            judge.refuse_other_server(run.rows("judgements", JUDGED_KEY), str(folder))
         rows = run.table("rows", KEY)
         timings = run.table("timings", KEY)
+        partly = {row["chat"] for row in run.rows("memories", _MEMORY_KEY) if row["unscored"]}
 
         def keep(row: Row, timing: Row) -> None:
+            key = tuple(row[name] for name in KEY)
+            if key[0] in partly and rows.get(key) == orjson.loads(orjson.dumps(row)):
+                return  # asked again with nothing new
             # The row last: it is what says that the question is done.
             timings.add(timing)
             rows.add(row)
 
         def done(key: tuple[Any, ...]) -> bool:
             row = rows.get(key)
-            return row is not None and is_done(row)
+            return row is not None and key[0] not in partly and is_done(row)
 
         memories: list[Table] = []  # only models cost anything: other runs have no such file
+        later: list[Row] = []
 
         def remembered(row: Row) -> None:
             if not memories:
                 memories.append(run.table("memories", _MEMORY_KEY))
-            memories[0].add(row)
+            if row["chat"] in partly:
+                # Not before its questions are asked again: a run killed now would not.
+                later.append(row)
+            else:
+                memories[0].add(row)
 
         probe(plan, keep, done, progress, remembered)
+        for row in later:
+            memories[0].add(row)
         order = plan.keys()
         rows.finish(order, row_schema())
         timings.finish(order, timing_schema())
@@ -177,6 +214,13 @@ def load_probe(folder: Path) -> Probed:
         raise RealtalkError(
             f"its rows lack '{min(lacking)}'", where=str(folder), fix="start anew with --fresh"
         )
+    found["rows"] = with_learned(found["rows"], run.settings)
+    by_key = {tuple(row[name] for name in KEY): row for row in found["rows"]}
+    found["judgements"] = [
+        each
+        for each in found["judgements"]
+        if is_current(each, by_key.get(tuple(each[name] for name in KEY)))
+    ]
     return Probed(folder, run.settings, **found)
 
 
@@ -231,9 +275,14 @@ def judge_run(folder: Path, judge: Judge, progress: Progress = silent) -> Probed
     with Run.load(folder, KIND) as run:
         table = run.table("judgements", JUDGED_KEY)
 
+        judge.refuse_other_server(table.rows, str(folder))
+        by_key = {tuple(row[name] for name in KEY): row for row in known.rows}
+
         def done(key: tuple[Any, ...]) -> bool:
             row = table.get(key)
-            return row is not None and row["unscored"] is None
+            if row is None or row["unscored"] is not None:
+                return False
+            return is_current(row, by_key.get(key[: len(KEY)]))
 
         earlier = [tuple(row[name] for name in JUDGED_KEY) for row in known.judgements]
         judge.judge(known.rows, table.add, done, progress)

@@ -142,7 +142,8 @@ def _chats(
         row = counted.get(chat.id, {})
         first, last = row.get("first"), row.get("last")
         spoke = speaking.get(chat.id, [])
-        silent = [name for name in chat.speakers if name not in {who.name for who in spoke}]
+        heard = {who.name for who in spoke}
+        silent = [name for name in chat.speakers if name not in heard]
         made.append(
             ChatStats(
                 id=chat.id,

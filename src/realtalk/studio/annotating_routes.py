@@ -63,7 +63,7 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
             return JSONResponse({"item": found.to_json()})
         both = [item for item in (found.current, found.kept) if item and not item.deleted]
         body = {
-            "error": "changed in another tab; both versions are kept",
+            "error": "changed elsewhere too; both versions are kept",
             "current": found.current.to_json(),
             "kept": found.kept.to_json() if found.kept else None,
             "html": "".join(card(item, me) for item in both),
@@ -78,7 +78,7 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
         me = annotator(request, desk, keys)
         shown = desk.shown(book, me, who)
         items = desk.store.items(book.chat.id, shown)
-        known = {each.number for each in book.chat.sessions}
+        known = {each.number: each for each in book.chat.sessions}
         events = [item for item in items if item.kind == "event"]
         lost = [item for item in events if not _has_place(item, known, book.chat.speakers)]
         current = session if session in known else book.starts[0][1].number
@@ -90,9 +90,12 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
                 who=shown,
                 mine=shown in (me, FINAL),
                 session=current,
+                speaking={message.speaker for message in known[current].messages},
                 annotators=desk.annotators(book, me),
                 events=[i for i in events if i.body.get("session") == current and i not in lost],
                 lost=lost,
+                # What a new question looks like; it is stored with the first thing put into it.
+                blank=Item("new", book.chat.id, "question", shown, 0, _EMPTY["question"]),
                 questions=[i for i in items if i.kind == "question"],
                 counts=pages.session_counts(book, items),
                 undo=undo,

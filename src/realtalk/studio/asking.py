@@ -6,7 +6,7 @@ EditForm           → {"version": 3, "fields": {"answer": "Porto"}, "request": 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote, unquote
 
 from fastapi import Request, Response
@@ -34,6 +34,12 @@ __all__ = [
 _LONG = 30 * 24 * 3600  # seconds that a browser remembers who annotates
 
 
+# Names that a page or the store made: plain signs, so that any of them can be looked up.
+_Request = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[!-~]+$")]
+_Id = Annotated[str, Field(max_length=64, pattern=r"^[!-~]+$")]
+_Version = Annotated[int, Field(ge=0, lt=1 << 63)]  # what SQLite can hold
+
+
 class _Form(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -44,22 +50,22 @@ class ItemForm(_Form):
     kind: Literal["event", "question"]
     fields: dict[str, Any]
     who: str = Field(default="", max_length=80)
-    request: str = Field(min_length=8, max_length=64)
+    request: _Request
 
 
 class EditForm(_Form):
     """Changed fields, and the version that they were made to."""
 
-    version: int
+    version: _Version
     fields: dict[str, Any]
-    request: str = Field(min_length=8, max_length=64)
+    request: _Request
 
 
 class RemoveForm(_Form):
     """An item to take away, as it was at a version."""
 
-    version: int
-    request: str = Field(min_length=8, max_length=64)
+    version: _Version
+    request: _Request
 
 
 class SettleForm(_Form):
@@ -71,7 +77,7 @@ class SettleForm(_Form):
 class CopyForm(_Form):
     """Items to copy: to one's own, or to what was agreed."""
 
-    items: list[str] = Field(max_length=5000)
+    items: list[_Id] = Field(max_length=5000)
     to: str = Field(max_length=80)
 
 

@@ -5,8 +5,9 @@
 
 A request must name this machine as its host (another site's name that points here is turned
 away), come with the cookie that the opening link sets, and, where it changes something, with
-the page's own token and from this origin. Bodies are bounded before anybody reads them, every
-answer forbids foreign scripts, frames and caches, and a failure is logged without any text.
+the page's own token and from this origin. Bodies are bounded before anybody reads them (`limits`);
+a path that takes none is answered at once. Every answer forbids foreign scripts, frames and
+caches, and a failure is logged without any text.
 """
 
 from __future__ import annotations
@@ -21,17 +22,13 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs
 
-from realtalk.studio.exchange import LARGEST_UPLOAD
+from realtalk.studio.limits import Limits, Message, Receive, Send, TooMuch, body, has_body, parting
 
-__all__ = ["Guard", "Keys"]
+__all__ = ["Guard", "Keys", "Scope"]
 
 Scope: TypeAlias = MutableMapping[str, Any]
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-_LARGEST_EDIT = 128 << 10
 _USUAL_PORT = 80  # browsers leave it out of the host
 _READING = frozenset({"GET", "HEAD"})
 _OPEN = ("/static/",)  # style, script and icon: no chat is in them
@@ -95,10 +92,19 @@ class Keys:
 class Guard:
     """An ASGI application in front of another."""
 
-    def __init__(self, app: App, keys: Keys, entered: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        app: App,
+        keys: Keys,
+        entered: Callable[[], None] = lambda: None,
+        takes: Callable[[Scope], int] = lambda _: 0,
+        limits: Limits | None = None,
+    ) -> None:
         self._app = app
         self._keys = keys
         self._entered = entered  # told whenever somebody came in by the link
+        self._takes = takes  # the largest body that a request may have, in bytes
+        self._limits = limits or Limits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -108,23 +114,21 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         headers = {name.lower(): value for name, value in scope["headers"]}
+        closing = parting(receive, send, self._limits) if has_body(headers) else send
         refusal = self._refusal(scope, headers)
         if refusal is not None:
-            await _answer(send, *refusal)
-            return
-        if scope["method"] in _READING:
-            if self._entering(scope):
-                await self._enter(send)
-                return
-            body = b""
+            await _answer(closing, *refusal)
+        elif self._entering(scope):
+            await self._enter(closing)
+        elif not (largest := self._takes(scope)):
+            await self._serve(scope, b"", receive, closing)
         else:
-            largest = LARGEST_UPLOAD if scope["path"].endswith("/import") else _LARGEST_EDIT
-            read = await _read(receive, headers, largest)
-            if read is None:
-                await _answer(send, 413, f"larger than {largest:,} bytes")
-                return
-            body = read
-        await self._serve(scope, body, receive, send)
+            try:
+                read = await body(receive, headers, largest, self._limits)
+            except TooMuch as error:
+                await _answer(closing, error.status, str(error))
+            else:
+                await self._serve(scope, read, receive, send)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, bytes]) -> tuple[int, str] | None:
         keys = self._keys
@@ -161,7 +165,7 @@ class Guard:
         await _send(send, 200, b"text/html; charset=utf-8", _ENTERED, cookie.encode())
         self._entered()
 
-    async def _serve(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    async def _serve(self, scope: Scope, read: bytes, receive: Receive, send: Send) -> None:
         given = False
 
         async def replay() -> Message:
@@ -169,7 +173,7 @@ class Guard:
             if given:
                 return await receive()
             given = True
-            return {"type": "http.request", "body": body, "more_body": False}
+            return {"type": "http.request", "body": read, "more_body": False}
 
         started = False
 
@@ -204,24 +208,6 @@ def _cookie(headers: dict[bytes, bytes], name: str) -> str:
         if key == name:
             return value
     return ""
-
-
-async def _read(receive: Receive, headers: dict[bytes, bytes], largest: int) -> bytes | None:
-    """The whole body, or None where it is too large; what it claims is not believed."""
-    claimed = headers.get(b"content-length", b"0")
-    if claimed.isdigit() and int(claimed) > largest:
-        return None
-    parts, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return b""
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > largest:
-            return None
-        if not message.get("more_body"):
-            return b"".join(parts)
 
 
 async def _answer(send: Send, status: int, line: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse
 
+from realtalk.errors import RealtalkError
 from realtalk.studio import pages
 from realtalk.studio.asking import annotator, html
 from realtalk.studio.desk import Desk
@@ -99,7 +100,10 @@ def reading_routes(desk: Desk, keys: Keys) -> APIRouter:
     def strips(number: int, places: str = "") -> JSONResponse:
         book = desk.book(number)
         found = desk.strips(book)
-        wanted = [int(part) for part in places.split(",") if part.isascii() and part.isdigit()]
+        parts = [part for part in places.split(",") if part]
+        if not all(part.isascii() and part.isdigit() and len(part) < 16 for part in parts):
+            raise RealtalkError("places are numbers of messages, with commas between them")
+        wanted = [int(part) for part in parts]
         lacking = [at for at in wanted if at < len(book.messages)]
         if lacking:
             found.reading(book.messages[lacking[0]].id)
@@ -108,7 +112,7 @@ def reading_routes(desk: Desk, keys: Keys) -> APIRouter:
             if place < len(book.messages) and (strip := found.of(book.messages[place].id)):
                 # A turn's later messages show its label small.
                 same = place > 0 and found.of(book.messages[place - 1].id) is strip
-                shown[place] = pages.render("strip.html", strip=strip, same=same)
+                shown[place] = pages.render("strip.html", strip=strip, strips=found, same=same)
         done, total, note = found.progress
         return JSONResponse({"done": done, "total": total, "note": note, "strips": shown})
 

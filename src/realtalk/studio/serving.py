@@ -19,6 +19,7 @@ from realtalk.errors import MissingExtraError, RealtalkError
 
 if TYPE_CHECKING:
     from realtalk.studio.desk import Desk
+    from realtalk.studio.limits import Limits
 
 __all__ = ["Server", "need_extra"]
 
@@ -42,7 +43,7 @@ class Server:
 
     @classmethod
     @contextmanager
-    def start(cls, desk: Desk, port: int = 0) -> Iterator[Server]:
+    def start(cls, desk: Desk, port: int = 0, limits: Limits | None = None) -> Iterator[Server]:
         """Answers until the block ends. Port 0 takes any that is free."""
         need_extra()
         desk.shelf.prepare()  # first: it works beside the imports, which take as long
@@ -50,12 +51,15 @@ class Server:
 
         from realtalk.studio.app import make_app
         from realtalk.studio.guard import Keys
+        from realtalk.studio.limits import Limits, connections
 
+        limits = limits or Limits()
         listening = _listen(port)
         keys = Keys.new(listening.getsockname()[1])
         entered = threading.Event()
         config = uvicorn.Config(
-            make_app(desk, keys, entered.set),
+            make_app(desk, keys, entered.set, limits),
+            http=connections(limits),
             log_level="warning",
             access_log=False,  # addresses hold what people search for
             server_header=False,

@@ -22,6 +22,7 @@ from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.categories import CATEGORIES
 from realtalk.errors import RealtalkError
 from realtalk.studio.searching import Hits, Index
+from realtalk.studio.troubles import Unknown
 
 __all__ = ["PIECE", "Book", "Row", "Shelf"]
 
@@ -133,5 +134,5 @@ class Shelf:
 
     def __getitem__(self, number: int) -> Book:
         if not 0 <= number < len(self.books):
-            raise RealtalkError("no such chat", where=f"chat number {number}")
+            raise Unknown("no such chat", fix=f"they are numbered from 0 to {len(self.books) - 1}")
         return self.books[number]

@@ -1,15 +1,18 @@
 """The SQLite file of annotations: made, recognised, and set to keep what it acknowledged.
 
-open_file(Path("annotations.sqlite")) → a connection; WAL, every commit synced to the disk
+open_file(Path("annotations.sqlite")) → a connection (WAL, every commit synced to the disk), and
+notes of what had to be mended
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from pathlib import Path
 
+from realtalk.corpora.writing import private_folder, private_stream
 from realtalk.errors import RealtalkError
+from realtalk.studio.store_repair import repair
+from realtalk.studio.troubles import told
 
 __all__ = ["open_file"]
 
@@ -48,40 +51,61 @@ CREATE TABLE seeded (chat TEXT PRIMARY KEY);
 """
 
 
-def open_file(path: Path) -> sqlite3.Connection:
+def open_file(path: Path) -> tuple[sqlite3.Connection, list[str]]:
     """The file, made where it is missing; another program's file is refused."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Only the owner reads it: it tells what a private chat says.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        private_folder(path.parent)
+        private_stream(path).close()  # it tells what a private chat says
         connection = sqlite3.connect(
             path, timeout=20, isolation_level=None, check_same_thread=False
         )
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, sqlite3.Error, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise RealtalkError(f"cannot be opened ({reason})", where=str(path)) from error
     try:
-        _prepare(connection)
-    except (sqlite3.Error, ValueError) as error:
+        _prepare(connection, str(path))
+        return connection, repair(connection)
+    except RealtalkError:
         connection.close()
-        raise RealtalkError(
-            "not a file of annotations", where=str(path), fix="name another: --annotations FILE"
-        ) from error
-    return connection
+        raise
+    except sqlite3.Error as error:
+        connection.close()
+        raise told(error, str(path)) or _foreign(str(path)) from error
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
+def _foreign(where: str) -> RealtalkError:
+    return RealtalkError(
+        "not a file of annotations", where=where, fix="name another: --annotations FILE"
+    )
+
+
+def _prepare(connection: sqlite3.Connection, where: str) -> None:
     connection.execute("PRAGMA busy_timeout = 20000")
-    connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")  # a commit that was answered is on the disk
     connection.execute("BEGIN IMMEDIATE")
+    try:
+        _recognise(connection, where)
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+    # Last: it is written into the file, which may have been another program's.
+    connection.execute("PRAGMA journal_mode = WAL")
+
+
+def _recognise(connection: sqlite3.Connection, where: str) -> None:
     ours = connection.execute("PRAGMA application_id").fetchone()[0]
+    layout = connection.execute("PRAGMA user_version").fetchone()[0]
     if ours == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
         for statement in _TABLES.split(";"):
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(f"PRAGMA user_version = {_LAYOUT}")
-    elif ours != _APPLICATION or connection.execute("PRAGMA user_version").fetchone()[0] != _LAYOUT:
-        connection.execute("ROLLBACK")
-        raise ValueError("another program's file")
-    connection.execute("COMMIT")
+    elif ours == _APPLICATION and layout > _LAYOUT:
+        raise RealtalkError(
+            "was written by a newer realtalk",
+            where=where,
+            fix="update realtalk, or name another file: --annotations FILE",
+        )
+    elif ours != _APPLICATION or layout != _LAYOUT:
+        raise _foreign(where)

@@ -3,6 +3,7 @@
     strips = Strips.background(chat)     starts when first asked for; kept in the cache
     strips.of("D1:2")                    → Label(sentiment="positive", emotion="joy", …) or None
     strips.progress                      → (done, total, "")
+    strips.doubt                         → "hardly any English in 412 turns; …", "" where none
 
 A turn's label stands beside each of its messages. Labels that are made here are kept as a run
 in the user's cache, ids and labels only, so the next opening of the same chat finds them.
@@ -15,6 +16,7 @@ import logging
 import os
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields
@@ -24,11 +26,13 @@ from typing import Any
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.download import cache_folder
 from realtalk.errors import RealtalkError
-from realtalk.measures.label_files import read_labels
+from realtalk.measures.label_files import read_labels, with_languages
 from realtalk.measures.labels import Label, TurnInput, turn_inputs
+from realtalk.measures.languages import Languages, chat_languages, language_notes, turn_languages
 
 __all__ = ["Strips", "read_strips"]
 
+_LAYOUT = 2  # of the rows kept: labels of an earlier version lack columns
 _AT_ONCE = 64  # turns between two looks at what is done
 _KEY = ("turn",)
 
@@ -39,8 +43,16 @@ _NAMES = tuple(field.name for field in fields(Label) if field.name != "unscored"
 class Strips:
     """Strips of one chat by message id, growing while they are made."""
 
-    def __init__(self, found: Mapping[str, Label] | None = None) -> None:
+    def __init__(
+        self, found: Mapping[str, Label] | None = None, languages: Iterable[Languages] = ()
+    ) -> None:
         self._found: dict[str, Label] = dict(found or {})
+        # Of this one chat, whose name stands above the page anyway.
+        self.doubt = "; ".join(
+            line.removeprefix(f"{each.chat}: ")
+            for each in languages
+            for line in language_notes([each])
+        )
         self.done, self.total, self.note = len(self._found), len(self._found), ""
         self._near = ""  # a message that is being read
 
@@ -59,7 +71,9 @@ class Strips:
     @classmethod
     def background(cls, chat: Chat, cache: Path | None = None) -> Strips:
         """Strips that fill by themselves; the thread ends with the program."""
-        strips = cls()
+        given = turn_inputs(Corpus("", "", (chat,)))
+        told = turn_languages((each.chat, each.speaker, each.text) for each in given)
+        strips = cls(languages=[Languages(chat.id, "embedded", Counter(told))])
         strips.total = len(chat.turns)
         threading.Thread(target=strips._make, args=(chat, cache), daemon=True).start()
         return strips
@@ -82,7 +96,7 @@ class Strips:
         inputs = turn_inputs(Corpus("", "", (chat,)))
         labeller = EmbeddedLabeller(threads=1)  # the other cores are for the reader
         settings = {"measure": labeller.name, "version": labeller.version}
-        place = folder / f"{_fingerprint(chat)}-{labeller.version}"
+        place = folder / f"{_fingerprint(chat)}-{labeller.version}-{_LAYOUT}"
         with Run.open(place, "studio labels", settings) as run:
             rows = run.table("labels", _KEY)
             for row in rows.rows:
@@ -128,12 +142,19 @@ def _fingerprint(chat: Chat) -> str:
     return digest.hexdigest()[:24]
 
 
-def read_strips(path: Path) -> dict[str, Strips]:
-    """The strips of every chat in a folder that `realtalk ei --out` wrote, or in its file."""
+def read_strips(path: Path, corpus: Corpus | None = None) -> dict[str, Strips]:
+    """The strips of every chat in a folder that `realtalk ei PATH --out` wrote, or in its file.
+
+    Labels of an earlier version do not know languages; those of the corpus are then looked at.
+    """
+    frame = read_labels(path) if corpus is None else with_languages(read_labels(path), corpus)
+    spoken: dict[str, list[Languages]] = {}
+    for each in chat_languages(frame):
+        spoken.setdefault(each.chat, []).append(each)
     found: dict[str, dict[str, Label]] = {}
-    for row in read_labels(path).iter_rows(named=True):
+    for row in frame.iter_rows(named=True):
         reasons = {each["measure"]: each["reason"] for each in row["unscored"] or ()}
         strip = Label(**{name: row[name] for name in _NAMES}, unscored=reasons)
         for id_ in row["message_ids"]:
             found.setdefault(row["chat"], {})[id_] = strip
-    return {chat: Strips(strips) for chat, strips in found.items()}
+    return {chat: Strips(strips, spoken[chat]) for chat, strips in found.items()}

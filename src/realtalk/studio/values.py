@@ -106,7 +106,9 @@ def cleaned(
     body: Body = {}
     for name, value in given.items():
         if name not in _FIELDS[kind]:
-            raise RealtalkError(f"a {kind} has no field '{name[:40]}'")
+            raise RealtalkError(
+                f"a {kind} has no field of that name", fix=f"known: {', '.join(_FIELDS[kind])}"
+            )
         body[name] = _field(kind, name, value, chat, categories, before or {})
     return body
 

@@ -78,8 +78,8 @@ class LlmPredictor:
             "max_tokens": self._asked.max_tokens or "by task",
             "seed": self._asked.seed,
         }
-        if self._asked.base_url is not None:
-            found["base_url"] = self._asked.base_url
+        if self._asked.address is not None:
+            found["base_url"] = self._asked.address
         return found
 
     def needs_scores(self, task: Task) -> bool:  # noqa: ARG002

@@ -18,6 +18,7 @@ import numpy as np
 from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
 from realtalk.metrics.numbers import signed_exp, signed_log
+from realtalk.metrics.similarity import cosines
 from realtalk.registry import suggest
 from realtalk.threads.outcomes import Outcome, Outcomes
 from realtalk.threads.predictors import Prediction, Settings, Value, person_shown
@@ -179,7 +180,7 @@ class Nearest:
             return Prediction(sample.key, _overall(known, sample.task))
         place = len(found) - 1
         if asked.strip():
-            near = self._vectors.of(found) @ self._vectors.of([asked])[0]
+            near = cosines(self._vectors.of(found), self._vectors.of([asked])[0])
             # Of equals the latest.
             place = len(found) - 1 - int(np.argmax(near[::-1]))
         if sample.task == "next_text":

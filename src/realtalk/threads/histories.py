@@ -26,6 +26,7 @@ from typing import overload
 import numpy as np
 
 from realtalk.corpora.reading import Progress, silent
+from realtalk.metrics.similarity import cosines
 from realtalk.threads.forest import Forest
 from realtalk.threads.values import Protocol, Shown, Task
 from realtalk.threads.vectors import Vectors
@@ -176,9 +177,8 @@ class Histories:
         texts = self._forest.texts
         # The query with the pool: what is not known yet is encoded together.
         self._vectors.add([texts[each] for each in (query, *pool)])
-        near = (
-            self._vectors.of([texts[each] for each in pool]) @ self._vectors.of([texts[query]])[0]
-        )
+        lines, asked = ([texts[each] for each in rows] for rows in (pool, (query,)))
+        near = cosines(self._vectors.of(lines), self._vectors.of(asked)[0])
         best = np.argsort(-near, kind="stable")[:most]
         return [pool[place] for place in sorted(best.tolist())]
 

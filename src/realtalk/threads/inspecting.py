@@ -23,6 +23,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from realtalk.corpora.opening import open_reading
 from realtalk.metrics.numbers import signed_log
+from realtalk.models.replies import readable
 from realtalk.threads.asking import BUDGET
 from realtalk.threads.predictors import Prediction
 from realtalk.threads.prompting import Prompts, load_prompts, prompt
@@ -86,6 +87,7 @@ def threads(
         solver=shown_thread(found, places, budget, wording),
         scorer=[plain(found, places, rows), strict(found, places, rows)],
         version=_VERSION,
+        fail_on_error=0.9999,  # a fault of the provider costs its reply, not all
         metadata={
             "setting": shown,
             "protocol": dict(samples.protocol.settings),
@@ -183,7 +185,7 @@ def _row(state: TaskState, sample: ThreadSample, rows: RowScorer) -> Row:
     if stopped in _UNASKED:
         said = Prediction(sample.key, None, _UNASKED[stopped])
     else:
-        answer = read_answer(sample.task, state.output.completion)
+        answer = read_answer(sample.task, readable(state.output.completion))
         said = Prediction(sample.key, answer.value, answer.reason)
     return rows.rows([sample], [said])[0]
 
@@ -199,4 +201,4 @@ def _scored(row: Row, asked: TaskName, state: TaskState) -> Score:
     else:
         value = row["rouge_1"]
     kept = {name: row[name] for name in _KEPT}
-    return Score(value=value, answer=state.output.completion, metadata=kept)
+    return Score(value=value, answer=readable(state.output.completion), metadata=kept)

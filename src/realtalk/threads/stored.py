@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.corpora.caches import VECTORS, cache_limit, keep_within
+from realtalk.corpora.writing import private_folder, private_stream
 from realtalk.errors import RealtalkError
 
 __all__ = ["VectorStore", "forget"]
@@ -91,9 +92,8 @@ class VectorStore:
             for text, vector in zip(texts, vectors, strict=True)
         ]
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            # Only the owner reads it: vectors tell something of a private text.
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            private_folder(self.path.parent)
+            private_stream(self.path).close()  # vectors tell something of a private text
             with closing(_opened(self.path)) as connection:
                 with connection:
                     connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", lines)

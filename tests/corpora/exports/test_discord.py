@@ -83,6 +83,36 @@ def test_messages_replies_and_what_nobody_wrote(tmp_path: Path) -> None:
     assert str(reading.ledger) == "7 entries = 3 in messages + 3 system + 1 left over"
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("GuildMemberJoin", "ChannelPinnedMessage", "ThreadCreated", "ChannelNameChange"),
+        *("7", "8", "11", "12", "21", "22", "24", "25", "27", "44", "46", "99"),
+    ],
+)
+def test_notices_by_their_type(tmp_path: Path, kind: str) -> None:
+    reading = read_json(tmp_path, entry(1), entry(2, type=kind))
+    assert str(reading.ledger) == "2 entries = 1 in messages + 1 system + 0 left over"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("Pinned a message.", "Joined the server.", "Started a call that lasted 1,204 minutes."),
+        *("Added Bo to the group.", "Changed the channel name: flowers", "Started a thread."),
+    ],
+)
+def test_notices_in_a_table(tmp_path: Path, words: str) -> None:
+    table = (
+        "AuthorID,Author,Date,Content,Attachments,Reactions\n"
+        f'"1","ann","2024-05-01T09:30:00+00:00","{words}","",""\n'
+        f'"1","ann","2024-05-01T09:31:00+00:00","so: {words}","",""\n'
+    )
+    reading = read(tmp_path, {"general.csv": table})
+    assert [message.text for message in messages(reading)] == [f"so: {words}"]
+    assert reading.ledger.system == 1
+
+
 def test_mentions_by_id_are_shown_by_name(tmp_path: Path) -> None:
     reading = read_json(tmp_path, entry(1, content="<@2> <@!2> <@9> <@&2>", mentions=[BO]))
     assert messages(reading)[0].text == "@Bo @Bo <@9> <@&2>"

@@ -152,8 +152,12 @@ def test_what_the_app_said_is_no_message(tmp_path: Path, values: dict[str, Any])
         "You missed the bus again.",
         "Bo left the group.",
         "You voted for that?",
-        "Ann sent an attachment.",
         "You left the group because of me",
+        "Ann is late again.",
+        "Ann Berg here, new number.",
+        "Mum pinned a message.",
+        "someone created a poll: where to eat",
+        "You sent me a photo.",
     ],
 )
 def test_what_people_say_about_each_other_is(tmp_path: Path, text: str) -> None:

@@ -93,6 +93,101 @@ def test_markdown_of_signal_export(tmp_path: Path) -> None:
     assert [one["by"] for one in extra["reactions"]] == [["Me"], ["Bo"]]
 
 
+def exported(*told: tuple[str, str, str]) -> str:
+    """As signal-export prints messages: two spaces end a body, an empty line follows."""
+    return "".join(f"[{time}] {who}: {body}  \n\n" for time, who, body in told)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("Incoming call", "Outgoing call", "Missed voice call", "Missed call"),
+        *("Incoming video call (accepted, 3m 4s)", "Outgoing voice call (declined by recipient)"),
+        "Outgoing group call (unanswered)",
+    ],
+)
+def test_calls_are_no_messages(tmp_path: Path, call: str) -> None:
+    told = (("2024-05-01 09:30:12", "Ann", call), ("2024-05-01 09:31:12", "Ann", f"{call}, again"))
+    reading = read(tmp_path / "Ann" / "chat.md", exported(*told))
+    assert [message.text for message in messages(reading)] == [f"{call}, again"]
+    assert str(reading.ledger) == "4 lines = 2 in messages + 2 system + 0 left over"
+    item = {"date": "2024-05-01T09:30:12", "sender": "Ann", "quote": "", "attachments": []}
+    data = lines(item | {"body": f"{call}  "}, item | {"body": "hi  "})
+    reading = read(tmp_path / "Bo" / "data.json", data)
+    assert str(reading.ledger) == "2 entries = 1 in messages + 1 system + 0 left over"
+
+
+@pytest.mark.parametrize(
+    ("quote", "expected"),
+    [
+        ("\n\n> one line\n\nanswer", "one line"),
+        ("\n\n> first\n> \n> third\n\nanswer", "first\n\nthird"),
+        ("\n\n> first\n>\n> third\n\nanswer", "first\n\nthird"),  # an editor took the space
+        ("\n\n> [2024-04-01 10:00:00] Cleo: hello\n\nanswer", "[2024-04-01 10:00:00] Cleo: hello"),
+    ],
+)
+def test_quotes_are_not_the_text(tmp_path: Path, quote: str, expected: str) -> None:
+    told = (("2024-05-01 09:30:12", "Ann", quote), ("2024-05-01 09:31:12", "Bo", "> mine"))
+    first, second = messages(read(tmp_path / "Ann" / "chat.md", exported(*told)))
+    assert (first.text, unpack_extra(first.extra)["quote"]) == ("answer", expected)
+    assert second.text == "> mine"  # typed, not quoted
+
+
+def test_pasted_headers_make_no_speakers(tmp_path: Path) -> None:
+    later = "look\n\n[2024-05-01 09:30:13] Cleo: hi\n[2025-01-01 00:00:00] INFO: started\nend"
+    copied = "his file:\n[2021-02-03 08:00:00] Dan: hello  \n\n[2021-02-03 08:01:00] Eve: yes"
+    told = (
+        ("2024-05-01 09:30:12", "Ann", later),
+        ("2024-05-01 09:31:12", "Bo", "oh"),
+        ("2024-05-01 09:32:12", "Ann", copied),
+        ("2024-05-01 09:33:12", "Bo", "well"),
+    )
+    reading = read(tmp_path / "Ann" / "chat.md", exported(*told))
+    assert [(m.speaker, m.text) for m in messages(reading)] == [
+        *(("Ann", later), ("Bo", "oh"), ("Ann", copied.replace("  \n", "\n")), ("Bo", "well"))
+    ]
+    assert reading.notes == ("dated lines inside messages, taken for pasted text: 4",)
+    assert reading.ledger.in_messages == reading.ledger.total
+
+
+def test_without_the_spaces_time_tells_what_was_pasted(tmp_path: Path) -> None:
+    text = (
+        "[2024-05-01, 09:30] Ann: look\n"
+        "[2021-02-03, 08:00] Dan: hello\n"
+        "[2021-02-03, 08:01] Eve: yes\n"
+        "[2024-05-01, 09:31] Bo: oh\n"
+        "[2024-05-01, 09:30] Cleo: late by a minute\n"
+    )
+    reading = read(tmp_path / "chat.txt", text)
+    assert [m.speaker for m in messages(reading)] == ["Ann", "Cleo", "Bo"]
+    assert reading.notes == ("dated lines inside messages, taken for pasted text: 2",)
+
+
+def test_reactions_do_not_stand_for_spaces_that_an_editor_took(tmp_path: Path) -> None:
+    text = "".join(
+        f"[2024-05-01 09:{n}:12] Ann: {n}\n" + ("(- Bo: ❤ -)\n\n" if n % 3 else "\n")
+        for n in range(10, 19)
+    )
+    found = messages(read(tmp_path / "Ann" / "chat.md", text))
+    assert [m.text for m in found] == [str(n) for n in range(10, 19)]
+
+
+def test_a_cut_export_still_tells_what_was_pasted(tmp_path: Path) -> None:
+    told = [(f"2024-05-01 09:{n}:12", "Ann", f"{n}") for n in range(10, 14)]
+    pasted = ("2024-05-01 09:15:00", "Bo", "see\n[2024-05-01 09:15:01] Cleo: hi")
+    cut = exported(*told, pasted) + "[2024-05-01 09:16:00] Ann: and th"
+    assert {m.speaker for m in messages(read(tmp_path / "chat.md", cut))} == {"Ann", "Bo"}
+
+
+def test_two_files_put_together_and_the_newest_first_stay_whole(tmp_path: Path) -> None:
+    hours = [f"[2024-05-{day:02}, 09:30] Ann: {day}\n" for day in range(1, 30)]
+    two = read(tmp_path / "two.txt", "".join([*hours[15:], *hours[:15]]))
+    back = read(tmp_path / "back.txt", "".join(hours[::-1]))
+    expected = [str(day) for day in range(1, 30)]
+    assert [m.text for m in messages(two)] == [m.text for m in messages(back)] == expected
+    assert two.notes == back.notes == ()
+
+
 def test_data_json_of_signal_export_wins_over_its_markdown(tmp_path: Path) -> None:
     item = {
         "date": "2024-05-01T09:30:12",

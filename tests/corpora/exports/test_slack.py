@@ -131,10 +131,80 @@ def test_system_entries_bots_and_deleted_messages(tmp_path: Path) -> None:
         },
     )
     [chat] = reading.corpus.chats
-    assert chat.speakers == ("Deploys", "Helper", "Slackbot", "ann", "Zoe")
-    assert [message.deleted for message in chat.messages] == [False, False, True, False, False]
-    assert [message.edited for message in chat.messages] == [False, False, False, True, False]
-    assert str(reading.ledger) == "8 entries = 5 in messages + 1 system + 2 left over"
+    # A tombstone does not say whose message it was, and it was not Slackbot's.
+    assert chat.speakers == ("Deploys", "Helper", "ann", "Zoe")
+    assert [message.edited for message in chat.messages] == [False, False, True, False]
+    assert str(reading.ledger) == "8 entries = 4 in messages + 2 system + 2 left over"
+
+
+def test_bots_stand_under_the_names_that_the_archive_has_for_them(tmp_path: Path) -> None:
+    bot: dict[str, Any] = {"subtype": "bot_message", "user": None}
+    helper = {"id": "U7", "is_bot": True, "name": "helper", "profile": {"bot_id": "B7"}}
+    reading = read(
+        tmp_path,
+        {
+            "users.json": [*WORKSPACE["users.json"], helper],
+            "integration_logs.json": [
+                {"service_id": "55", "service_type": "Weather"},
+                {"app_id": "A9", "app_type": "Calendar"},
+            ],
+            "general/2024-05-01.json": [
+                entry("1714548600.000100", **bot, bot_id="B1"),  # another entry has its name
+                entry("1714548601.000100", **bot, bot_id="B1", username="Deploys"),
+                entry("1714548602.000100", **bot, bot_id="B7"),
+                entry("1714548603.000100", **bot, bot_id="B9", app_id="A9"),
+                entry("1714548604.000100", **bot, bot_id="55"),
+                entry("1714548605.000100", user="U8", bot_id="B8", bot_profile={"name": "Polls"}),
+                entry("1714548606.000100", user="U7"),
+                entry("1714548607.000100", **bot, bot_id="B0"),  # nobody has
+                entry("1714548608.000100"),
+            ],
+        },
+    )
+    [chat] = reading.corpus.chats
+    said = [(m.speaker, unpack_extra(m.extra).get("bot", False)) for m in chat.messages]
+    assert said == [
+        *(("Deploys", True), ("Deploys", True), ("helper", True), ("Calendar", True)),
+        *(("Weather", True), ("Polls", True), ("helper", True), ("B0", True), ("ann", False)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "subtype",
+    [
+        *("channel_join", "group_leave", "channel_topic", "channel_convert_to_private"),
+        *("pinned_item", "reminder_add", "huddle_thread", "sh_room_created", "bot_add"),
+        *(
+            "joiner_notification",
+            "file_mention",
+            "tombstone",
+            "channel_canvas_updated",
+            "brand_new",
+        ),
+    ],
+)
+def test_notices_by_their_subtype(tmp_path: Path, subtype: str) -> None:
+    day = [entry("1714548600.000100", subtype=subtype), entry("1714548601.000100")]
+    reading = read(tmp_path, {"general/2024-05-01.json": day})
+    assert str(reading.ledger) == "2 entries = 1 in messages + 1 system + 0 left over"
+
+
+def test_what_a_person_typed_is_theirs_whatever_its_subtype(tmp_path: Path) -> None:
+    assert only(tmp_path, subtype="brand_new", client_msg_id="c-1").speaker == "ann"
+
+
+def test_comments_on_files(tmp_path: Path) -> None:
+    file = {"name": "plan.pdf", "mimetype": "application/pdf", "url_private": "https://s/p"}
+    comment = {"id": "Fc1", "user": "U2", "comment": "nice &amp; short"}
+    told = "<@U2|bo> commented on <@U1|ann>'s file <https://s/p|plan.pdf>: nice &amp; short"
+    message = only(
+        tmp_path, subtype="file_comment", user=None, text=told, file=file, comment=comment
+    )
+    assert (message.speaker, message.text) == ("Bo Lund", "nice & short")
+    assert message.attachments == (Attachment("file", "plan.pdf", "https://s/p"),)
+    uploaded = "<@U1|ann> uploaded a file: <https://s/p|plan.pdf>"
+    message = only(tmp_path, subtype="file_share", text=uploaded, file=file)
+    assert (message.speaker, message.text) == ("ann", "")
 
 
 def test_threads_reply_to_their_first_message(tmp_path: Path) -> None:

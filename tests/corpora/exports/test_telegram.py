@@ -184,13 +184,12 @@ def test_service_entries_and_rubbish_are_accounted_for(tmp_path: Path) -> None:
     assert reading.ledger.leftovers[0].where == "result.json, messages[2]"
 
 
-def test_a_call_is_a_bubble_without_words(tmp_path: Path) -> None:
-    call = {"id": 9, "type": "service", "date": "2024-05-01T09:31:00", "actor": "Ann"}
-    call |= {"actor_id": "user1", "action": "phone_call", "duration_seconds": 56}
-    [_, rang] = messages(read(tmp_path, chat(entry(1), call)))
-    assert (rang.speaker, rang.text) == ("Ann", "")
-    assert rang.attachments == (Attachment("call"),)
-    assert unpack_extra(rang.extra)["duration_seconds"] == "56"
+@pytest.mark.parametrize("action", ["phone_call", "group_call", "invite_members", "topic_created"])
+def test_what_the_app_tells_of_people_is_no_message(tmp_path: Path, action: str) -> None:
+    told = {"id": 9, "type": "service", "date": "2024-05-01T09:31:00", "actor": "Ann"}
+    told |= {"actor_id": "user1", "action": action, "duration_seconds": 56, "text": ""}
+    reading = read(tmp_path, chat(entry(1), told))
+    assert str(reading.ledger) == "2 entries = 1 in messages + 1 system + 0 left over"
 
 
 def test_the_exporters_clock_is_used_until_a_zone_is_asked_for(tmp_path: Path) -> None:
@@ -278,6 +277,6 @@ def test_samples(data: Path) -> None:
         found = messages(FORMAT.read(Source.open(folder / name), ReadOptions()))
         assert [(m.speaker, m.time, m.text) for m in found] == expected
     reading = FORMAT.read(Source.open(folder / "ca_DM_2A_7M.json"), ReadOptions())
-    assert str(reading.ledger) == "8 entries = 7 in messages + 1 system + 0 left over"
-    assert [a.kind for m in messages(reading) for a in m.attachments] == ["image", "image", "call"]
+    assert str(reading.ledger) == "8 entries = 6 in messages + 2 system + 0 left over"
+    assert [a.kind for m in messages(reading) for a in m.attachments] == ["image", "image"]
     assert len(reading.corpus.speakers) == 2

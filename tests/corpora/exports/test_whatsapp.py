@@ -224,6 +224,42 @@ def test_the_phone_changed_its_language(tmp_path: Path) -> None:
     assert [m.time for m in reading.corpus.chats[0].messages] == times
 
 
+def parts(second: str, people: tuple[str, str] = ("Mara", "Theo")) -> tuple[str, list[str]]:
+    """Ten messages of one phone, then ten of another that begin in the middle of the first."""
+    day = datetime(2019, 6, 13, 9, 30, 7)
+    hours = [day + timedelta(hours=5 * n) for n in range(15)]
+    lines = [f"{t:%d/%m/%Y, %H:%M} - {people[n % 2]}: {n}" for n, t in enumerate(hours[:10])]
+    lines += [t.strftime(second) + f"{people[n % 2]}: {n}" for n, t in enumerate(hours) if n >= 5]
+    return "\n".join(lines) + "\n", [str(n) for n in range(15)]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        *("[%d.%m.%y, %H:%M:%S] ", "%m/%d/%y, %I:%M %p - ", "%Y-%m-%d %H:%M - "),
+        *("[%d %b %Y, %H:%M:%S] ", "%b %d, %Y, %I:%M %p - ", "%d %B %Y, %H:%M - "),
+    ],
+)
+def test_two_exports_in_one_file(tmp_path: Path, second: str) -> None:
+    text, expected = parts(second)
+    reading = read(tmp_path, text)
+    assert texts(reading) == expected
+    assert reading.corpus.chats[0].speakers == ("Mara", "Theo")
+    assert [left.reason for left in reading.ledger.leftovers] == [
+        "a message that stands in the file twice"
+    ] * 5
+    assert "a second export stands in the file, with headers of its own: 10" in reading.notes
+
+
+def test_lines_of_another_export_that_stay_text_are_counted(tmp_path: Path) -> None:
+    copied = "\n".join(f"[15:0{n}, 20/6/2019] Theo: {n}" for n in range(4))
+    text = f"20/06/2019, 15:58 - Mara: hi\n20/06/2019, 15:59 - Theo: so\n{copied}\n"
+    reading = read(tmp_path, text)
+    assert texts(reading) == ["hi", f"so\n{copied}"]
+    [note] = [note for note in reading.notes if "taken for text" in note]
+    assert note.endswith("taken for text: 4 (the first is line 3)")
+
+
 # --- files, folders, archives ------------------------------------------------------------
 
 

@@ -250,3 +250,53 @@ def test_missed_calls_are_nobodys_words_on_android_too(tmp_path: Path, words: st
         "yes",
     ]
     assert reading.ledger.system == 1
+
+
+def chat(tmp_path: Path, *bodies: str) -> list[Message]:
+    """Messages of two people in turn, as Android writes them."""
+    people = ("Mara", "Theo")
+    lines = [f"20/06/2019, 15:{n:02} - {people[n % 2]}: {body}\n" for n, body in enumerate(bodies)]
+    return list(read(tmp_path, "".join(lines)).corpus.chats[0].messages)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(
+            "<Vyombo vya habari vimeachwa>",
+            "<메디아가 없어요>",
+            "<сурет жоқ>",
+            "<l'arxiu s'ha omès>",
+        ),
+        *(
+            "<このファイルはありません>",
+            "<ไม่มีไฟล์นี้>",
+            f"{L}<hakuna picha>",
+            "<nothing to see here>",
+        ),
+    ],
+)
+def test_unknown_words_for_media_of_two_people(tmp_path: Path, words: str) -> None:
+    found = chat(tmp_path, words, words, "hi")
+    assert [message.text for message in found] == ["", "", "hi"]
+    assert [len(message.attachments) for message in found] == [1, 1, 0]
+
+
+@pytest.mark.parametrize("words", ["<grin>", "<br>", "</div>", "<3", '<a href="x y">'])
+def test_what_people_put_in_angles(tmp_path: Path, words: str) -> None:
+    found = chat(tmp_path, words, words, words, words)
+    assert [message.text for message in found] == [words] * 4
+
+
+def test_unknown_words_for_an_edited_message(tmp_path: Path) -> None:
+    mark = "<Ujumbe huu umehaririwa>"
+    found = chat(tmp_path, f"one {mark}", f"two {mark}", "three <not so sure>")
+    assert [(m.text, m.edited) for m in found] == [
+        *(("one", True), ("two", True), ("three <not so sure>", False))
+    ]
+
+
+def test_unknown_words_for_an_attached_file(tmp_path: Path) -> None:
+    found = chat(tmp_path, "ziwa.jpg (faili lipo)", "wimbo.mp3 (faili lipo)", "plan.jpg (old one)")
+    assert [m.text for m in found] == ["", "", "plan.jpg (old one)"]
+    assert [m.attachments[0].kind for m in found[:2]] == ["image", "audio"]

@@ -142,7 +142,7 @@ def test_unknown_keys_are_listed_in_the_error(tmp_path: Path) -> None:
     path = _saved(tmp_path / "x.jsonl", [{"qui": "Mara", "quoi": "secret"}])
     with pytest.raises(RealtalkError, match="found: qui, quoi") as caught:
         _read(path)
-    assert "--columns speaker=" in str(caught.value)
+    assert "--column speaker=" in str(caught.value)
     assert "secret" not in str(caught.value)
     with pytest.raises(RealtalkError, match="it has: qui, quoi"):
         _read(path, columns=(("text", "que"),))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from dataclasses import asdict
 from datetime import datetime
 
@@ -14,8 +13,9 @@ from hypothesis import strategies as st
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question, Session
 from realtalk.corpora.redaction.redact import redact
-from realtalk.corpora.redaction.words import COMMON
+from realtalk.corpora.redaction.words import EVERYDAY
 from realtalk.errors import RealtalkError
+from work_done import within
 
 NOON = datetime(2026, 3, 2, 12, 0)
 
@@ -70,6 +70,10 @@ def dump(corpus: Corpus) -> str:
         ("2024-05-03 – 2024-06-04, 8 hours", "2024-05-03 – 2024-06-04, 8 hours"),
         ("a V8 1GB card, Spring 2024, Weg 5", "a V8 1GB card, Spring 2024, Weg 5"),
         ("12500 euros, $125000, 1.250.000", "12500 euros, $125000, 1.250.000"),
+        # An amount has seven digits at most; longer ones are somebody's number.
+        ("1234567 euros, 9876543 views", "1234567 euros, 9876543 views"),
+        ("12345678 euros, $98765432", "<number-1> euros, $<number-2>"),
+        ("0123456 steps", "<phone-1> steps"),
         ("Hey Siri, hi Everyone, hello World", "Hey Siri, hi Everyone, hello World"),
         ("Mara19900412 and MaraLund, #lundmara", "Person1 and Person1, #Person1"),
     ],
@@ -82,14 +86,14 @@ def test_names_that_are_words_go_only_with_a_capital() -> None:
     corpus = corpus_of(
         "will you ask Will in may, May?",
         "al dente, Al",
-        "I am A",
+        "A day! I am A",
         speakers=("Will", "May", "Al", "A"),
     )
     made, _ = redact(corpus)
     assert [message.text for message in made.chats[0].messages] == [
         "will you ask Person1 in may, Person2?",
-        "al dente, Person3",
-        "I am A",
+        "Person3 dente, Person3",
+        "A day! I am Person4",
     ]
     assert made.chats[0].speakers == ("Person1", "Person2", "Person3", "Person4")
 
@@ -245,8 +249,10 @@ def test_speakers_who_differ_in_case_only_stay_two_in_one_chat() -> None:
 def test_what_is_kept_and_a_mistyped_kind() -> None:
     kept, _ = redact(rich(), keep=frozenset({"links", "emails", "files", "extra"}))
     assert "ida@post.example" in dump(kept)
-    assert "https://x.example/mara.jpg" in dump(kept)
-    assert kept.chats[0].extra == '{"name":"Mara"}'
+    # Kept, and still without the speakers.
+    assert "https://x.example/Person1.jpg" in dump(kept)
+    assert "Person1 at sea.JPG" in dump(kept)
+    assert kept.chats[0].extra == '{"name":"Person1"}'
     with pytest.raises(RealtalkError, match="did you mean 'links'"):
         redact(rich(), keep=frozenset({"link"}))
 
@@ -278,7 +284,7 @@ def test_old_stand_ins_are_not_given_again() -> None:
 
 
 NAMES = st.from_regex(r"[A-ZÄÖÉ][a-zäöéß]{3,9}( [A-Z][a-z]{3,9})?", fullmatch=True).filter(
-    lambda name: not set(name.lower().split()) & COMMON
+    lambda name: not set(name.lower().split()) & EVERYDAY
 )
 PHONES = st.one_of(
     st.from_regex(r"\+[1-9][0-9]{0,2} [0-9]{3} [0-9]{3,4} [0-9]{3,4}", fullmatch=True),
@@ -371,8 +377,20 @@ def test_guessed_names_too_are_settled_after_one_round(texts: list[str]) -> None
     assert redact(made)[0] == made
 
 
+LONG_RUNS = """
+from datetime import datetime
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.corpora.redaction.redact import redact
+
+names = ("Mara", "MaRa", "#mara", "Ma\\u200b", "mara_", "Mara ", "राम", "王小明", "m1.", "ا")
+for sign in (*".@-1a/+( ", "A-", "Aa'", "a1", "Aa ", "a (at) ", "1 rue de la ", *names):
+    text = sign * (20_000 if len(sign) == 1 else 5_000) + "1"
+    speakers = ("Mara Lund", "राम", "王小明", "+49 170 1234567", sign)
+    noon = datetime(2026, 3, 2, 12)
+    session = Session(1, noon, (Message("D1:1", "Mara Lund", noon, text),))
+    redact(Corpus("long", "x", (Chat("Chat_1", speakers, (session,)),)))
+"""
+
+
 def test_long_runs_of_anything_are_quick() -> None:
-    for sign in (*".@-1a/+( ", "A-", "Aa'", "a1", "Aa ", "a (at) ", "1 rue de la "):
-        began = time.process_time()
-        redact(corpus_of(sign * (20_000 if len(sign) == 1 else 5_000) + "1"))
-        assert time.process_time() - began < 5, sign
+    within(120, LONG_RUNS)

@@ -2,7 +2,7 @@
 
     draft = Draft("Family")
     draft.add(Entry("user17", "Ann", datetime(2024, 5, 1, 9, 30), "hi", id="41"))
-    draft.system += 1
+    draft.notice()
     draft.leave("result.json, messages[2]", "not an object")
     assemble(source, "telegram", [draft], options)
     → Reading: one chat with D1:1, ledger "3 entries = 1 in messages + 1 system + 1 left over"
@@ -14,13 +14,14 @@ reply belongs where and whether everything is accounted for is decided here, onc
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
 from realtalk.corpora.exports.speakers import Author, author, shown_names
+from realtalk.corpora.limits import check_leftovers
 from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.sessions import cut, sorted_by_time
@@ -29,13 +30,13 @@ from realtalk.errors import RealtalkError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from realtalk.corpora.source import Member, Source
+    from realtalk.corpora.source import Source
 
-__all__ = ["Draft", "Entry", "assemble", "matching", "reactions"]
+__all__ = ["Draft", "Entry", "assemble", "reactions"]
 
+_EVERY = 10_000  # leftovers between two looks whether there are too many
 # Where in a file, and which part of it: "message_1.json, messages[3]", "data.json:14".
 _IN_FILE = re.compile(r"(?:_\d+)?(?:\.\w+)?(?:, [^,]*|:\d+)$")
-_HEADS = 64  # files looked into before a folder is called foreign
 
 
 @dataclass(slots=True)
@@ -71,8 +72,14 @@ class Draft:
     _seen: set[tuple[Any, ...]] = field(default_factory=set)
     _files: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
+    def notice(self, count: int = 1) -> None:
+        """Counts what the app wrote by itself: the one way in which a reader says so."""
+        self.system += count
+
     def leave(self, where: str, reason: str) -> None:
         self.leftovers.append(Leftover(where, reason))
+        if not len(self.leftovers) % _EVERY:
+            check_leftovers(len(self.leftovers), len(self.entries) + self.system, where)
 
     def add(self, entry: Entry) -> None:
         """Takes a message, or leaves it over with the reason why it is none."""
@@ -120,13 +127,12 @@ def assemble(
     notes: Iterable[str] = (),
 ) -> Reading:
     """The reading of all drafts; those without a message only count in the ledger."""
-    ledger = Ledger(drafts[0].unit if drafts else "entries", 0, 0)
+    ledger = Ledger.sum(drafts[0].unit if drafts else "entries", [d.ledger for d in drafts])
     found = list(dict.fromkeys(notes))
     chats: list[Chat] = []
     names = UniqueNames()
     for done, draft in enumerate(drafts):
         options.progress(done, len(drafts), "chats")
-        ledger += draft.ledger
         if draft.entries:
             chats.append(_chat(draft, names.free(draft.name.strip() or source.name), options))
     options.progress(len(drafts), len(drafts), "chats")
@@ -197,29 +203,6 @@ def _oldest_first(draft: Draft) -> list[Entry]:
 
 def _author(entry: Entry) -> Author:
     return author(entry.author, entry.name)
-
-
-def matching(
-    source: Source,
-    suffixes: tuple[str, ...],
-    check: Callable[[Member], bool],
-    limit: int = _HEADS,
-    named: re.Pattern[str] | None = None,
-) -> Iterator[Member]:
-    """Members that pass a check of their head; trouble with one means that it does not.
-
-    `named` narrows by name before the limit counts: an export may hold thousands of other files.
-    """
-    members = source.having(*suffixes)
-    if named is not None:
-        members = tuple(member for member in members if named.search(member.name))
-    for member in members[: limit or None]:
-        try:
-            fits = check(member)
-        except (RealtalkError, OSError, ValueError):
-            fits = False
-        if fits:
-            yield member
 
 
 def reactions(given: Iterable[tuple[str, str, int]]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports import discord_package
-from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching, reactions
+from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.corpora.exports.values import (
     attached,
     from_stamp,
@@ -33,6 +33,7 @@ from realtalk.corpora.exports.values import (
 )
 from realtalk.corpora.json_input import decoded, head_keys, head_text, load, zone
 from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
+from realtalk.corpora.source import matching
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
@@ -42,9 +43,17 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT"]
 
-# By name, or by number where the exporter had none: default, reply and the two commands.
+# By name, or by number where the exporter had none: default, reply and the two commands. All
+# others are notices: joins, pins, calls, boosts, threads, polls that closed.
 _SAID = frozenset(
     {"Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "0", "19", "20", "23", ""}
+)
+# What the exporter writes for notices; its CSV has no column that tells them.
+_EXPORTER = re.compile(
+    r"Added a recipient\.|Added .{1,80} to the group\.|Removed a recipient\.|Left the group\.|"
+    r"Removed .{1,80} from the group\.|Started a call that lasted [\d.,\s]{1,12} minutes\.|"
+    r"Changed the channel name(?:\.|: .{1,120})|Changed the channel icon\.|Pinned a message\.|"
+    r"Started a thread\.|Joined the server\.|A poll has closed\."
 )
 _CSV_HEAD = re.compile(r'"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?', re.I)
 _MENTION = re.compile(r"<@!?(\d{1,25})>")
@@ -120,7 +129,7 @@ def _messages(draft: Draft, items: list[Any], member: Member, tz: ZoneInfo | Non
         elif scalar(item.get("type")) in _SAID:
             draft.add(_entry(item, where, tz))
         else:
-            draft.system += 1
+            draft.notice()
 
 
 def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
@@ -216,6 +225,9 @@ def _table(member: Member, options: ReadOptions, tz: ZoneInfo | None) -> Draft:
             draft.leave(where, "too few columns")
             continue
         files, marks = (*row[4:6], "", "")[:2]
+        if not files and _EXPORTER.fullmatch(row[3]):
+            draft.notice()
+            continue
         draft.add(
             Entry(
                 row[0],

@@ -18,9 +18,10 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching
+from realtalk.corpora.exports.assembly import Draft, Entry, assemble
 from realtalk.corpora.exports.values import attached, from_stamp, mapping, scalar
 from realtalk.corpora.json_input import decoded, head_keys, head_text, load, zone
+from realtalk.corpora.source import matching
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:

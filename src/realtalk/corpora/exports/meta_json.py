@@ -17,14 +17,24 @@ put right where that is possible and left alone where it is not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Attachment
-from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching, reactions
-from realtalk.corpora.exports.values import attached, from_number, mapping, records, scalar
+from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.corpora.exports.meta_notices import Line, Thread, judge
+from realtalk.corpora.exports.values import (
+    attached,
+    from_number,
+    mapping,
+    records,
+    scalar,
+    whole,
+)
 from realtalk.corpora.json_input import head_keys, head_text, load, zone
 from realtalk.corpora.reading import Reading, ReadOptions
+from realtalk.corpora.source import matching
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
@@ -50,25 +60,9 @@ _MEDIA = {
     "shared_files": "",
 }
 _SYSTEM_TYPES = frozenset({"subscribe", "unsubscribe", "call", "plan"})
-_REACTED = re.compile(r"^(liked a message|.{0,80}\breacted .{1,40} to your message)\s*$", re.I)
-# What the app itself says in a conversation, after the sender's name or "You".
-_ATTACHED = re.compile(r"sent (an?|the|\d+) [\w ]{1,30}\.")
-_NOTICE = re.compile(
-    r"(named the group .+|created the group|left the (group|conversation)|"
-    r"(added|removed) .+ (to|from) the group|changed the (group photo|theme|chat theme)( .+)?|"
-    r"(set|cleared) (the|your|his|her|their) (own )?(nickname|emoji|quick reaction)( .+)?|"
-    r"(pinned|unpinned) a message|turned (on|off) (disappearing|vanish) .+|"
-    r"(joined|started|ended|missed) (a|an|the|your) (video |audio )?(call|chat)( from .{1,80})?|"
-    r"(are|is) now connected on .+|can now message and call .+)\.?|"
-    r"created a poll: .+|(voted for|removed vote for) .+ in the poll: .+"
-)
-
-
-# Of a call the app also speaks of the one who did not make it.
-_CALLED = re.compile(
-    r"(missed (a|your) (video |audio )?(call|chat) (from|with) .{1,80}|"
-    r"(started|ended) a (video|audio) (call|chat))\.?"
-)
+_SYSTEM_FIELDS = ("call_duration", "users")  # only calls, and people who come and go, have them
+_NEAR = 10  # entries between a message and the notice that somebody liked it
+_UNCERTAIN = "messages that begin with their sender's own name and may be notices of the app"
 
 
 def repaired(text: str) -> str:
@@ -119,8 +113,7 @@ def read_threads(source: Source, options: ReadOptions, format_name: str) -> Read
             where=str(source.path),
             fix="download your information again and choose the format JSON",
         )
-    threads: dict[str, Draft] = {}
-    fixed = 0
+    threads: dict[str, _Thread] = {}
     for member in sorted(found, key=_part):
         thread = load(member)
         if not isinstance(thread, dict) or not isinstance(thread.get("messages"), list):
@@ -131,19 +124,87 @@ def read_threads(source: Source, options: ReadOptions, format_name: str) -> Read
             "senderName" in item for item in records(thread["messages"])[:1]
         )
         # Only the older layout runs backwards.
-        draft = threads.setdefault(_thread(thread, member), Draft("", newest_first=not encrypted))
-        fix = scalar if encrypted else _repair
-        _describe(draft, thread, member, fix is _repair)
+        held = threads.setdefault(
+            _thread(thread, member), _Thread(Draft("", newest_first=not encrypted))
+        )
+        draft = held.draft
+        _describe(draft, thread, member, not encrypted)
         for index, item in enumerate(thread["messages"]):
             where = f"{member.name}, messages[{index}]"
             if not isinstance(item, dict):
                 draft.leave(where, "not an object")
             elif encrypted:
-                _encrypted(draft, item, where, tz)
+                _encrypted(held, item, where, tz)
             else:
-                fixed += _plain(draft, item, where, tz)
+                _plain(held, item, where, tz)
+    notes = _finish(list(threads.values()))
+    return assemble(source, format_name, [held.draft for held in threads.values()], options, notes)
+
+
+@dataclass(slots=True)
+class _Thread:
+    """A conversation while it is read: what may be the app's own can only be told at the end."""
+
+    draft: Draft
+    entries: list[Entry] = field(default_factory=list)
+    repaired: set[int] = field(default_factory=set)  # places of entries that were put right
+    reacted: set[tuple[str, int]] = field(default_factory=set)  # who gave a reaction when
+
+    def add(self, entry: Entry, stamp: Any, reacted: Any, *, fixed: bool = False) -> None:
+        if fixed:
+            self.repaired.add(len(self.entries))
+        for one in records(reacted):
+            if when := whole(one.get("timestamp")):
+                self.reacted.add(
+                    (_repair(one.get("actor")), when if when < 10**11 else when // 1000)
+                )
+        entry.extra["second"] = whole(stamp) // 1000
+        self.entries.append(entry)
+
+
+def _told(held: _Thread) -> Thread:
+    """What of a conversation tells notices from messages."""
+    given = [
+        {name for mark in entry.extra.get("reactions", ()) for name in mark["by"]}
+        for entry in held.entries
+    ]
+    near = [
+        any(entry.name in names for names in given[max(0, place - _NEAR) : place + _NEAR + 1])
+        for place, entry in enumerate(held.entries)
+    ]
+    lines = [
+        Line(
+            entry.name,
+            entry.text,
+            bool(entry.attachments),
+            (entry.name, entry.extra["second"]) in held.reacted,
+            near[place],
+        )
+        for place, entry in enumerate(held.entries)
+    ]
+    return Thread(tuple(held.draft.extra.get("participants", ())), lines)
+
+
+def _finish(threads: Sequence[_Thread]) -> list[str]:
+    """Gives every entry its place: a message, or a notice of the app."""
+    told = [_told(held) for held in threads]
+    judged, uncertain = judge(told)
+    fixed = 0
+    for held, sorts in zip(threads, judged, strict=True):
+        for place, (entry, sort) in enumerate(zip(held.entries, sorts, strict=True)):
+            del entry.extra["second"]
+            if sort == "notice":
+                held.draft.notice()
+                continue
+            if sort is not None:  # the app's words for what the sender sent or took back
+                entry.extra["notice"], entry.text = entry.text, ""
+                entry.deleted = entry.deleted or sort == "unsent"
+                if sort == "sent" and not entry.attachments:
+                    entry.attachments = (Attachment("media"),)
+            fixed += sort is None and place in held.repaired
+            held.draft.add(entry)
     notes = [f"messages whose characters were put right: {fixed:,}"] if fixed else []
-    return assemble(source, format_name, list(threads.values()), options, notes)
+    return [*notes, *([f"{_UNCERTAIN}: {uncertain:,}"] if uncertain else [])]
 
 
 def _repair(value: Any) -> str:
@@ -181,56 +242,31 @@ def _describe(draft: Draft, thread: dict[str, Any], member: Member, broken: bool
     }
 
 
-def _plain(draft: Draft, item: dict[str, Any], where: str, tz: ZoneInfo | None) -> bool:
-    """One entry of the ordinary download; whether its text had to be put right."""
-    sender, written = _repair(item.get("sender_name")), scalar(item.get("content"))
+def _plain(held: _Thread, item: dict[str, Any], where: str, tz: ZoneInfo | None) -> None:
+    """One entry of the ordinary download."""
+    fields = any(item.get(name) not in (None, []) for name in _SYSTEM_FIELDS)
+    if scalar(item.get("type")).lower() in _SYSTEM_TYPES or fields:
+        held.draft.notice()
+        return
+    written = scalar(item.get("content"))
     text = repaired(written)
     attachments = tuple(_attachments(item))
-    people = (sender, *draft.extra.get("participants", ()))
-    if _is_system(item, people, text, bool(attachments)):
-        draft.system += 1
-        return False
-    extra = reactions(
-        (_repair(one.get("reaction")), _repair(one.get("actor")), 1)
-        for one in records(item.get("reactions"))
+    taken = item.get("is_taken_down") is True and not (text or attachments)
+    gone = item.get("is_unsent") is True or taken
+    entry = Entry(
+        "",
+        _repair(item.get("sender_name")),
+        from_number(item.get("timestamp_ms"), tz, 1000),
+        "" if gone else text,
+        attachments=attachments,
+        deleted=gone,
+        extra=reactions(
+            (_repair(one.get("reaction")), _repair(one.get("actor")), 1)
+            for one in records(item.get("reactions"))
+        ),
+        where=where,
     )
-    if attachments and _says(_ATTACHED, (sender,), text):
-        extra["notice"], text = text, ""  # the app's words for a file, not the sender's
-    gone = item.get("is_unsent") is True
-    draft.add(
-        Entry(
-            "",
-            sender,
-            from_number(item.get("timestamp_ms"), tz, 1000),
-            "" if gone else text,
-            attachments=attachments,
-            deleted=gone,
-            extra=extra,
-            where=where,
-        )
-    )
-    return text != written and not extra.get("notice")
-
-
-def _is_system(item: dict[str, Any], people: Sequence[str], text: str, carries: bool) -> bool:
-    if scalar(item.get("type")).lower() in _SYSTEM_TYPES or "call_duration" in item:
-        return True
-    if carries:
-        return False
-    return (
-        _says(_NOTICE, people[:1], text)
-        or _says(_CALLED, people, text)
-        or _REACTED.match(text) is not None
-    )
-
-
-def _says(notice: re.Pattern[str], people: Iterable[str], text: str) -> bool:
-    """Whether the app speaks of one of these people in the third person, or of "You"."""
-    names = dict.fromkeys(("You", *(part for one in people for part in (one, *one.split()[:1]))))
-    return any(
-        name != "" and text.startswith(f"{name} ") and notice.fullmatch(text, len(name) + 1)
-        for name in names
-    )
+    held.add(entry, item.get("timestamp_ms"), item.get("reactions"), fixed=text != written)
 
 
 def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
@@ -250,31 +286,29 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
         )
 
 
-def _encrypted(draft: Draft, item: dict[str, Any], where: str, tz: ZoneInfo | None) -> None:
+def _encrypted(held: _Thread, item: dict[str, Any], where: str, tz: ZoneInfo | None) -> None:
     """One entry of the download of encrypted conversations, which is clean UTF-8."""
     kind = scalar(item.get("type")).lower()
-    text = scalar(item.get("text"))
+    text = scalar(item.get("text")) or scalar(item.get("messageText"))
     gone = item.get("isUnsent") is True
     media = tuple(_media(file) for file in records(item.get("media")))
     if (kind in _SYSTEM_TYPES) or (kind == "placeholder" and not gone and not media):
-        draft.system += 1
+        held.draft.notice()
         return
-    extra = reactions(
-        (scalar(one.get("reaction")), scalar(one.get("actor")), 1)
-        for one in records(item.get("reactions"))
+    entry = Entry(
+        "",
+        scalar(item.get("senderName")),
+        from_number(item.get("timestamp"), tz, 1000),
+        "" if gone else text,
+        attachments=media,
+        deleted=gone,
+        extra=reactions(
+            (scalar(one.get("reaction")), scalar(one.get("actor")), 1)
+            for one in records(item.get("reactions"))
+        ),
+        where=where,
     )
-    draft.add(
-        Entry(
-            "",
-            scalar(item.get("senderName")),
-            from_number(item.get("timestamp"), tz, 1000),
-            "" if gone else text,
-            attachments=media,
-            deleted=gone,
-            extra=extra,
-            where=where,
-        )
-    )
+    held.add(entry, item.get("timestamp"), ())
 
 
 def _media(file: dict[str, Any]) -> Attachment:

@@ -6,8 +6,9 @@
                                                     data.json of signal-export (`signal_json`)
     → Chat with one message of Ann
 
-A line that does not start a message belongs to the one before it. Signal Desktop's own
-messages and Signal's plaintext export are JSON as well and are told in `signal_json`.
+A line that does not start a message belongs to the one before it; `signal_headers` tells a dated
+line that somebody pasted from one that starts a message. Signal Desktop's own messages and
+Signal's plaintext export are JSON as well and are told in `signal_json`.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports import signal_json
-from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching, reactions
+from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.corpora.exports.signal_headers import Header, header, starts
 from realtalk.corpora.exports.values import attached
 from realtalk.corpora.json_input import decoded, head_text
 from realtalk.corpora.reading import Format, Reading, ReadOptions
+from realtalk.corpora.source import matching
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
@@ -32,14 +35,14 @@ __all__ = ["FORMAT", "looks_like_signal_text"]
 
 _STAMP = r"\[(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)\] "
 _CUT = re.compile(r"\[\d{4}-\d\d-\d\d[\d:, ]*\]?", re.ASCII)  # a header without its end
-_HEADER = re.compile(_STAMP + r"(.*)", re.ASCII)
 # WhatsApp brackets its times too, but with seconds wherever it writes brackets.
 _TEXT_HEAD = re.compile(r"\s*\[\d{4}-\d\d-\d\d, \d\d:\d\d\] [^\n:]+: ?", re.ASCII)
 _MARKDOWN_HEAD = re.compile(r"\s*" + _STAMP + r"[^\n:]+: ?", re.ASCII)
 _REACTIONS = re.compile(r"\n\(- (.*) -\)")
 _STICKER = re.compile(r"\n\(\( (.*) \)\)")
-_FILE = re.compile(r"!?\[([^\]\n]*)\]\((?:\./)?(media/[^)\n]+)\) {0,2}")
-_QUOTE = re.compile(r"\A\s*\n((?:> .*(?:\n|\Z))+)\s*")
+# Names and paths are no longer than files have them: else every bracket looks to the end.
+_FILE = re.compile(r"!?\[([^\]\n]{0,255})\]\((?:\./)?(media/[^)\n]{1,255})\) {0,2}")
+_QUOTE = re.compile(r"\s*\n((?:>(?: .*)?(?:\n|\Z))+)\s*")
 _DELETED = "(This message was deleted)"
 
 
@@ -70,15 +73,20 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     # signal-export writes every chat twice; the JSON says more than the text.
     told = {member.name.rpartition("/")[0] for member in signal_json.files(source)}
     texts = _texts(source, 0) if not alone else iter(() if drafts else source.members)
+    pasted = 0
     for member in texts:
         if alone or member.name.rpartition("/")[0] not in told:
-            drafts.append(_draft(member))
+            draft, dated = _draft(member)
+            drafts.append(draft)
+            pasted += dated
     if not drafts:
         raise RealtalkError("no Signal conversation found", where=str(source.path))
-    return assemble(source, "signal", drafts, options)
+    notes = [f"dated lines inside messages, taken for pasted text: {pasted:,}"] if pasted else []
+    return assemble(source, "signal", drafts, options, notes)
 
 
-def _draft(member: Member) -> Draft:
+def _draft(member: Member) -> tuple[Draft, int]:
+    """The chat of one text file, and how many dated lines in it start no message."""
     folder = member.name.rpartition("/")[0].rsplit("/", 1)[-1]
     usual = member.stem in ("chat", "index")
     draft = Draft(folder if usual and folder else member.stem, unit="lines")
@@ -87,33 +95,25 @@ def _draft(member: Member) -> Draft:
     if not text.endswith("\n") and lines and _CUT.fullmatch(lines[-1]):
         draft.leave(f"{member.name}:{len(lines)}", "the export ends in the middle of this line")
         lines.pop()
+    dated = [Header(place, *found) for place, line in enumerate(lines) if (found := header(line))]
+    heads = {one.place: one for one in starts(dated, lines)}
     current: tuple[datetime, str, list[str], int] | None = None
     for number, line in enumerate(lines, 1):
-        header = _header(line)
-        if header is None and current is not None:
+        head = heads.get(number - 1)
+        if head is None and current is not None:
             current[2].append(line)
-        elif header is None:
+        elif head is None:
             draft.leave(f"{member.name}:{number}", "before the first message")
         else:
             if current is not None:
                 _finish(draft, current, member)
             # An empty message may have lost the space behind its colon.
-            speaker, colon, said = f"{header[1]} ".partition(": ")
-            current = (header[0], speaker, [said.removesuffix(" ")], number) if colon else None
-            draft.system += not colon  # a dated line that nobody said
+            speaker, colon, said = f"{head.rest} ".partition(": ")
+            current = (head.time, speaker, [said.removesuffix(" ")], number) if colon else None
+            draft.notice(not colon)  # a dated line that nobody said
     if current is not None:
         _finish(draft, current, member)
-    return draft
-
-
-def _header(line: str) -> tuple[datetime, str] | None:
-    match = _HEADER.fullmatch(line)
-    if match is None:
-        return None
-    try:
-        return datetime.fromisoformat(f"{match[1]}T{match[2]}"), match[3]
-    except ValueError:
-        return None
+    return draft, len(dated) - len(heads)
 
 
 def _finish(draft: Draft, message: tuple[datetime, str, list[str], int], member: Member) -> None:
@@ -122,6 +122,9 @@ def _finish(draft: Draft, message: tuple[datetime, str, list[str], int], member:
     entry.where, entry.size = f"{member.name}:{number}", len(lines)
     if member.suffix == ".md":
         _markdown(entry)
+        if signal_json.is_call(entry):
+            draft.notice(entry.size)
+            return
     draft.add(entry)
 
 
@@ -136,7 +139,7 @@ def _markdown(entry: Entry) -> None:
     files = [attached(path, name=name) for name, path in _FILE.findall(text)]
     stickers = [Attachment("sticker", caption=emoji) for emoji in _STICKER.findall(text)]
     text = _STICKER.sub("", _FILE.sub("", text))
-    quote = _QUOTE.match(text)
+    quote = _QUOTE.match(text, 1)  # below an empty first line; what stands there was typed
     if quote is not None:
         extra["quote"] = "\n".join(line[2:].rstrip() for line in quote[1].strip().split("\n"))
         text = text[quote.end() :]

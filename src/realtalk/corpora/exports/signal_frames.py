@@ -46,7 +46,7 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
         elif isinstance(frame.get("chatItem"), dict):
             items.append((where, frame["chatItem"]))
         else:
-            rest.system += 1
+            rest.notice()
             account = mapping(frame.get("account"))
             me = _joined(account, "givenName", "familyName") or me
             recipient = mapping(frame.get("recipient"))
@@ -68,7 +68,7 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
         if any(key in item for key in _SAID):
             draft.add(_entry(item, where, people, tz))
         else:
-            draft.system += 1
+            draft.notice()
     return [*made.values(), rest]
 
 

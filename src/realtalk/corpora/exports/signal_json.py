@@ -17,13 +17,14 @@ Signal names a message by the millisecond it was sent, so that is its id and wha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from realtalk.chat import Attachment
-from realtalk.corpora.exports.assembly import Draft, Entry, matching, reactions
+from realtalk.corpora.exports.assembly import Draft, Entry, reactions
 from realtalk.corpora.exports.signal_frames import frames, with_mentions
 from realtalk.corpora.exports.values import (
     attached,
@@ -34,6 +35,7 @@ from realtalk.corpora.exports.values import (
     scalar,
 )
 from realtalk.corpora.json_input import head_keys, head_text, load, zone
+from realtalk.corpora.source import matching
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -41,7 +43,10 @@ if TYPE_CHECKING:
     from realtalk.corpora.reading import ReadOptions
     from realtalk.corpora.source import Member, Source
 
-__all__ = ["drafts", "files", "sniff"]
+__all__ = ["drafts", "files", "is_call", "sniff"]
+
+# The tool's own English, whatever the language of the phone.
+_CALL = re.compile(r"(?:Incoming|Outgoing|Missed) (?:[a-z]+ )?call(?: \([a-z0-9, ]{1,40}\))?")
 
 _DESKTOP = frozenset({"conversationId", "sent_at", "sourceUuid", "received_at", "sourceServiceId"})
 
@@ -105,8 +110,8 @@ def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
         if not isinstance(item, dict):
             draft.leave(where, "not a JSON object")
             continue
-        if item.get("call") is True:
-            draft.system += 1
+        if item.get("call") is True or item.get("missed") is True:
+            draft.notice()
             continue
         extra = reactions(
             (scalar(pair[1]), scalar(pair[0]), 1)
@@ -118,19 +123,27 @@ def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
             extra["quote"] = quote
         gone = item.get("deleted") is True
         body = scalar(item.get("body")).removesuffix("  ")  # Markdown's line break
-        draft.add(
-            Entry(
-                "",
-                scalar(item.get("sender")),
-                from_stamp(item.get("date"), tz),
-                "" if gone else body,
-                attachments=tuple(_files(item)),
-                deleted=gone,
-                extra=extra,
-                where=where,
-            )
+        entry = Entry(
+            "",
+            scalar(item.get("sender")),
+            from_stamp(item.get("date"), tz),
+            "" if gone else body,
+            attachments=tuple(_files(item)),
+            deleted=gone,
+            extra=extra,
+            where=where,
         )
+        if is_call(entry):
+            draft.notice()
+        else:
+            draft.add(entry)
     return draft
+
+
+def is_call(entry: Entry) -> bool:
+    """Whether signal-export wrote this for a call; most of its versions only say so in words."""
+    bare = not (entry.attachments or entry.extra or entry.deleted)
+    return bare and _CALL.fullmatch(entry.text.strip()) is not None
 
 
 def _listed(value: Any) -> list[Any]:
@@ -168,7 +181,7 @@ def _desktop(member: Member, tz: ZoneInfo | None) -> list[Draft]:
         if not isinstance(item, dict):
             draft.leave(where, "not an object")
         elif item.get("type") not in ("incoming", "outgoing"):
-            draft.system += 1
+            draft.notice()
         else:
             draft.add(_message(item, where, people, conversation_id not in groups, tz))
     return list(made.values())

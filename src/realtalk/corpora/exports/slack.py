@@ -17,10 +17,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Attachment
-from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching, reactions
+from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.corpora.exports.values import attached, from_number, mapping, records, scalar, whole
 from realtalk.corpora.json_input import head_keys, head_text, load, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
+from realtalk.corpora.source import matching
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
@@ -31,11 +32,30 @@ if TYPE_CHECKING:
 __all__ = ["FORMAT"]
 
 _DAY = re.compile(r"^(?:(?P<channel>.*)/)?\d{4}-\d\d-\d\d\.json(?:\.gz)?$")
+_CHANGES = (
+    *("join", "leave", "topic", "purpose", "name", "archive", "unarchive"),
+    *("posting_permissions", "convert_to_private", "convert_to_public"),
+)
 _LISTS = ("channels", "groups", "dms", "mpims")
+# What somebody said, a bot among them; every other subtype of Slack's documentation is a notice:
+# joining and leaving, topics, pins, reminders, huddles, canvases, a deleted message without its
+# sender (tombstone). A subtype that is not known is a message if a person typed it.
 _SAID = frozenset(
     {
         *("", "bot_message", "file_share", "me_message", "thread_broadcast", "reply_broadcast"),
-        *("file_comment", "file_mention", "tombstone"),
+        *("file_comment", "slackbot_response"),
+    }
+)
+_NOTICES = frozenset(
+    {
+        *(f"{kind}_{what}" for kind in ("channel", "group", "mpim") for what in _CHANGES),
+        *("bot_add", "bot_remove", "bot_enable", "bot_disable", "pinned_item", "unpinned_item"),
+        *("reminder_add", "reminder_delete", "huddle_thread", "sh_room_created", "sh_room_shared"),
+        *("joiner_notification", "joiner_notification_for_inviter", "app_conversation_join"),
+        *("app_conversation_leave", "channel_canvas_updated", "tabbed_canvas_updated"),
+        *("document_mention", "document_comment_root", "assistant_app_thread", "file_mention"),
+        *("message_changed", "message_deleted", "message_replied", "ekm_access_denied"),
+        *("emoji_changed", "tombstone"),
     }
 )
 _REFERENCE = re.compile(r"<([^<>\n]+)>")
@@ -80,13 +100,22 @@ def _read(source: Source, options: ReadOptions) -> Reading:
             where = f"{member.name}, [{index}]"
             if not isinstance(item, dict):
                 draft.leave(where, "not an object")
-            elif (
-                item.get("type", "message") != "message" or scalar(item.get("subtype")) not in _SAID
-            ):
-                draft.system += 1
-            else:
+            elif _is_said(item):
                 draft.add(_entry(item, where, names, tz))
+            else:
+                draft.notice()
+    for draft in drafts.values():
+        for entry in draft.entries:
+            names.late(entry)
     return assemble(source, "slack", list(drafts.values()), options)
+
+
+def _is_said(item: dict[str, Any]) -> bool:
+    """Whether an entry is somebody's message; only what a person typed has a client's id."""
+    if item.get("type", "message") != "message" or item.get("hidden") is True:
+        return False
+    subtype = scalar(item.get("subtype"))
+    return subtype in _SAID or (subtype not in _NOTICES and bool(item.get("client_msg_id")))
 
 
 class _Names:
@@ -94,12 +123,26 @@ class _Names:
 
     def __init__(self, source: Source) -> None:
         self.people: dict[str, str] = {"USLACKBOT": "Slackbot"}
+        self.bots: dict[str, str] = {}  # by the id of a bot or an app
+        self.accounts: dict[str, str] = {}  # the users that bots are
+        self.users_that_are_bots = {"USLACKBOT"}
         self.channels: dict[str, str] = {}
         self.kinds: dict[str, tuple[str, dict[str, Any]]] = {}
         for user in self._list(source, "users"):
             name = _person(user)
             if name:
                 self.people[scalar(user.get("id"))] = name
+            profile = mapping(user.get("profile"))
+            if user.get("is_bot") is True or profile.get("bot_id"):
+                self.users_that_are_bots.add(scalar(user.get("id")))
+                self.accounts[scalar(profile.get("bot_id"))] = scalar(user.get("id"))
+                for key in ("bot_id", "api_app_id"):
+                    self.bots.setdefault(scalar(profile.get(key)), name)
+        for log in self._list(source, "integration_logs"):
+            name = scalar(log.get("app_type")) or scalar(log.get("service_type"))
+            for key in ("bot_id", "app_id", "service_id"):
+                self.bots.setdefault(scalar(log.get(key)), name)
+        self.bots.pop("", None)
         for kind in _LISTS:
             for channel in self._list(source, kind):
                 number, name = scalar(channel.get("id")), scalar(channel.get("name"))
@@ -130,13 +173,30 @@ class _Names:
         )
 
     def sender(self, item: dict[str, Any]) -> tuple[str, str]:
-        user, bot = scalar(item.get("user")), scalar(item.get("bot_id"))
+        # What was said about a file is told with the one who said it, once more inside.
+        said = mapping(item.get("comment"))
+        user = scalar(item.get("user")) or scalar(said.get("user"))
+        bot, profile = scalar(item.get("bot_id")), mapping(item.get("bot_profile"))
         told = self.people.get(user) or _person(mapping(item.get("user_profile")))
+        name = scalar(item.get("username")) or scalar(profile.get("name"))
+        ids = (bot, scalar(item.get("app_id")), scalar(profile.get("app_id")))
+        name = name or next((self.bots[one] for one in ids if self.bots.get(one)), "")
+        if bot and name:
+            self.bots.setdefault(bot, name)
         if user and not (bot and scalar(item.get("subtype")) == "bot_message"):
-            return user, told or user
-        name = scalar(item.get("username")) or scalar(mapping(item.get("bot_profile")).get("name"))
+            return user, told or name or user
+        if bot in self.accounts and name == self.bots.get(bot):
+            return self.accounts[bot], name
         # One integration may speak under several names; each is a speaker of its own.
-        return (f"{bot}/{name}" if bot and name else bot or user), name or told or bot
+        return (f"{bot}/{name}" if bot and name else bot or user or name), name or told or bot
+
+    def late(self, entry: Entry) -> None:
+        """Names a bot that another entry named."""
+        if entry.name == entry.author and (name := self.bots.get(entry.author)):
+            entry.author, entry.name = f"{entry.author}/{name}", name
+
+    def is_bot(self, item: dict[str, Any]) -> bool:
+        return bool(item.get("bot_id")) or scalar(item.get("user")) in self.users_that_are_bots
 
 
 def _person(user: dict[str, Any]) -> str:
@@ -157,26 +217,37 @@ def _entry(item: dict[str, Any], where: str, names: _Names, tz: ZoneInfo | None)
     author, name = names.sender(item)
     ts, thread = scalar(item.get("ts")), scalar(item.get("thread_ts"))
     subtype = scalar(item.get("subtype"))
-    gone = subtype == "tombstone"
-    text, links = _text(scalar(item.get("text")), names)
+    text, links = _text(_written(item), names)
     if not text:
         text = _blocks(item.get("blocks"), names).strip()
     extra = _reactions(item, names)
     if subtype:
         extra["subtype"] = subtype
+    if names.is_bot(item):
+        extra["bot"] = True
     return Entry(
         author,
         name,
         from_number(ts, tz),
-        "" if gone else text,
+        text,
         id=ts,
         attachments=(*_attachments(item), *links),
         reply_to=thread if thread != ts else "",
         edited=isinstance(item.get("edited"), dict),
-        deleted=gone,
         extra=extra,
         where=where,
     )
+
+
+def _written(item: dict[str, Any]) -> str:
+    """What the sender wrote: beside an old kind of file, a sentence of Slack's stands around it."""
+    text, file = scalar(item.get("text")), mapping(item.get("file"))
+    said = scalar(mapping(item.get("comment")).get("comment"))
+    if said:
+        return said
+    if file and text.startswith(f"<@{scalar(item.get('user'))}"):
+        return scalar(mapping(file.get("initial_comment")).get("comment"))
+    return text
 
 
 def _text(written: str, names: _Names) -> tuple[str, list[Attachment]]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports import telegram_html
-from realtalk.corpora.exports.assembly import Draft, Entry, assemble, matching, reactions
+from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.corpora.exports.values import (
     attached,
     from_number,
@@ -34,6 +34,7 @@ from realtalk.corpora.exports.values import (
 )
 from realtalk.corpora.json_input import head_keys, head_text, load, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
+from realtalk.corpora.source import matching
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ __all__ = ["FORMAT"]
 
 _MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})
 _RESULT = re.compile(r"(^|/)result[^/]*\.json(\.gz)?$")
-_CALL = "phone_call"
 _MEDIA = {
     "voice_message": "audio",
     "audio_file": "audio",
@@ -155,18 +155,15 @@ def _fill(draft: Draft, chat: dict[str, Any], where: str, tz: ZoneInfo | None) -
         if not isinstance(item, dict):
             draft.leave(place, "not an object")
         elif not _is_said(item):
-            draft.system += 1
-        elif item.get("action") == _CALL:
-            draft.add(_call(item, place, _time(item, clock, tz)))
+            draft.notice()
         else:
             draft.add(_entry(item, place, _time(item, clock, tz)))
     return not local and any("date" in item for item in dated)
 
 
 def _is_said(item: dict[str, Any]) -> bool:
-    """Whether an entry is somebody's: a message, or a call that they made."""
-    is_call = item.get("action") == _CALL and bool(item.get("actor"))
-    return is_call or item.get("type", "message") == "message"
+    """Whether an entry is somebody's message; calls, pins and the like are "service"."""
+    return scalar(item.get("type", "message")) == "message"
 
 
 def _time(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> datetime | None:
@@ -212,21 +209,6 @@ def _titled(item: dict[str, Any]) -> str:
 def _words(value: Any) -> str:
     """Text that newer exports write as an object or as pieces."""
     return _text(mapping(value).get("text", value))
-
-
-def _call(item: dict[str, Any], where: str, time: datetime | None) -> Entry:
-    """A call stands in the chat as a bubble of whoever rang: a message without words."""
-    extra = {key: scalar(item.get(key)) for key in ("duration_seconds", "discard_reason")}
-    return Entry(
-        scalar(item.get("actor_id")),
-        scalar(item.get("actor")),
-        time,
-        "",
-        id=scalar(item.get("id")),
-        attachments=(Attachment("call"),),
-        extra={key: value for key, value in extra.items() if value},
-        where=where,
-    )
 
 
 def _text(value: Any) -> str:

@@ -11,10 +11,12 @@ speaker, and no sign that a message was edited. The reader says so.
 
 from __future__ import annotations
 
+import html
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Attachment
@@ -37,6 +39,10 @@ _STAMP = re.compile(
 _ANSWERED = re.compile(r"#go_to_message(\d+)", re.ASCII)
 _VOID = frozenset(("area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"))
 _DEEPEST = 200  # tags inside each other; real pages have a dozen
+_MOST_SEARCHED = 100_000_000  # letters: a message of a hundred thousand links keeps them all
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]{0,40})([^<>]*)>|<![^<>]*>")
+_ATTRIBUTE = re.compile(r"""([a-zA-Z][\w:.-]{0,60})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)')""")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _WRAPS = {
     "photo_wrap": "image",
     "video_file_wrap": "video",
@@ -54,6 +60,7 @@ _MEDIA = {
     "media_venue": "location",
     "media_call": "call",
 }
+_FILES = _MEDIA | _WRAPS
 
 
 def is_page(text: str) -> bool:
@@ -67,17 +74,18 @@ def drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
     last: dict[str, str] = {}
     for member in sorted(members, key=_place):
         folder = member.name.rpartition("/")[0]
-        page = _Page()
-        page.feed(decoded(member.read()))
-        page.close()
-        title = " ".join(page.title.split()) or folder.rsplit("/", 1)[-1] or member.stem
+        page = _Page(decoded(member.read()))
+        title = page.title or folder.rsplit("/", 1)[-1] or member.stem
         draft = made.setdefault(folder, Draft(title))
-        draft.system += page.notices
+        draft.notice(page.notices)
         for found in page.messages:
             # Below the first of several bubbles in a row the name is not repeated.
-            sender = last[folder] = found["from"] or last.get(folder, "")
+            sender = last[folder] = "".join(found["from"]) or last.get(folder, "")
             where = f"{member.name}, message {found['id']}"
-            draft.add(_entry(found, sender, where, tz))
+            if _is_call(found):
+                draft.notice()
+            else:
+                draft.add(_entry(found, sender, where, tz))
     return list(made.values())
 
 
@@ -86,13 +94,20 @@ def _place(member: Member) -> tuple[str, int]:
     return member.name.rpartition("/")[0], int(match[1] or 1) if match else 0
 
 
+def _is_call(found: dict[str, Any]) -> bool:
+    """A call stands on a page as a bubble of whoever rang."""
+    alone = not "".join((*found["text"], *found["question"])).strip()
+    return alone and [file["kind"] for file in found["files"]] == ["call"]
+
+
 def _entry(found: dict[str, Any], sender: str, where: str, tz: ZoneInfo | None) -> Entry:
     answered = _ANSWERED.search(found["reply"])
     extra: dict[str, Any] = reactions(found["reactions"])
-    for key in ("forwarded_from", "poll"):
-        if found[key]:
-            extra[key] = found[key]
-    text = found["text"].strip() or found["question"].strip()
+    if origin := "".join(found["forwarded_from"]):
+        extra["forwarded_from"] = origin
+    if found["poll"]:
+        extra["poll"] = found["poll"]
+    text = "".join(found["text"]).strip() or "".join(found["question"]).strip()
     return Entry(
         "",
         sender,
@@ -123,10 +138,11 @@ def _time(stamp: str, tz: ZoneInfo | None) -> datetime | None:
     return moment
 
 
-def _attachments(files: list[dict[str, str]], text: str) -> Iterator[Attachment]:
+def _attachments(files: list[dict[str, Any]], text: str) -> Iterator[Attachment]:
+    searched = len(files) * len(text) <= _MOST_SEARCHED
     for file in files:
         kind, url = file["kind"], file["url"]
-        title, status = file["title"].strip(), file["status"].strip()
+        title, status = ("".join(file[key]).strip() for key in ("title", "status"))
         if kind == "image" and title == "Sticker":
             yield Attachment("sticker", url=url, caption=status)
         elif kind in ("contact", "location"):
@@ -135,7 +151,7 @@ def _attachments(files: list[dict[str, str]], text: str) -> Iterator[Attachment]
             yield Attachment(kind)
         elif kind == "link":
             # A plain address is in the text already; one behind words is not.
-            if url.split("://", 1)[-1].rstrip("/") not in text:
+            if not searched or url.split("://", 1)[-1].rstrip("/") not in text:
                 yield Attachment(kind, url=url)
         elif kind:
             yield attached(url, kind)
@@ -143,114 +159,189 @@ def _attachments(files: list[dict[str, str]], text: str) -> Iterator[Attachment]
             yield attached(url, name=title)
 
 
-class _Page(HTMLParser):
-    """Collects the messages of one page while it is walked through."""
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An open tag: what text in it means, as told by its classes and those around it."""
 
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.title = ""
+    tag: str = ""
+    meaning: str = ""
+    in_file: str = ""  # the meaning where the tag stands in an attached file
+    header: bool = False  # of the page
+    media: bool = False
+    forwarded: bool = False
+    reply: bool = False
+
+    @property
+    def part(self) -> str:
+        """Which part of a message a text here belongs to; "" for none."""
+        found = self.in_file if self.media else self.meaning
+        return "forwarded_from" if found == "from" and self.forwarded else found
+
+    def inside(self, tag: str, classes: frozenset[str]) -> _Place:
+        """A tag inside of this one."""
+        meaning = self.meaning if (told := _told(classes)) is None else told
+        in_file = self.in_file if told is None else told
+        for name in ("title", "status"):
+            if name in classes and not classes & _SAID.keys():
+                in_file = name
+                break
+        return _Place(
+            tag,
+            meaning,
+            in_file,
+            self.header or "page_header" in classes,
+            self.media or "media" in classes,
+            self.forwarded or "forwarded" in classes,
+            self.reply or "reply_to" in classes,
+        )
+
+
+_SAID = {
+    "from_name": "from",
+    "text": "text",
+    "emoji": "emoji",
+    "count": "count",
+    "answer": "poll",
+    "question": "question",
+}
+
+
+def _told(classes: frozenset[str]) -> str | None:
+    """What a tag's own classes say of the text in it; None where they say nothing."""
+    for name, meaning in _SAID.items():
+        if name in classes and not (name == "text" and "bold" in classes):
+            return meaning
+    return "" if classes & {"details", "initials"} else None
+
+
+class _Page:
+    """Collects the messages of one page while it is walked through.
+
+    Telegram escapes `<` and `>` everywhere but in tags, so a tag ends at the first `>`. Python's
+    own parser looks for ends again and again: a page of five megabytes could take it hours.
+    """
+
+    def __init__(self, text: str) -> None:
         self.notices = 0
         self.messages: list[dict[str, Any]] = []
-        self._open: list[tuple[str, frozenset[str]]] = []
+        self._title: list[str] = []
+        self._open: list[_Place] = []
+        self._tags: Counter[str] = Counter()  # of the open ones
         self._message: dict[str, Any] | None = None
         self._depth = 0
+        start = 0
+        ended = text.rfind("-->") + 3  # what begins later has no end to look for
+        text = _COMMENT.sub("", text[:ended]) + text[ended:] if ended > 2 else text
+        for tag in _TAG.finditer(text):
+            self._data(text[start : tag.start()])
+            start = tag.end()
+            if tag[2] is None:
+                continue  # <!DOCTYPE html>
+            name = tag[2].lower()
+            if not tag[1]:
+                self._start(name, _attributes(tag[3]))
+            if tag[1] or tag[3].endswith("/"):
+                self._end(name)
+        self._data(text[start:])
+        self._finish()  # a page may end in the middle of a message
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attrs}
+    @property
+    def title(self) -> str:
+        return " ".join("".join(self._title).split())
+
+    def _start(self, tag: str, told: dict[str, str]) -> None:
         classes = frozenset(told.get("class", "").split())
+        around = self._open[-1] if self._open else _Place()
         if tag == "div" and "message" in classes and self._message is None:
             if "service" in classes:
                 # The lines between two days are of the page, not of the chat.
                 self.notices += not told.get("id", "").startswith("message-")
             elif "default" in classes:
                 self._begin(told.get("id", "").removeprefix("message"))
+                around = _Place()  # what is around a message does not tell what is in it
         elif self._message is not None:
-            self._look(tag, classes, told)
+            self._look(tag, classes, told, around)
         if tag not in _VOID and len(self._open) < _DEEPEST:
-            self._open.append((tag, classes))
+            self._open.append(around.inside(tag, classes))
+            self._tags[tag] += 1
 
-    def handle_endtag(self, tag: str) -> None:
-        if not any(opened == tag for opened, _ in self._open):
+    def _end(self, tag: str) -> None:
+        if not self._tags[tag]:
             return
-        while self._open.pop()[0] != tag:
-            pass
-        if self._message is not None and len(self._open) <= self._depth:
+        closed = ""
+        while closed != tag:
+            closed = self._open.pop().tag
+            self._tags[closed] -= 1
+        if len(self._open) <= self._depth:
+            self._finish()
+
+    def _finish(self) -> None:
+        if self._message is not None:
             self.messages.append(self._message)
             self._message = None
 
-    def handle_data(self, data: str) -> None:
-        inside = [classes for _, classes in self._open]
+    def _data(self, written: str) -> None:
+        place = self._open[-1] if self._open else _Place()
         if self._message is None:
-            if any("page_header" in classes for classes in inside):
-                self.title += data
+            if place.header:
+                self._title.append(_unescaped(written))
             return
-        within = inside[self._depth :]
-        if key := _meaning(within):
-            place = self._message["files"][-1] if key in ("title", "status") else self._message
-            if key == "poll":
-                place[key].append(data.strip().removeprefix("- "))
-            elif key == "emoji":
-                place["reactions"].append((data.strip(), "", 1))
-            elif key == "count":
-                emoji, who, _ = place["reactions"].pop()
-                place["reactions"].append((emoji, who, whole(data.strip(), 1)))
-            elif key == "text":
-                place[key] += data
-            else:
-                place[key] += " ".join(data.split())
+        if not written or len(self._open) <= self._depth or not (key := place.part):
+            return
+        data = _unescaped(written)
+        if key in ("title", "status"):
+            if files := self._message["files"]:
+                files[-1][key].append(" ".join(data.split()))
+        elif key == "poll":
+            self._message[key].append(data.strip().removeprefix("- "))
+        elif key == "emoji":
+            self._message["reactions"].append((data.strip(), "", 1))
+        elif key == "count":
+            if given := self._message["reactions"]:
+                emoji, who, _ = given.pop()
+                given.append((emoji, who, whole(data.strip(), 1)))
+        else:
+            self._message[key].append(data if key == "text" else " ".join(data.split()))
 
     def _begin(self, number: str) -> None:
         self._depth = len(self._open)
         self._message = {
-            **dict.fromkeys(("from", "date", "text", "reply", "forwarded_from", "question"), ""),
+            **{key: [] for key in ("from", "text", "forwarded_from", "question")},
+            **{key: [] for key in ("files", "poll", "reactions")},
+            **dict.fromkeys(("date", "reply"), ""),
             "id": number,
-            "files": [],
-            "poll": [],
-            "reactions": [],
         }
 
-    def _look(self, tag: str, classes: frozenset[str], told: dict[str, str]) -> None:
+    def _look(self, tag: str, classes: frozenset[str], told: dict[str, str], at: _Place) -> None:
         """What a tag inside of a message says by itself."""
         assert self._message is not None
-        inside = [opened for _, opened in self._open[self._depth :]]
+        address = told.get("href", "")
         if "date" in classes and "pull_right" in classes:
             self._message["date"] = told.get("title", "")
-        elif tag == "br" and _meaning(inside) == "text":
-            self._message["text"] += "\n"
-        elif tag == "a" and any("reply_to" in opened for opened in inside):
-            self._message["reply"] = told.get("href", "")
+        elif tag == "br" and at.part == "text":
+            self._message["text"].append("\n")
+        elif tag == "a" and at.reply:
+            self._message["reply"] = address
         elif "media" in classes or classes & _WRAPS.keys():
-            kinds = [kind for name, kind in (_MEDIA | _WRAPS).items() if name in classes]
-            url = told.get("href", "")
-            self._message["files"].append(
-                {"kind": kinds[0] if kinds else "", "url": url, "title": "", "status": ""}
-            )
-        elif tag == "a" and _meaning(inside) == "text" and told.get("href", "").startswith("http"):
-            self._message["files"].append(
-                {"kind": "link", "url": told["href"], "title": "", "status": ""}
-            )
+            kinds = [kind for name, kind in _FILES.items() if name in classes]
+            self._message["files"].append(_file(kinds[0] if kinds else "", address))
+        elif tag == "a" and at.part == "text" and address.startswith("http"):
+            self._message["files"].append(_file("link", address))
 
 
-def _meaning(within: list[frozenset[str]]) -> str:
-    """Which part of a message a text belongs to, by the classes around it; "" for none."""
-    forwarded = any("forwarded" in classes for classes in within)
-    for classes in reversed(within):
-        if "from_name" in classes:
-            return "forwarded_from" if forwarded else "from"
-        if "text" in classes and "bold" not in classes:
-            return "text"
-        if "emoji" in classes:
-            return "emoji"
-        if "count" in classes:
-            return "count"
-        if "answer" in classes:
-            return "poll"
-        if "question" in classes:
-            return "question"
-        if "title" in classes and any("media" in outer for outer in within):
-            return "title"
-        if "status" in classes and any("media" in outer for outer in within):
-            return "status"
-        if "details" in classes or "initials" in classes:
-            return ""
-    return ""
+def _file(kind: str, url: str) -> dict[str, Any]:
+    return {"kind": kind, "url": url, "title": [], "status": []}
+
+
+def _attributes(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, *values in _ATTRIBUTE.findall(text):
+        found.setdefault(name.lower(), _unescaped("".join(values)))
+    return found
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return html.unescape(text)
+    except ValueError:  # a character's number of thousands of digits
+        return text

@@ -37,7 +37,7 @@ from realtalk.corpora.published.convokit_entries import (
 )
 from realtalk.corpora.published.record import KEY
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.corpora.writing import write_text
 from realtalk.errors import RealtalkError
 
@@ -60,13 +60,16 @@ def _folders(source: Source) -> dict[str, dict[str, Member]]:
 
 
 def _sniff(source: Source) -> bool:
-    for files in _folders(source).values():
-        if set(files) & set(_BESIDE):
-            return True
-        keys = head_keys(next(iter(files.values())))
-        if all(keys & marks for marks in _MARKS):
-            return True
-    return False
+    folders = _folders(source).values()
+    if any(set(files) & set(_BESIDE) for files in folders):
+        return True
+    alone = Source(source.path, tuple(next(iter(files.values())) for files in folders))
+    return any(matching(alone, (".jsonl", ".json"), _is_ours))
+
+
+def _is_ours(member: Member) -> bool:
+    keys = head_keys(member)
+    return all(keys & marks for marks in _MARKS)
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
@@ -77,16 +80,17 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         raise RealtalkError("no utterances.jsonl found", where=str(source.path))
     chats: list[Chat] = []
     taken = UniqueNames("{}~{}")
-    ledger = Ledger("entries", 0, 0)
+    ledgers: list[Ledger] = []
     notes: list[str] = []
     name, format_ = source.name, "convokit"
     for files in folders.values():
         reader = _Folder(files, options)
         chats += reader.chats(taken)
-        ledger += reader.ledger
+        ledgers.append(reader.ledger)
         notes += reader.notes()
         if len(folders) == 1:
             name, format_ = reader.origin(name, format_)
+    ledger = Ledger.sum("entries", ledgers)
     if not ledger.in_messages:
         raise RealtalkError("holds no utterance that can be read", where=str(source.path))
     return Reading(corpus=Corpus(name, format_, tuple(chats)), ledger=ledger, notes=tuple(notes))

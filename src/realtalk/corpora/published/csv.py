@@ -13,17 +13,20 @@ Lines keeps them).
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from realtalk.chat import Chat, Corpus
+from realtalk.corpora.limits import MOST_COLUMNS, raised
 from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.columns import Rows, mapped
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.corpora.writing import atomic_path, file_stem
 from realtalk.errors import RealtalkError
 
@@ -32,20 +35,31 @@ __all__ = ["FORMAT"]
 _SUFFIXES = (".csv", ".tsv")
 _DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_CELL = 1 << 28
+_PIECE = 1 << 20
+_GUESSED = "cp1252"
 _HEADER = (
     *("chat", "session", "id", "speaker", "time", "text"),
     *("reply_to", "edited", "deleted", "attachments"),
 )
 
 
-def _decoded(data: bytes) -> tuple[str, bool]:
-    """(text, whether the encoding had to be guessed)."""
+def _encoding(data: bytes) -> str:
+    """UTF-16 where it says so, UTF-8 where it is that, else Windows-1252."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16", "replace"), False
+        return "utf-16"
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
     try:
-        return data.decode("utf-8-sig"), False
+        # In pieces: as one text, a single emoji makes every letter take four bytes.
+        for start in range(0, len(data), _PIECE):
+            decoder.decode(data[start : start + _PIECE], start + _PIECE >= len(data))
     except UnicodeDecodeError:
-        return data.decode("cp1252", "replace"), True
+        return _GUESSED
+    return "utf-8-sig"
+
+
+def _opening(data: bytes) -> str:
+    """The start of a table as text, enough to tell how it is written."""
+    return data[:_PIECE].decode(_encoding(data), "replace")
 
 
 def _delimiter(text: str) -> str | None:
@@ -66,11 +80,12 @@ def _delimiter(text: str) -> str | None:
 
 
 def _sniff(source: Source) -> bool:
-    for member in source.having(*_SUFFIXES):
-        text, _ = _decoded(member.head())
-        if "\x00" not in text and _delimiter(text.lstrip().partition("\n")[0]) is not None:
-            return True
-    return False
+    return any(matching(source, _SUFFIXES, _is_table))
+
+
+def _is_table(member: Member) -> bool:
+    text = _opening(member.head())
+    return "\x00" not in text and _delimiter(text.lstrip().partition("\n")[0]) is not None
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
@@ -79,15 +94,16 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         raise RealtalkError("no .csv or .tsv file found", where=str(source.path))
     chats: list[Chat] = []
     ids = UniqueNames("{}-{}")
-    ledger = Ledger("lines", 0, 0)
+    ledgers: list[Ledger] = []
     notes: list[str] = []
     for done, member in enumerate(members):
         options.progress(done, len(members), member.stem)
         rows, counted = _rows(member, options, notes)
-        ledger += counted
+        ledgers.append(counted)
         for chat in rows.chats():
             chats.append(replace(chat, id=ids.free(chat.id)))
         notes += rows.notes
+    ledger = Ledger.sum("lines", ledgers)
     if not ledger.in_messages:
         raise RealtalkError("holds no message that can be read", where=str(source.path))
     corpus = Corpus(source.name, "csv", tuple(chats))
@@ -95,12 +111,14 @@ def _read(source: Source, options: ReadOptions) -> Reading:
 
 
 def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Rows, Ledger]:
-    text, guessed = _decoded(member.read())
-    if guessed:
+    data = member.read()
+    encoding = _encoding(data)
+    if encoding == _GUESSED:
         notes.append(f"{member.name} is not UTF-8; it was read as Windows-1252")
     # Chats hold longer cells than the module's 128 KB.
     csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
-    records = _records(text, _delimiter(text) or ",", member)
+    text = io.TextIOWrapper(io.BytesIO(data), encoding, "replace", newline="")
+    records = _records(text, _delimiter(_opening(data)) or ",", member)
     total = in_messages = system = 0
     left: list[Leftover] = []
     header: list[str] = []
@@ -111,7 +129,7 @@ def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Rows,
         if not any(cell.strip() for cell in cells):
             system += count
         elif rows is None:
-            header = _header(cells)
+            header = _header(cells, member)
             rows = Rows(mapped(header, options, member.where), options, member.stem)
             system += count
         else:
@@ -129,9 +147,9 @@ def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Rows,
     return rows, Ledger("lines", total, in_messages, system, tuple(left))
 
 
-def _records(text: str, delimiter: str, member: Member) -> Iterator[tuple[list[str], int, int]]:
+def _records(text: IO[str], delimiter: str, member: Member) -> Iterator[tuple[list[str], int, int]]:
     """Rows with the numbers of their first and last line."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.reader(text, delimiter=delimiter)
     first = 1
     try:
         for cells in reader:
@@ -142,8 +160,12 @@ def _records(text: str, delimiter: str, member: Member) -> Iterator[tuple[list[s
         raise RealtalkError("is not readable as CSV", where=where) from error
 
 
-def _header(cells: list[str]) -> list[str]:
+def _header(cells: list[str], member: Member) -> list[str]:
     """Column names, each once: a second "name" is "name.2"."""
+    if len(cells) > raised(MOST_COLUMNS):
+        raise RealtalkError(
+            f"has {len(cells):,} columns, more than any table of messages", where=member.where
+        )
     names = UniqueNames("{}.{}")
     return [names.free(cell.strip() or f"column {n}") for n, cell in enumerate(cells, 1)]
 

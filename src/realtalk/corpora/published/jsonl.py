@@ -28,7 +28,7 @@ from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.columns import Rows, mapped
 from realtalk.corpora.published.record import record, restored
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.corpora.writing import atomic_path, file_stem
 from realtalk.errors import RealtalkError
 
@@ -41,7 +41,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def _sniff(source: Source) -> bool:
-    return any(head_text(m).lstrip().startswith("{") for m in source.having(*_SUFFIXES))
+    return any(matching(source, _SUFFIXES, lambda m: head_text(m).lstrip().startswith("{")))
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
@@ -49,7 +49,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     if len(members) > 1 and members is source.members:
         raise RealtalkError("no .jsonl file found", where=str(source.path))
     chats: list[Chat] = []
-    ledger = Ledger("lines", 0, 0)
+    ledgers: list[Ledger] = []
     notes: list[str] = []
     name, format_ = source.name, "jsonl"
     for done, member in enumerate(members):
@@ -64,8 +64,9 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         else:
             reader = _Foreign(member, options)
         chats += reader.chats()
-        ledger += reader.ledger
+        ledgers.append(reader.ledger)
         notes += reader.notes
+    ledger = Ledger.sum("lines", ledgers)
     if not ledger.in_messages:
         raise RealtalkError("holds no message that can be read", where=str(source.path))
     corpus = Corpus(name, format_, _unique(chats) if len(members) > 1 else tuple(chats))

@@ -43,7 +43,7 @@ from realtalk.corpora.published.locomo_entries import (
 )
 from realtalk.corpora.published.record import KEY, amended, differences, extra_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.corpora.writing import file_stems, write_json
 from realtalk.errors import RealtalkError
 
@@ -68,7 +68,7 @@ def _is_ours(member: Member) -> bool:
 
 
 def _sniff(source: Source) -> bool:
-    return any(_is_ours(member) for member in source.having(".json"))
+    return any(matching(source, (".json",), _is_ours))
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
@@ -78,7 +78,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         raise RealtalkError("no LoCoMo file found", where=str(source.path))
     members.sort(key=lambda m: [int(p) if p.isdecimal() else 0 for p in re.split(r"(\d+)", m.name)])
     chats: list[Chat] = []
-    ledger = Ledger("entries", 0, 0)
+    ledgers: list[Ledger] = []
     notes: list[str] = []
     seen: dict[tuple[str, bool], Chat] = {}
     for done, member in enumerate(members):
@@ -94,8 +94,9 @@ def _read(source: Source, options: ReadOptions) -> Reading:
                 continue
             seen.setdefault((named, whole), reader.chat)
             chats.append(reader.chat)
-            ledger += reader.ledger
+            ledgers.append(reader.ledger)
     options.progress(len(members), len(members), "")
+    ledger = Ledger.sum("entries", ledgers)
     if not ledger.in_messages:
         raise RealtalkError("holds no message that can be read", where=str(source.path))
     corpus = Corpus(source.name, "locomo", _unique(chats))

@@ -97,7 +97,8 @@ def patched(made: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any
     if not isinstance(absent, list):
         return {**made, **change}
     full = {**made, **{key: value for key, value in change.items() if key != _ABSENT}}
-    return {key: value for key, value in full.items() if key not in absent}
+    gone = {key for key in absent if isinstance(key, str)}
+    return {key: value for key, value in full.items() if key not in gone}
 
 
 _Value = TypeVar("_Value", Message, Question)

@@ -17,19 +17,16 @@ question at a time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import datetime
-from typing import IO, Any
-
-import ijson
+from typing import Any
 
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.categories import name_of
-from realtalk.corpora.json_input import head_keys, text_of
+from realtalk.corpora.json_input import head_keys, items, text_of
 from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
 
 __all__ = ["FORMAT", "parse_date"]
@@ -37,7 +34,6 @@ __all__ = ["FORMAT", "parse_date"]
 _DATE = re.compile(r"\s*([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})\D{0,20}?([0-9]{1,2}):([0-9]{2})\s*")
 _MARKS = frozenset({"question_id", "question_type"})
 _HAYSTACK = frozenset({"haystack_sessions", "haystack_dates", "haystack_session_ids"})
-_BOM = b"\xef\xbb\xbf"
 # What becomes a field, a session or an id; everything else is kept in the question's extra.
 _READ = frozenset(
     {
@@ -62,7 +58,7 @@ def _is_ours(member: Member) -> bool:
 
 
 def _sniff(source: Source) -> bool:
-    return any(_is_ours(member) for member in source.having(".json", ""))
+    return any(matching(source, (".json", ""), _is_ours))
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
@@ -76,7 +72,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     total = 0
     left: list[Leftover] = []
     for member in members:
-        for index, item in enumerate(_items(member)):
+        for index, item in enumerate(items(member)):
             where = f"{member.name}[{index}]"
             found = _chat(item, where, ids, left)
             if found is None:
@@ -92,21 +88,6 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         corpus=Corpus(source.name, "longmemeval", tuple(chats)),
         ledger=Ledger("entries", total + len(left), total, 0, tuple(left)),
     )
-
-
-def _items(member: Member) -> Iterator[Any]:
-    with member.open() as stream:
-        _skip_mark(stream)
-        try:
-            yield from ijson.items(stream, "item", use_float=True)
-        # ijson's own message quotes the text around the fault.
-        except (ijson.JSONError, ValueError, OverflowError, RecursionError) as error:
-            raise RealtalkError("not valid JSON", where=member.where) from error
-
-
-def _skip_mark(stream: IO[bytes]) -> None:
-    if stream.peek(3)[:3] == _BOM:  # type: ignore[attr-defined]
-        stream.read(3)
 
 
 def _chat(item: Any, where: str, ids: UniqueNames, left: list[Leftover]) -> Chat | None:

@@ -38,14 +38,14 @@ from realtalk.corpora.evidence import resolve
 from realtalk.corpora.json_input import head_keys, load, text_of
 from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.corpora.writing import file_stems, write_json
 from realtalk.errors import RealtalkError
 
 __all__ = ["FORMAT", "TIME", "parse_time"]
 
 TIME = "%d.%m.%Y, %H:%M:%S"
-_SESSION = re.compile(r"session_(\d+)")
+_SESSION = re.compile(r"session_([0-9]{1,9})")  # nine digits fit the stored column
 _AGENTS = ("agent_a", "agent_b")
 _OPT = re.compile(r"_opt(?=\.\w+$)")
 
@@ -59,7 +59,7 @@ def parse_time(text: object) -> datetime | None:
 
 
 def _sniff(source: Source) -> bool:
-    return any(_is_ours(member) for member in source.having(".json"))
+    return any(matching(source, (".json",), _is_ours))
 
 
 def _is_ours(member: Member) -> bool:
@@ -72,18 +72,19 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     if not members:
         raise RealtalkError("no REALTALK chat found", where=str(source.path))
     # Chat_2 before Chat_10: people number their chats, and tables follow this order.
-    members.sort(key=lambda m: [int(p) if p.isdigit() else 0 for p in re.split(r"(\d+)", m.name)])
-    chats, ledger = [], Ledger("entries", 0, 0)
+    members.sort(key=lambda m: [int(p) if p.isdecimal() else 0 for p in re.split(r"(\d+)", m.name)])
+    chats, ledgers = [], []
     ids = UniqueNames("{}-{}")  # two folders may hold files of one name
     for done, member in enumerate(members):
         options.progress(done, len(members), member.stem)
         chat, entries = _chat(member)
         chats.append(replace(chat, id=ids.free(chat.id)))
-        ledger += entries
+        ledgers.append(entries)
     options.progress(len(members), len(members), "")
     if not any(session.messages for chat in chats for session in chat.sessions):
         raise RealtalkError("holds no message that can be read", where=str(source.path))
-    return Reading(corpus=Corpus(source.name, "realtalk", tuple(chats)), ledger=ledger)
+    corpus = Corpus(source.name, "realtalk", tuple(chats))
+    return Reading(corpus=corpus, ledger=Ledger.sum("entries", ledgers))
 
 
 def _chat(member: Member) -> tuple[Chat, Ledger]:
@@ -107,8 +108,9 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
         stamp = parse_time(data.get(f"session_{number}_date_time"))
         first = messages[0].time if messages else None
         sessions.append(Session(number, stamp or first, tuple(messages)))
+    listed = frozenset(speakers)
     speakers += tuple(
-        {m.speaker: None for s in sessions for m in s.messages if m.speaker not in speakers}
+        {m.speaker: None for s in sessions for m in s.messages if m.speaker not in listed}
     )
     ids = {message.id for session in sessions for message in session.messages}
     events = tuple(_events(data, speakers, [session.number for session in sessions]))

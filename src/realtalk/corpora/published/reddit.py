@@ -22,17 +22,16 @@ from typing import IO, Any
 import ijson
 import polars as pl
 
-from realtalk.corpora.json_input import head_text
+from realtalk.corpora.json_input import head_text, skip_mark
 from realtalk.corpora.published.reddit_columns import BRANCHES, Columns, Node
 from realtalk.corpora.reading import Format, Ledger, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.corpora.tables import EVENTS, QUESTIONS, Tables
 from realtalk.errors import RealtalkError
 
 __all__ = ["FORMAT"]
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
-_BOM = b"\xef\xbb\xbf"
 _POST = re.compile(r'"title"\s*:')
 _TREE = re.compile(r'"comments"\s*:\s*\[')
 _COMMENT = re.compile(r'"(?:body|replies)"\s*:')
@@ -51,7 +50,7 @@ def _is_ours(member: Member) -> bool:
 
 
 def _sniff(source: Source) -> bool:
-    return any(_is_ours(member) for member in source.having(*_SUFFIXES))
+    return any(matching(source, _SUFFIXES, _is_ours))
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
@@ -62,8 +61,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     columns = Columns(options.timezone)
     for member in members:
         with member.open() as stream:
-            if stream.peek(3)[:3] == _BOM:  # type: ignore[attr-defined]
-                stream.read(3)
+            skip_mark(stream)
             try:
                 _Walk(columns, member.name, options).run(stream)
             # ijson's own message quotes the text around the fault.

@@ -14,10 +14,7 @@ column for what the layout lacks (attachments), which `read` understands.
 
 from __future__ import annotations
 
-import io
 import re
-import warnings
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -32,8 +29,9 @@ from realtalk.corpora.evidence import resolve
 from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.realtalk import parse_time
 from realtalk.corpora.published.sheet_writing import HEADINGS, unescape, write
+from realtalk.corpora.published.workbook import first_rows
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
 
 __all__ = ["FORMAT"]
@@ -43,7 +41,6 @@ _ID = re.compile(r"D\d+:\d+")
 # through, which is why the D-number of an id is not always its session's.
 _SESSION = re.compile(r"session\s+\d+(\.\d+)?", re.IGNORECASE)
 _DONE = "done"  # what annotators write under a finished session
-_MAX_ROWS = 300_000
 
 
 @dataclass
@@ -70,57 +67,33 @@ class _Draft:
 
 
 def _sniff(source: Source) -> bool:
-    return any(_is_ours(member) for member in source.having(".xlsx"))
+    return any(matching(source, (".xlsx",), _is_ours))
 
 
 def _is_ours(member: Member) -> bool:
-    try:
-        rows = _rows(member, limit=1)
-        return bool(rows) and _columns(rows[0]) is not None
-    except RealtalkError:
-        return False
+    rows = _rows(member, limit=1)
+    return bool(rows) and _columns(rows[0]) is not None
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
     members = source.having(".xlsx")
     if not members:
         raise RealtalkError("holds no .xlsx file", where=str(source.path))
-    chats, ledger = [], Ledger("entries", 0, 0)
+    chats, ledgers = [], []
     ids = UniqueNames("{}-{}")  # two folders may hold files of one name
     for done, member in enumerate(members):
         options.progress(done, len(members), member.stem)
         chat, entries = _chat(member)
         chats.append(replace(chat, id=ids.free(chat.id)))
-        ledger += entries
+        ledgers.append(entries)
     options.progress(len(members), len(members), "")
-    return Reading(corpus=Corpus(source.name, "realtalk", tuple(chats)), ledger=ledger)
+    corpus = Corpus(source.name, "realtalk", tuple(chats))
+    return Reading(corpus=corpus, ledger=Ledger.sum("entries", ledgers))
 
 
-def _rows(member: Member, limit: int = _MAX_ROWS) -> list[tuple[Any, ...]]:
-    import openpyxl
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl warns about styles it does not know
-            book = openpyxl.load_workbook(io.BytesIO(member.read()), read_only=True, data_only=True)
-            sheet = book.worksheets[0]
-            sheet.reset_dimensions()  # a sheet may lie about its size; rows are counted here
-            rows = []
-            for row in sheet.iter_rows(values_only=True):
-                rows.append(tuple(unescape(v) if isinstance(v, str) else v for v in row))
-                if len(rows) >= limit:
-                    break
-            book.close()
-            width = max(map(len, rows), default=0)
-            return [row + (None,) * (width - len(row)) for row in rows]
-    except RealtalkError:
-        raise
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, IndexError, OSError) as error:
-        raise RealtalkError("not a readable .xlsx file", where=member.where) from error
-    except Exception as error:  # openpyxl lets its XML parsers' own errors through
-        raise RealtalkError(
-            f"not a readable .xlsx file ({type(error).__name__})", where=member.where
-        ) from error
+def _rows(member: Member, limit: int | None = None) -> list[tuple[Any, ...]]:
+    rows = first_rows(member.read(), member.where, limit)
+    return [tuple(unescape(v) if isinstance(v, str) else v for v in row) for row in rows]
 
 
 def _columns(header: Sequence[Any]) -> _Columns | None:

@@ -8,10 +8,12 @@ The same thing has the same stand-in all over the corpus. Ids of messages, times
 and evidence stay, so whatever is measured on structure stays the same. Redacting twice
 changes nothing.
 
-What it can do: speakers, their aliases and the parts of their names are replaced
-wherever they stand as words, in any case; names that are everyday words (Will, May) or
-have two letters only where they are capitalised; one-letter names never inside texts.
-What it cannot: other people's names are guessed from capital letters inside sentences,
+What is promised: no name of a speaker, and no part of one with two graphemes or more, is left
+in anything that is written, in any script, case and spelling that `names` knows, with the
+endings of many languages. The exceptions: an everyday word in small letters ("will", "may";
+`words.EVERYDAY`) stays unless a name stands at its place ("hey will"), and `Key.left` counts
+those; titles and the small words in names ("Dr", "de") stay; a name of one digit does.
+What is not: other people's names are guessed from capital letters inside sentences,
 so names that occur once (but for "hi Bea", "my sister Bea"), or are always written small,
 stay, and some places or titles go;
 nicknames, birthdays, places and what a story gives away stay too; of addresses only streets
@@ -23,14 +25,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question
-from realtalk.corpora.naming import UniqueNames
-from realtalk.corpora.redaction.text import STAND_IN, Names, Scanner, StandIns, words_of
-from realtalk.corpora.redaction.words import COMMON, NOT_PEOPLE, RELATIONS
+from realtalk.chat import Chat, Corpus
+from realtalk.corpora.redaction.kinds import words_of
+from realtalk.corpora.redaction.names import Names, names_held
+from realtalk.corpora.redaction.rewriting import Rewriter
+from realtalk.corpora.redaction.standins import STAND_IN, StandIns, kind_of
+from realtalk.corpora.redaction.text import Scanner
+from realtalk.corpora.redaction.words import GREETINGS, NOT_PEOPLE, RELATIONS
 from realtalk.registry import suggest
 
 __all__ = ["KINDS", "Key", "redact"]
@@ -61,23 +65,28 @@ _BEFORE_OTHERS = frozenset(
     )
 )
 
-_GREETINGS = frozenset(
-    ("bye", "dear", "goodnight", "hello", "hey", "hi", "morning", "thanks", "yo")
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Key:
     """Stand-ins and what they stand for. Private: whoever has it can undo the redaction."""
 
     entries: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)
+    left: int = 0  # everyday words in small letters that are speakers' names as well
 
     def to_json(self) -> dict[str, list[str]]:
         return {stand_in: list(originals) for stand_in, originals in self.entries}
 
+    def is_named_in(self, text: str) -> bool:
+        """Whether a text, such as a folder's name, holds one of the names."""
+        names = Names()
+        for stand_in, originals in self.entries:
+            for original in originals if kind_of(stand_in) == "Person" else ():
+                names.add(original, stand_in)
+        return Scanner(StandIns(), names, {}).text(text, "", dense=True) != text
+
     def counts(self) -> dict[str, int]:
         """How many different things of each kind were replaced; this is not private."""
-        kinds = Counter(stand_in.strip("<@>").rstrip("0123456789-") for stand_in, _ in self.entries)
+        kinds = Counter(kind_of(stand_in) for stand_in, _ in self.entries)
         return {kind.lower(): count for kind, count in sorted(kinds.items())}
 
 
@@ -88,7 +97,8 @@ def redact(
     for kind in sorted(keep):
         if kind not in KINDS:
             raise suggest("kind to keep", kind, list(KINDS))
-    stand_ins = StandIns()
+    called = [alias.name for chat in corpus.chats for alias in chat.aliases]
+    stand_ins = StandIns(names_held((*_speakers(corpus), *called, *names)))
     for text in (*_texts(corpus), *_speakers(corpus)):
         stand_ins.reserve(text)
     persons = _persons(corpus, stand_ins)
@@ -97,26 +107,27 @@ def redact(
         chats[chat.id] = _names_in(chat, persons, stand_ins)
     # Across chats a speaker's own name is surer than another speaker's nickname.
     for speaker, person in persons.items():
-        everyone.add(speaker, person)
+        everyone.add(speaker, person, own=len(corpus.chats) == 1)
     for chat in corpus.chats:
         for alias in chat.aliases:
             everyone.add(alias.name, persons[alias.speaker])
     for name in names:
         if given := name.strip():
-            everyone.add(given, everyone.person(given) or stand_ins.make("Person", given))
+            known = [found.person for found in everyone.find(given) if found.end == len(given)]
+            everyone.add(given, known[0] if known else stand_ins.make("Person", given))
     scanner = Scanner(stand_ins, everyone, chats, keep)
-    made = _Rewriter(scanner, persons, stand_ins, keep).corpus(corpus)
+    bare = Scanner(stand_ins, everyone, chats)
+    made = Rewriter(scanner, bare, persons, stand_ins, keep).corpus(corpus)
     if "people" not in keep:
-        others = Names()
+        others = Names(capitals_only=True)
         for name in _people(made):
-            person = stand_ins.make("Person", name)
-            others.words[name.casefold()] = (person, True)
+            others.add_word(name, stand_ins.make("Person", name))
         if others.words:
-            second = Scanner(stand_ins, others, {}, KINDS)
+            second = Scanner(stand_ins, others, {})
             same = {person: person for person in persons.values()}
-            made = _Rewriter(second, same, stand_ins, frozenset(KINDS)).corpus(made)
+            made = Rewriter(second, second, same, stand_ins, frozenset(KINDS)).corpus(made)
     entries = sorted(stand_ins.originals.items(), key=lambda entry: _order(entry[0]))
-    return made, Key(tuple((stand_in, tuple(found)) for stand_in, found in entries))
+    return made, Key(tuple((stand_in, tuple(found)) for stand_in, found in entries), scanner.left)
 
 
 def _order(stand_in: str) -> tuple[str, int]:
@@ -210,12 +221,12 @@ def _people(corpus: Corpus) -> list[str]:
             elif (
                 len(word) > 2
                 and word.istitle()
-                and (before.casefold() in _GREETINGS or before.islower())
+                and (before.casefold() in GREETINGS or before.islower())
                 and before not in _BEFORE_OTHERS
                 and text[ended:start] in (" ", ", ")
             ):
                 here.add(word)
-                if before.casefold() in _GREETINGS | RELATIONS and _ends(text, end):
+                if before.casefold() in GREETINGS | RELATIONS and _ends(text, end):
                     addressed.add(word)
             before, ended = word, end
         inside.update(sorted(here, key=text.find))
@@ -232,105 +243,3 @@ def _people(corpus: Corpus) -> list[str]:
 def _ends(text: str, at: int) -> bool:
     """Whether a word that ends there is not the first of several: "Hey Mr Fox", "Hi New York"."""
     return not re.match(r" [^\W\d_a-z]", text[at : at + 2])
-
-
-class _Rewriter:
-    """Walks a corpus and puts the stand-ins in."""
-
-    def __init__(
-        self,
-        scanner: Scanner,
-        persons: dict[str, str],
-        stand_ins: StandIns,
-        keep: frozenset[str],
-    ) -> None:
-        self._text = scanner.text
-        self._persons = persons
-        self._stand_ins = stand_ins
-        self._keep = keep
-
-    def corpus(self, corpus: Corpus) -> Corpus:
-        ids = UniqueNames("{}_{}")
-        chats = []
-        for chat in corpus.chats:
-            chats.append(self._chat(chat, ids.free(self._id(chat.id, chat))))
-        name = corpus.name
-        for chat in corpus.chats:
-            name = self._id(name, chat)
-        return Corpus(name, corpus.format, tuple(chats))
-
-    def _id(self, name: str, chat: Chat) -> str:
-        """An id is also a file's name: no brackets, and names count inside words too."""
-        name = self._text(name, chat.id, is_id=True).replace("<", "").replace(">", "")
-        for speaker in chat.speakers:
-            if STAND_IN.fullmatch(speaker):
-                continue
-            for piece in sorted((speaker, *re.split(r"[\W\d_]+", speaker)), key=len, reverse=True):
-                if len(piece) > 3 and piece.casefold() not in COMMON:
-                    person = self._persons[speaker]
-                    name = re.sub(re.escape(piece), person, name, flags=re.IGNORECASE)
-        return name
-
-    def _extra(self, extra: str) -> str:
-        return extra if "extra" in self._keep else ""
-
-    def _chat(self, chat: Chat, name: str) -> Chat:
-        def clean(text: str) -> str:
-            return self._text(text, chat.id)
-
-        def message(old: Message) -> Message:
-            return replace(
-                old,
-                speaker=self._persons[old.speaker],
-                text=clean(old.text),
-                attachments=tuple(self._attachment(each, clean) for each in old.attachments),
-                extra=self._extra(old.extra),
-            )
-
-        def event(old: Event) -> Event:
-            return replace(
-                old,
-                speaker=None if old.speaker is None else self._persons[old.speaker],
-                text=clean(old.text),
-                date=clean(old.date),
-                extra=self._extra(old.extra),
-            )
-
-        def question(old: Question) -> Question:
-            return replace(
-                old,
-                id=self._id(old.id, chat),
-                text=clean(old.text),
-                answer=None if old.answer is None else clean(old.answer),
-                unresolved=tuple(map(clean, old.unresolved)),
-                stated=tuple(map(clean, old.stated)),
-                extra=self._extra(old.extra),
-            )
-
-        return Chat(
-            name,
-            tuple(self._persons[speaker] for speaker in chat.speakers),
-            tuple(
-                replace(session, messages=tuple(map(message, session.messages)))
-                for session in chat.sessions
-            ),
-            tuple(map(event, chat.events)),
-            tuple(map(question, chat.questions)),
-            tuple(
-                Alias(self._persons[old.speaker], self._persons[old.speaker], clean(old.source))
-                for old in chat.aliases
-            ),
-            self._extra(chat.extra),
-        )
-
-    def _attachment(self, old: Attachment, clean: Callable[[str], str]) -> Attachment:
-        name, url = old.name, old.url
-        if name and "files" not in self._keep:
-            ending = PurePosixPath(name).suffix
-            if not (ending[1:].isalnum() and len(ending) < 6):
-                ending = ""
-            if not STAND_IN.fullmatch(name.removesuffix(ending)):
-                name = self._stand_ins.make("file", name, name) + ending.lower()
-        if url and "links" not in self._keep:
-            url = self._stand_ins.make("link", url, url)
-        return replace(old, name=name, url=url, caption=clean(old.caption))

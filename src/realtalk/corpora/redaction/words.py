@@ -1,19 +1,36 @@
 """Words that a capital letter does not make a person's name.
 
-    "will" in COMMON         → a speaker called Will is replaced only where it is capitalised
-    "paris" in NOT_PEOPLE    → never guessed to be somebody's name; "will" may be
+    "will" in EVERYDAY       → a speaker called Will is replaced where it is capitalised, or where
+                               a name stands ("hey will"); "rose" and "mark" always are
+    "care" in NO_FORM        → no Italian form of Caro, and "the" is not short for Theo
+    "paris" in NOT_PEOPLE    → never guessed to be somebody's name
 
 Short on purpose: a word that is missing here costs a redacted text a word too many.
 """
 
 from __future__ import annotations
 
-__all__ = ["COMMON", "NOT_PEOPLE", "PARTICLES", "RELATIONS", "UNITS"]
+from realtalk.corpora.redaction.folding import fold
 
-# Parts of names that say nothing by themselves.
-_PARTICLES = """
-    da de del della den der di do dos du el la las le los van von zu bin ibn al abu the of and or
-    with for from my mr mrs ms miss dr prof sir jr sr phd group chat person admin team work home
+__all__ = [
+    "EVERYDAY",
+    "GREETINGS",
+    "LINKS",
+    "NOBLE",
+    "NOT_PEOPLE",
+    "NO_FORM",
+    "RELATIONS",
+    "TITLES",
+    "UNITS",
+]
+
+# Small words inside names; where the name writes them with a capital ("Nguyen Van An"), they count.
+_NOBLE = "da de del della den der di do dos du el la las le los van von zu bin ibn al abu"
+_LINKS = f"{_NOBLE} the of and or with for from my y e und et"
+# What stands before a name, or instead of one, and is none.
+_TITLES = """
+    mr mrs ms miss dr prof sir jr sr phd group chat person admin team work home user guest member
+    speaker participant anonymous unknown bot
     aunt auntie bro brother cousin dad daddy father gran grandma grandpa granny mama mom mommy
     mother mum mummy nana papa sis sister uncle wife husband boss
 """
@@ -27,26 +44,61 @@ _EVERYDAY = """
     too true up us very want was way we well were what when where which who why win woman would
     wow yeah year yes yet you young your all everybody everyone folks guys team world darling dear
     sweetheart sweetie honey babe haha hahaha lol omg dude buddy lady lord king queen prince
+    same times might maybe must shall will may else only than though through under until while
+    with without into
 """
-# Everyday words that are first names too.
-_BOTH = """
-    amber angel april art ash august autumn bill bliss chance charity chase chip clay dawn daisy
-    don dot drew earl eve faith fern forest frank gay gene grace grant gray guy harmony haven
-    holly honey hope hunter iris ivy jack jay jean jewel josh joy june lane laurel lee lily love
-    luck mark max may melody mercy miles misty moon olive pat patience pearl penny pop poppy
-    precious rain ray rich river rob rock rocky rose ruby rusty sage sandy scarlet self serenity
-    skip sky sonny star storm sue summer sunny violet will winter
+# The small words of other languages that are nobody's name.
+_ELSEWHERE = """
+    ab aber alle als auch auf aus bin bis da das dass dein dem den der des die dir doch du ein
+    eine er es für gar ganz gut hab hat hier ich ihm ihr im ist ja jetzt kann kein man mehr mein
+    mich mit nach nein nicht noch nur ob oder ohne schon sein sehr sich sie sind und uns vom von
+    vor war weil wenn wer wie wir wo zu zum zur mal hallo danke morgen heute algo ante así aún
+    bien como con cuando dar del desde donde el en era ese eso está este esto fue gran hay hola
+    hoy las les los más mis mucho muy nos otra para pero poco por porque que qué quien se sea
+    ser si sí sobre sus también te tener ti tiene todo tres tu un uno va vez ya yo au aux avec
+    ça car ce ces cet chez comme dans de dit donc est et été eux faire fait fut il ils je la le
+    leur lui mais mes moi mon ne non notre nous ont ou où par pas peu plus pour qu qui sans ses
+    soi sont sous sur tes toi ton tout tous très une vers vos votre vous allo anche che chi ci
+    cosa dal dalla dei della di dove e è fa gli loro mio molto nel o per però più poi quando
+    quel questa questo sono sul tra tua voi ao aos até com dele dos ele em essa esse foi isso já
+    lhe mas meu minha muito não nas nem num os pela pelo qual sem seu só sua também tem um vai
+    você aan bij dat deze door dus een geen haar heb heeft hem het hij hoe ik kon maar meer met
+    mijn naar niet nog nu om ons ook op tot uit van veel voor waar wat wel wij ze zij zo att av
+    det ett hon jag med mig och på sig som ei ikke og jeg ble til ved har nej nei men czy jak
+    już mnie nie od po się są tak tylko w z za że ale jsem už bir bu çok daha değil evet gibi
+    hayır için ile iyi olan şu ve yok itu ini dengan ke yang saya kamu mau
 """
-# Everyday words that are family names too.
-_SURNAMES = """
-    abbot baker ball banks bean bell berry bird bishop black bloom bridge bridges brook brooks brown
-    bush carpenter carter cash cherry church cook cooper crane cross farmer field fields fish fisher
-    ford fox frost gardener gold green hall hart hawk hill hood house hunt knight long marsh mason
-    miller moss noble north page park parker pike pond pool porter potter power powers price reed
-    rice rivers sharp shepherd short silver singer small smith snow song spring stone story street
-    strong swan sweet swift temple turner walker waters weaver weeks west white wise wolf wood woods
-    klein groß kurz lang jung frei schwarz weiß braun grün stark schön luz paz mar sol cruz flor rey
-    blanco bueno delgado leal rico petit grand blanc marin bianco gallo costa
+# Words that a name with an ending, or its beginning, may happen to spell: Sam and "same".
+_FREQUENT = """
+    within away down onto upon between during before below above almost already around best
+    better big bring call came care case date door eat end enough face far feel felt find fine
+    first food full fun game gave gone got half hand hard head hear heard help hold hot hour
+    house idea keep kept knew know late later left less let life line live long look lost lot
+    made make man many mean men met mind miss mom money month most move name near need next none
+    nor nothing number often open own part people per pick place plan play put quite ran read
+    ready real rest right room said sat saw school seen self send sent set shop show side sit
+    sleep soon sound start stay step stop story take talk tea tell ten test text thank thing
+    three throw till top town tried try turn two use used wait walk war wear week went wet whole
+    whose wine wish word wore work worth write wrong add age ago air ant arm art ask bag bar bat
+    bed bet bin bit box bus buy cap car cat con cow cry cup cut dam den dig dog dry due ear egg
+    eye fan fat fed fee fin fit fix fly for gas gin gun guy ham hat hen hid hip hit ice ill ink
+    jam jar jet joy key kin kit lab lap law lay led leg lie lip log low mad map mat mud nap net
+    nod nut oak odd oil ore pan par pay pen pet pie pig pin pit pot pro ram rat raw rid rip row
+    rub run sad sea sew sin sip six ski son sum sun tab tag tan tap tar tax tie tin tip toe ton
+    toy van via wax web wed wit won zip zoo ah aha eh er ha hm hmm huh mm oi oo ooh ow uh um ya
+    yo yay yep nah nope ouch aw aww ew tv pc cd dj ai ay lo op re ex ho ma na su ta li al vi ni
+    mi una ella samba tome bend bent robe robot robin dance pate vale suet salt sale salon halt
+    hale lean lout loud melt kite kent alike alien beat bean beats cheat linen lines mint belt
+    cold cola dome gene sole solo vice west tiny tine pole polo core nine mini huge bore deny
+    denim rite rites mile miles mono petty rosy dote dots debt guys arts cats camera cameras
+    camping rather bread breath fathers others mate mates pens penis marine marina mars mary
+    market marriage sandy sands candy cane dates dated fined lined mailed maria timed tired
+    wille wills willing willen chat chats char chart chance change charge mark marks marker hero
+    heroes karma carbon cabin jeans jeanne pain pains paint maine main mains mason nation native
+    alas also alone along elite eden even event events evens evil alle aller allen alert angel
+    angels annual anniversary theory theme then these thesis they those toma tomato tons tone
+    toned tones tomb rayon martin marble margin bella bells belle billing bills bill roses lily
+    lilies hope hopes hoped hoping bell belly
 """
 _TIMES = """
     monday tuesday wednesday thursday friday saturday sunday january february march april may june
@@ -85,6 +137,7 @@ _RELATIONS = """
     wife
 """
 RELATIONS = frozenset(_RELATIONS.split())
+GREETINGS = frozenset(("bye", "dear", "goodnight", "hello", "hey", "hi", "morning", "thanks", "yo"))
 # What follows a number that counts: such a number names nobody.
 _COUNTED = """
     eur euro euros usd dollar dollars dólares bucks pound pounds gbp chf franken yen won baht
@@ -95,8 +148,13 @@ _COUNTED = """
     litres liters ml kb mb gb tb hz rpm
 """
 UNITS = "|".join(_COUNTED.split())
-PARTICLES = frozenset(_PARTICLES.split())
-COMMON = PARTICLES | frozenset(
-    f"{_EVERYDAY} {_BOTH} {_SURNAMES} {_TIMES} {_PLACES} {_THINGS}".split()
+TITLES = frozenset(_TITLES.split())
+NOBLE = frozenset(_NOBLE.split())
+LINKS = frozenset(_LINKS.split())
+EVERYDAY = (
+    TITLES
+    | (LINKS - {"al", "abu", "ibn"})
+    | frozenset(map(fold, f"{_EVERYDAY} {_ELSEWHERE}".split()))
 )
-NOT_PEOPLE = PARTICLES | frozenset(f"{_EVERYDAY} {_TIMES} {_PLACES} {_THINGS}".split())
+NO_FORM = EVERYDAY | frozenset(f"{_FREQUENT} {_PLACES} {_THINGS}".split())
+NOT_PEOPLE = TITLES | LINKS | frozenset(f"{_EVERYDAY} {_TIMES} {_PLACES} {_THINGS}".split())

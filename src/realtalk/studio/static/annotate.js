@@ -5,7 +5,7 @@ import { closed, endPicking, evidenceChanged, isPicking, opened, startPicking, t
 import "./files.js";
 import { refresh } from "./panel.js";
 import { facts, go, on } from "./reader.js";
-import { flush, isWaiting, note, pending, recount, send } from "./saving.js";
+import { flush, forget, isWaiting, note, pending, recount, send } from "./saving.js";
 import { change, json, newRequest, saved, toast } from "./talk.js";
 
 export { holding, newEvent, newQuestion } from "./creating.js";
@@ -33,11 +33,19 @@ panel.addEventListener("toggle", (event) => {
 
 async function removeCard(card) {
   await send(card.dataset.id);
+  if (card.matches("[data-draft]")) { // it was never stored
+    if (shown.open === card.dataset.id) closed();
+    forget(card);
+    card.remove();
+    saved(pending() ? "saving" : "");
+    return;
+  }
   const body = { version: Number(card.dataset.version), request: newRequest() };
   const { status, data } = await change("DELETE", `/items/${card.dataset.id}`, body, { patient: true });
-  if (status === 409) { replaceCard(card, data.html); toast("Another tab changed this; look again.", true); return; }
-  if (status !== 200) { toast(data.error, true); return; }
+  if (status === 409) { replaceCard(card, data.html); toast("This was changed elsewhere; look again.", true); return; }
+  if (status !== 200 && status !== 404) { toast(data.error, true); return; }
   if (shown.open === card.dataset.id) closed();
+  forget(card);
   card.remove();
   recount();
   saved(pending() ? "saving" : "saved");
@@ -63,8 +71,8 @@ async function copy(items) {
 }
 
 async function copyAll() {
-  const { items } = await json(`${base}/items?who=${encodeURIComponent(shown.who)}`);
-  copy(items.map((item) => item.id));
+  const found = await json(`${base}/items?who=${encodeURIComponent(shown.who)}`).catch((error) => { toast(error.message, true); });
+  if (found) copy(found.items.map((item) => item.id));
 }
 
 panel.addEventListener("click", async (event) => {
@@ -78,7 +86,8 @@ panel.addEventListener("click", async (event) => {
   else if (node.closest("[data-remove]")) removeCard(card);
   else if (node.closest("[data-settle]")) {
     await flush();
-    await change("POST", `/items/${card.dataset.id}/settle`, { take: node.closest("[data-settle]").dataset.settle });
+    const { status, data } = await change("POST", `/items/${card.dataset.id}/settle`, { take: node.closest("[data-settle]").dataset.settle });
+    if (status !== 200) toast(data.error, true);
     refresh();
   } else if (node.closest("[data-copy]")) copy([card.dataset.id]);
   else if (node.closest("[data-copy-all]")) copyAll();

@@ -1,21 +1,10 @@
-// New items: a question or an event is made first, then one types into it.
-import { base, enable, grow, panel, shown } from "./cards.js";
+// New items: a question is an empty card until something is put into it; an event is one line.
+import { grow, panel, shown } from "./cards.js";
 import { opened } from "./evidence.js";
 import { refresh } from "./panel.js";
 import { facts } from "./reader.js";
-import { pending, recount } from "./saving.js";
-import { change, newRequest, saved, toast } from "./talk.js";
-
-async function create(kind, fields) {
-  saved("saving");
-  const body = { kind, fields, who: shown.who, request: newRequest() };
-  const { status, data } = await change("POST", `${base}/items`, body, { patient: true });
-  if (status !== 201) { saved("refused"); toast(data.error, true); return null; }
-  saved(pending() ? "saving" : "saved");
-  enable("undo");
-  recount();
-  return data;
-}
+import { create, pending, recount } from "./saving.js";
+import { saved, toast } from "./talk.js";
 
 export async function addEvent(area) {
   const said = area.value.trim();
@@ -23,10 +12,28 @@ export async function addEvent(area) {
   area.value = "";
   grow(area);
   const list = area.parentElement.querySelector(".cards");
-  const made = await create("event", { session: Number(list.dataset.session), speaker: list.dataset.speaker, text: said });
-  if (!made) { area.value = said; return; }
-  list.insertAdjacentHTML("beforeend", made.html);
+  const waiting = document.createElement("li"); // what was typed stays in sight until it is kept
+  waiting.className = "waiting quiet";
+  waiting.dir = "auto";
+  waiting.textContent = said;
+  list.append(waiting);
+  saved("saving");
+  const fields = { session: Number(list.dataset.session), speaker: list.dataset.speaker, text: said };
+  const { status, data } = await create("event", fields, shown.who);
+  if (status !== 201) {
+    waiting.remove();
+    area.value = [said, area.value].filter(Boolean).join("\n");
+    grow(area);
+    saved("refused");
+    toast(data.error, true);
+    return;
+  }
+  const holder = document.createElement("template");
+  holder.innerHTML = data.html.trim();
+  waiting.replaceWith(holder.content);
   list.querySelectorAll("textarea").forEach(grow);
+  if (!pending()) saved("saved");
+  recount();
 }
 
 // Keys that are pressed before the new field is there: they go into it, none is lost.
@@ -51,20 +58,30 @@ async function intoField(make) {
 export const newQuestion = () => intoField(makeQuestion);
 export const newEvent = () => intoField(makeEvent);
 
-async function makeQuestion() {
-  if (shown.who !== facts.me && shown.who !== "final") { shown.who = facts.me; await refresh(); }
-  const made = await create("question", {});
-  if (!made) return null;
-  document.body.dataset.view = "annotate";
-  const list = panel.querySelector("#questions");
-  list.insertAdjacentHTML("afterbegin", made.html);
+let made = 0;
+function blank() {
+  const card = document.getElementById("blank").content.firstElementChild.cloneNode(true);
+  card.dataset.id = `new-${++made}`;
+  for (const each of card.querySelectorAll("input[type=radio]")) each.name = `category-${card.dataset.id}`;
+  panel.querySelector("#questions").prepend(card);
   panel.querySelector(".questions .none")?.remove();
-  opened(list.firstElementChild);
-  return list.firstElementChild.querySelector("textarea");
+  return card;
+}
+
+async function own() {
+  if (shown.who !== facts.me && shown.who !== "final") { shown.who = facts.me; await refresh(); }
+  document.body.dataset.view = "annotate";
+}
+
+async function makeQuestion() {
+  await own();
+  const card = panel.querySelector("[data-draft]") ?? blank();
+  card.querySelector("details").open = true;
+  opened(card);
+  return card.querySelector("textarea");
 }
 
 async function makeEvent() {
-  if (shown.who !== facts.me && shown.who !== "final") { shown.who = facts.me; await refresh(); }
-  document.body.dataset.view = "annotate";
+  await own();
   return panel.querySelector(".new-event");
 }

@@ -52,6 +52,8 @@ function chip(row) {
   cut.className = "cut";
   cut.dataset.cut = "";
   cut.textContent = "×";
+  cut.title = "Not evidence";
+  cut.setAttribute("aria-label", cut.title);
   made.append(link, cut);
   return made;
 }

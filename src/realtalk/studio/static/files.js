@@ -12,7 +12,7 @@ document.querySelector(".exports").addEventListener("click", async (event) => {
   await flush();
   const answer = await fetch(link.href).catch(() => null);
   document.getElementById("files").close(); // a notice would stand behind it
-  if (!answer?.ok) { toast(answer ? (await answer.json()).error : "the studio does not answer", true); return; }
+  if (!answer?.ok) { toast(answer ? (await answer.json().catch(() => ({}))).error ?? "the file cannot be had" : "the studio does not answer", true); return; }
   const name = (answer.headers.get("content-disposition") ?? "").split("''")[1] ?? "chat";
   const place = URL.createObjectURL(await answer.blob());
   const save = document.createElement("a");

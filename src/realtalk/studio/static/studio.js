@@ -1,6 +1,7 @@
 // The page: search, keys, and the views of a narrow screen.
 import "./person.js";
-import { text } from "./talk.js";
+import "./tips.js";
+import { text, toast } from "./talk.js";
 import * as reader from "./reader.js";
 import * as annotate from "./annotate.js";
 
@@ -14,8 +15,8 @@ async function find() {
   const mine = ++asked;
   const query = search.value.trim();
   if (!query) { hits.hidden = true; sessions.hidden = false; return; }
-  const html = await text(`/chat/${reader.facts.chat}/search?q=${encodeURIComponent(query)}`);
-  if (mine !== asked) return; // a later question was faster
+  const html = await text(`/chat/${reader.facts.chat}/search?q=${encodeURIComponent(query)}`).catch((error) => { toast(error.message, true); });
+  if (html === undefined || mine !== asked) return; // a later question was faster
   hits.innerHTML = html;
   hits.hidden = false;
   sessions.hidden = true;
@@ -60,7 +61,9 @@ const keys = {
 document.addEventListener("keydown", (event) => {
   const typing = event.target.matches("input:not([type=radio]), textarea, select");
   if (event.key === "Escape") {
+    if (event.target === search) { event.preventDefault(); clearTimeout(timer); search.value = ""; find(); }
     if (typing) event.target.blur();
+    else if (event.target.matches(".ei")) event.target.closest(".row").focus({ preventScroll: true });
     else if (document.querySelector("dialog[open]")) return;
     else annotate.endPicking();
     return;

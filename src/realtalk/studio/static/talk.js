@@ -1,7 +1,10 @@
 // Asking the server. A change carries the page's token; a page that outlived its server gets a
-// new one. A change that failed is asked again under the same name, so that it counts once.
+// new one. A change that failed (nobody answers, or 5xx: a full disk, a busy file) is asked again,
+// ever less often, under the same name, so that it counts once.
 let token = document.querySelector('meta[name="csrf"]').content;
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+const FIRST = 1000, LONGEST = 15_000; // milliseconds until it is asked again
+const AWAY = "the studio does not answer";
 
 export function newRequest() {
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("");
@@ -24,9 +27,14 @@ export function saved(state) {
 }
 
 export async function text(url) {
-  const answer = await fetch(url);
-  if (!answer.ok) throw new Error((await answer.text()).slice(0, 200));
-  return answer.text();
+  const answer = await fetch(url).catch(() => { throw new Error(AWAY); });
+  const said = await answer.text();
+  if (!answer.ok) throw new Error(parsed(said).error);
+  return said;
+}
+
+function parsed(said) {
+  try { return JSON.parse(said); } catch { return { error: said.slice(0, 300) }; } // a plain line
 }
 
 export async function json(url) {
@@ -48,21 +56,26 @@ async function renewed() {
   return fresh;
 }
 
-// → {status, data}; `patient` goes on asking while the server is away.
+// Not let in, too slow or a fault over there: the same may go well later.
+const again = (status) => status >= 500 || status === 403 || status === 408;
+
+// → {status, data}; `patient` goes on asking until it is taken or refused.
 export async function change(method, url, body, { patient = false, raw } = {}) {
-  for (;;) {
+  let told = "";
+  for (let tries = 0; ; tries++) {
+    let line = AWAY;
     try {
       let answer = await once(method, url, body, raw);
       if (answer.status === 403 && (await renewed())) answer = await once(method, url, body, raw);
-      if (answer.status === 403 && patient) throw new Error("not let in");
-      const said = await answer.text();
-      let data = { error: said };
-      try { data = JSON.parse(said); } catch { /* a plain line */ }
-      return { status: answer.status, data };
-    } catch (error) {
-      if (!patient) return { status: 0, data: { error: "the studio does not answer" } };
-      saved("failed");
-      await wait(1500);
+      const data = parsed(await answer.text());
+      if (!patient || !again(answer.status)) return { status: answer.status, data };
+      line = data.error;
+    } catch {
+      if (!patient) return { status: 0, data: { error: line } };
     }
+    saved("failed");
+    if (line !== told) toast(line, true);
+    told = line;
+    await wait(Math.min(LONGEST, FIRST * 2 ** tries));
   }
 }

@@ -52,7 +52,13 @@ _KINDS = {
     "audio": r"(?i)^PTT-|^AUD-|-AUDIO[-.]|\.(?:opus|mp3|m4a|ogg|oga|aac|amr|wav)$",
 }
 _ATTACHMENT = MESSAGES["attachments"]
-_REPEATED = 3  # how often an unknown placeholder must recur to be taken for one
+# How often an unknown wording must recur to be taken for the app's: so often, or with two people.
+_REPEATED = 3
+# Several words, or one of a script that writes no spaces; "<grin>" and "<br>" are a person's.
+_WORDS = (
+    r"[\p{L}\p{M}]\S* \S*[\p{L}\p{M}]|"
+    r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]{3}"
+)
 
 
 def _whole_lines() -> list[str]:
@@ -81,7 +87,7 @@ def classify(messages: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
         | text.is_in(_LINES.implode())
     )
     messages = messages.with_row_index("place")
-    some = messages.filter(candidate).select("place", "text")
+    some = messages.filter(candidate).select("place", "text", "speaker")
     nothing = pl.lit([], dtype=_ATTACHMENT)
     if not some.height:
         no = pl.lit(False)
@@ -110,6 +116,11 @@ def _phrase(expr: pl.Expr) -> pl.Expr:
     )
 
 
+def _recurs(name: str) -> pl.Expr:
+    people = pl.col("speaker").n_unique().over(name)
+    return (pl.len().over(name) >= _REPEATED) | (people > 1)
+
+
 def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
     text = pl.col("text")
     first = text.str.split("\n").list.first()
@@ -136,7 +147,9 @@ def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
     ).with_columns(
         # The last piece behind a mark: "caption ‎image omitted".
         piece=_phrase(pl.col("first").str.extract(rf"{_MARK}([^{_MARK}]+)$")),
-        often=pl.len().over("first") >= _REPEATED,
+        often=_recurs("first"),
+        t_often=_recurs("t_word") & pl.col("t_word").str.contains(_WORDS),
+        w_often=_recurs("w_word") & (pl.col("w_name").n_unique().over("w_word") > 1),
     )
     by_angles = pl.col("a_name").is_not_null() & (
         pl.col("a_mark").is_not_null()
@@ -147,6 +160,7 @@ def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
         pl.col("marked")
         | pl.col("w_word").is_in(sorted(ATTACHED))
         | pl.col("w_name").str.contains(_WA_NAME)
+        | (pl.col("w_often") & (_kind(pl.col("w_name")) != "file"))
     )
     line = pl.col("line")
     bare = (
@@ -164,7 +178,7 @@ def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
         & ~by_angles
         & (
             pl.col("t_word").is_in(sorted(EDITED))
-            | (pl.col("t_mark").is_not_null() & ~pl.col("alone"))
+            | ((pl.col("t_mark").is_not_null() | pl.col("t_often")) & ~pl.col("alone"))
         ),
         deleted=pl.col("whole").is_in(sorted(DELETED))
         | pl.col("whole").str.contains("^this message was deleted by admin "),
@@ -176,7 +190,10 @@ def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
         placeholder=(pl.col("alone") & pl.col("marked"))
         | pl.col("often")
         & (
-            pl.col("first").str.contains(r"^<[\p{L}\p{M}]+ [\p{L}\p{M} \-]{1,56}>$")
+            (
+                pl.col("first").str.contains(rf"^{_MARKS}*<[^<>/=\"]{{2,80}}>{_MARKS}*$")
+                & pl.col("first").str.contains(_WORDS)
+            )
             | (
                 pl.col("marked")
                 & line.str.contains(r"^[\p{L}\p{M}]+(?: [\p{L}\p{M}]+){0,4}$")

@@ -29,6 +29,7 @@ __all__ = ["ExportedChat", "read_chat"]
 _EARLY = "a line before the first message"
 _NAMELESS = "a message without a sender's name"
 _EMPTY = "a message whose content is not in the export"
+_AGAIN = "a message that stands in the file twice"
 _CUT = "the export ends in the middle of this line"
 _LONGEST_NAME = 100
 _DATE_AND_MORE = 6  # signs of a header in which every number is one sign
@@ -69,13 +70,14 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
     if text.guessed:
         notes.append(f"{name} is not UTF-8; it was read as Windows-1252")
     bracketed = str(heads["open"][0]) == "["
-    heads = heads.select("row", "time", "sender", "text", "rest")
+    heads = heads.select("row", "time", "sender", "text", "rest", "part")
     heads = _joined(heads, text.blocks, text.count)
     heads = heads.with_columns(_senders(heads))
-    heads = _roles(classify(heads, bracketed=bracketed))
+    heads = _once(_roles(classify(heads, bracketed=bracketed)))
     ledger = _ledger(heads, text.count, name)
     if cut:
-        ledger += Ledger("lines", 1, 0, 0, (Leftover(f"{name}:{text.count + 1}", _CUT),))
+        end = Leftover(f"{name}:{text.count + 1}", _CUT)
+        ledger = Ledger.sum("lines", (ledger, Ledger("lines", 1, 0, 0, (end,))))
     messages = heads.filter(pl.col("role") == "message")
     if not messages.height:
         raise RealtalkError("the file holds no message", where=where)
@@ -202,6 +204,28 @@ def _roles(heads: pl.DataFrame) -> pl.DataFrame:
     return heads.with_columns(
         pl.when(changed).then(pl.lit("system")).otherwise(pl.col("role")).alias("role")
     )
+
+
+def _once(heads: pl.DataFrame) -> pl.DataFrame:
+    """Leaves over what a second export in the file says again; exports differ in seconds."""
+    if not (heads["part"] == 1).any():
+        return heads
+    same = ["speaker", "text", "minute", "nth"]
+    heads = heads.with_columns(minute=pl.col("time").dt.truncate("1m")).with_columns(
+        nth=pl.int_range(pl.len()).over("part", "speaker", "text", "minute")
+    )
+    first = heads.filter((pl.col("part") == 0) & (pl.col("role") == "message"))
+    again = (
+        heads.select(same)
+        .join(first.select(*same, seen=pl.lit(True)), on=same, how="left", maintain_order="left")[
+            "seen"
+        ]
+        .fill_null(False)
+    )
+    again = again & (heads["part"] == 1) & (heads["role"] == "message")
+    return heads.with_columns(
+        role=pl.when(again).then(pl.lit(_AGAIN)).otherwise(pl.col("role"))
+    ).drop("minute", "nth")
 
 
 def _group_name(heads: pl.DataFrame) -> str | None:

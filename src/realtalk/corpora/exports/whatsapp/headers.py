@@ -68,11 +68,16 @@ _BARE = (
     r"|(?P<a>[0-9]{2})(?P<b>[0-9]{2})(?P<c>[0-9]{4}|[0-9]{2})),? "
     rf"(?P<h>[0-9]{{2}}):?(?P<m>[0-9]{{2}}):?(?P<s>[0-9]{{2}})?(?P<close>\]{_S}?)(?P<rest>.*)$"
 )
+# Python's engine tries every way to part a run of marks or spaces between the pieces.
+_LONGEST_HEADER = 200
+_RUN = re.compile(rf"[{MARKS}]{{6}}|{_S}{{6}}")
 _ANY_HEADER = re.compile(_GENERAL)
 _ANY_COLON = re.compile(_COLON)
 _ANY_TIME_FIRST = re.compile(_TIME_FIRST)
 _ANY_BARE = re.compile(_BARE)
-_NUMBER_FIRST = rf"^[{MARKS}\s]*\[?[{MARKS}]*\d"
+_NUMBER_FIRST = (
+    rf"^[{MARKS}\s]*\[?[{MARKS}]*(?:\d|\p{{L}}{{3,12}}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}\b)"
+)
 _ZEROS = (
     *(0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50),
     *(0xED0, 0xF20, 0x1040, 0x17E0, 0x1810, 0x19D0, 0xFF10),
@@ -97,7 +102,7 @@ _SAMPLE = 100  # lines a block
 
 def has_header(line: str) -> bool:
     """Whether a line begins like a message of an export."""
-    line = line_in_numbers(line)
+    line = _start(line_in_numbers(line[:_LONGEST_HEADER]))
     return (
         _header(line) is not None
         or _paired(_ANY_TIME_FIRST.match(line)) is not None
@@ -105,7 +110,14 @@ def has_header(line: str) -> bool:
     )
 
 
+def _start(line: str) -> str:
+    """As much of a line as a header takes; nothing where it is none for sure."""
+    start = line[:_LONGEST_HEADER]
+    return "" if _RUN.search(start) else start
+
+
 def _header(line: str) -> re.Match[str] | None:
+    line = _start(line)
     return _paired(_ANY_HEADER.match(line)) or _ANY_COLON.match(line)
 
 
@@ -238,6 +250,7 @@ def _scan(block: pl.Series, start: int, shape: _Shape | None) -> tuple[pl.DataFr
 def _general_headers(lines: pl.DataFrame) -> pl.DataFrame:
     if not lines.height:
         return pl.DataFrame(schema=_SCHEMA)
+    lines = lines.with_columns(in_numbers(lines["line"]))
     general, rest = _match(lines, _GENERAL)
     older, rest = _match(rest, _COLON)
     timed, rest = _match(rest, _TIME_FIRST)

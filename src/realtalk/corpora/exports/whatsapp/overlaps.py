@@ -18,6 +18,7 @@ from dataclasses import replace
 import polars as pl
 
 from realtalk.corpora.exports.whatsapp.chat import ExportedChat
+from realtalk.corpora.reading import Ledger
 
 __all__ = ["joined"]
 
@@ -59,7 +60,7 @@ def _merged(one: ExportedChat, other: ExportedChat) -> ExportedChat | None:
     return replace(
         one,
         messages=messages,
-        ledger=one.ledger + other.ledger,
+        ledger=Ledger.sum("lines", (one.ledger, other.ledger)),
         notes=(*one.notes, *other.notes, note),
     )
 

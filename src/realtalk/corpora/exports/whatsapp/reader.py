@@ -22,10 +22,11 @@ from realtalk.corpora.exports.whatsapp.chat import ExportedChat, read_chat
 from realtalk.corpora.exports.whatsapp.headers import has_header
 from realtalk.corpora.exports.whatsapp.overlaps import joined
 from realtalk.corpora.exports.whatsapp.text import head
+from realtalk.corpora.limits import raised
 from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.reading import DateOrder, Format, Ledger, Reading, ReadOptions
 from realtalk.corpora.sessions import cut_frame
-from realtalk.corpora.source import Member, Source
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.corpora.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables, message_frame
 from realtalk.errors import RealtalkError
 
@@ -33,6 +34,7 @@ __all__ = ["FORMAT", "read", "sniff"]
 
 _HEAD = 1 << 14
 _HEAD_LINES = 60
+_MOST_CHATS = 500  # each takes some milliseconds, however short it is
 _IPHONE = re.compile(r"_chat(?:[ _]*\(\d{1,3}\))?")  # a second one beside it gets a number
 _OWN_NAMES = re.compile(rf"(?i)(?:^|/)(?:{_IPHONE.pattern}\.txt|[^/]*whatsapp[^/]*\.txt)$")
 # "WhatsApp Chat with Theo", "WhatsApp-Chat mit Theo", "Chat de WhatsApp con Theo", "... - Theo"
@@ -47,7 +49,9 @@ _OWN_WORDS = re.compile("\u200e|(?i:<media omitted>|end-to-end encrypted|whatsap
 
 def sniff(source: Source) -> bool:
     """Whether a text file begins with WhatsApp's headers."""
-    return any(_is_chat(member) for member in source.having(".txt"))
+    # Documents that were sent lie beside the chat, and may be many.
+    named = matching(source, (".txt",), _is_chat, named=_OWN_NAMES)
+    return any(named) or any(matching(source, (".txt",), _is_chat))
 
 
 def read(source: Source, options: ReadOptions) -> Reading:
@@ -61,10 +65,16 @@ def read(source: Source, options: ReadOptions) -> Reading:
             where=str(source.path),
             fix="pass the exported .txt or .zip",
         )
+    if len(chosen) > raised(_MOST_CHATS):
+        raise RealtalkError(
+            f"holds {len(chosen):,} WhatsApp chats, more than {_MOST_CHATS:,} at once",
+            where=str(source.path),
+            fix="read them in parts",
+        )
     frames: list[pl.DataFrame] = []
     rows: list[ChatRow] = []
     notes: list[str] = []
-    ledger = Ledger("lines", 0, 0)
+    ledgers: list[Ledger] = []
     names = UniqueNames()
     several = len(chosen) > 1
     named = [
@@ -77,7 +87,7 @@ def read(source: Source, options: ReadOptions) -> Reading:
         speakers = messages["speaker"].unique(maintain_order=True).to_list()
         frames.append(_stored(messages, name))
         rows.append(ChatRow(name, tuple(speakers)))
-        ledger += chat.ledger
+        ledgers.append(chat.ledger)
         notes += chat.notes
     tables = Tables(
         source.name,
@@ -87,7 +97,7 @@ def read(source: Source, options: ReadOptions) -> Reading:
         pl.DataFrame(schema=EVENTS),
         pl.DataFrame(schema=QUESTIONS),
     )
-    return Reading(tables=tables, ledger=ledger, notes=tuple(notes))
+    return Reading(tables=tables, ledger=Ledger.sum("lines", ledgers), notes=tuple(notes))
 
 
 def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat]:

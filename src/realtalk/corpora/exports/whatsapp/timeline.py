@@ -4,8 +4,9 @@
     "[03.02.11, 10:00:00] Old Friend: ..."   → the pasted line is text, not a message
 
 The shape of the first line rules. Another shape counts where its times fit between
-those of the lines around it: exports merged from two phones, or from a phone whose
-language was changed, hold several.
+those of the lines around it (a phone whose language was changed), or where people of the
+chat speak in it behind everything else (two exports put together). Lines of a shape that
+counts nowhere are text, and a note says how many.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ _FEW = 3
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The real headers with their `time`, in file order, and what had to be assumed."""
+    """The real headers with their `time`, in file order, and what had to be assumed.
+
+    `part` is 1 where a second export stands in the file, and 0 elsewhere.
+    """
 
     heads: pl.DataFrame
     notes: tuple[str, ...]
@@ -42,7 +46,8 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
     """Decide every date of one file; `dates` overrules the evidence."""
     counts = heads["family"].value_counts().sort(["count", "family"], descending=[True, False])
     if not counts.height:
-        return Timeline(heads.with_columns(time=pl.lit(None, dtype=pl.Datetime("us"))), ())
+        empty = heads.with_columns(time=pl.lit(None, dtype=pl.Datetime("us")), part=pl.lit(0))
+        return Timeline(empty, ())
     main = _main_family(heads, counts)
     others = [name for name in counts["family"].to_list() if name != main][:_MOST_FAMILIES]
     rows = heads.filter(pl.col("family") == main) if others else heads
@@ -51,17 +56,23 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
     if decision.ground == "told":
         _check_told(accepted, dates, where)
     accepted = accepted.filter(pl.col("time").is_not_null())
+    accepted = accepted.with_columns(part=pl.lit(0))
     for name in others:
+        if _is_copied(name) and not _is_copied(main):
+            continue
         rows = heads.filter(pl.col("family") == name)
         fitting = _fitting(accepted, rows, decision.order, dates)
         same_kind = name[:1] == main[:1]
-        if same_kind or (
-            rows.height >= max(_FEW, heads.height // 20) and fitting.height >= 0.9 * rows.height
-        ):
-            accepted = pl.concat([accepted, fitting]).sort("row")
+        enough = rows.height >= max(_FEW, heads.height // 20)
+        fits = fitting.height >= 0.9 * rows.height
+        if not fits and accepted.height and _is_second_export(accepted, rows):
+            second = _dated(rows, decision.order, dates, where).with_columns(part=pl.lit(1))
+            accepted = pl.concat([accepted, second]).sort("row")
+        elif same_kind or (enough and fits):
+            accepted = pl.concat([accepted, fitting.with_columns(part=pl.lit(0))]).sort("row")
     return Timeline(
         accepted,
-        tuple(_notes(decision)),
+        (*_notes(decision), *_unread(heads, accepted)),
         decision.order,
         decision.ground == "default",
         main,
@@ -137,6 +148,45 @@ def _fitting(
             best = fits
     assert best is not None
     return best
+
+
+def _is_copied(family: str) -> bool:
+    """Messages copied from a chat stand in brackets without the seconds that exports have there."""
+    return family.startswith("[") and family.endswith("|False")
+
+
+def _is_second_export(accepted: pl.DataFrame, rows: pl.DataFrame) -> bool:
+    """Whether people of the chat speak in these rows, all behind or all before the others."""
+    if rows.height < _FEW:
+        return False
+    place = pl.col("row")
+    first, last = accepted.select(place.min().alias("first"), place.max().alias("last")).row(0)
+    apart = rows.filter(place > last).height or rows.filter(place < first).height
+    known = rows["sender"].is_in(accepted["sender"].drop_nulls().unique().implode())
+    return apart == rows.height and int(known.sum()) * 3 >= rows.height * 2
+
+
+def _dated(rows: pl.DataFrame, like: Order, dates: DateOrder | None, where: str) -> pl.DataFrame:
+    """Rows of a second export with their times; in the order of the first where theirs is open."""
+    orders = candidates(str(rows["wide"][0]))
+    found = _decide(rows, dates if dates in orders else None, where)
+    order = like if found.ground == "default" and like in orders else found.order
+    dated = rows.with_columns(times(rows, order, found.calendar))
+    return dated.filter(pl.col("time").is_not_null())
+
+
+def _unread(heads: pl.DataFrame, accepted: pl.DataFrame) -> list[str]:
+    """What was found and not taken for a message, for the person who reads."""
+    second = int((accepted["part"] == 1).sum())
+    notes = [f"a second export stands in the file, with headers of its own: {second:,}"]
+    left = heads.filter(~pl.col("row").is_in(accepted["row"].implode()))
+    notes = notes if second else []
+    if left.height:
+        notes.append(
+            "lines that begin like a message of another export and were taken for text: "
+            f"{left.height:,} (the first is line {int(left['row'][0]) + 1:,})"
+        )
+    return notes
 
 
 def _notes(decision: Decision) -> list[str]:

@@ -1,0 +1,114 @@
+"""How surely English chats are told from others, on text whose language is known.
+
+    python bench/languages.py --data ../shared/data
+    → chats doubted by size, of English and of other languages; where it errs; scores of pieces
+
+A chat here is so many consecutive texts of one source and language (tweets, subtitles, dialogues,
+SMS), said by two speakers in turn, and REALTALK's ten chats as they are. Doubted is a chat of
+which `language_notes` says anything. Nigerian Pidgin (pcm) is left out: it is English in part.
+Hindi in Latin script holds whole English sentences. Parallel English is taken where it stands
+beside German, Japanese and French; half of XED's English column is not English and is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from realtalk.corpora.opening import open_reading
+from realtalk.measures import languages
+from realtalk.measures.labels import turn_inputs
+from realtalk.measures.languages import Languages, language_notes, turn_languages
+
+MOST = 1200  # texts of a source and language
+LEFT_OUT = ("pcm", "und")
+Key = tuple[str, str]  # language, source
+
+
+def read(data: Path) -> dict[Key, list[str]]:
+    found: dict[Key, list[str]] = defaultdict(list)
+
+    def add(key: Key, text: str) -> None:
+        if len(found[key]) < MOST:
+            found[key].append(text)
+
+    for path in sorted((data / "multilingual").glob("*.jsonl.gz")):
+        source = path.name.split(".")[1]
+        with gzip.open(path, "rt", encoding="utf-8") as stream:
+            for row in map(json.loads, stream):
+                if row["lang"] not in LEFT_OUT:
+                    add((row["lang"], source), row["text"])
+                if row["lang"] in ("de", "ja", "fr") and row.get("en") and source != "xed":
+                    add(("en", f"{source}, parallel"), row["en"])
+    for name in ("emocontext/all", "goemotions/all", "offmychest/all", "dailydialog/all"):
+        with gzip.open(data / "ei" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
+            for row in map(json.loads, stream):
+                add(("en", name.partition("/")[0]), row["text"])
+    return found
+
+
+def chat(texts: list[str]) -> Languages:
+    said = (("c", "ab"[at % 2], text) for at, text in enumerate(texts))
+    return Languages("c", "embedded", Counter(turn_languages(said)))
+
+
+def doubted(found: dict[Key, list[str]], size: int) -> None:
+    counts: dict[Key, tuple[int, int]] = {}
+    for key, texts in found.items():
+        parts = [texts[at : at + size] for at in range(0, len(texts) - size + 1, size)]
+        notes = sum(bool(language_notes([chat(part)])) for part in parts)
+        if parts:
+            counts[key] = (notes, len(parts))
+    for english, title in ((True, "English"), (False, "other languages")):
+        here = {key: each for key, each in counts.items() if (key[0] == "en") == english}
+        notes, chats = (sum(each[at] for each in here.values()) for at in (0, 1))
+        print(f"chats of {size} messages, {title}: {notes:,} of {chats:,} doubted")
+        wrong = {key: n if english else m - n for key, (n, m) in here.items()}
+        worst = sorted((key for key in wrong if wrong[key]), key=lambda key: -wrong[key])[:6]
+        if worst:
+            print("  wrong: " + "; ".join(f"{' '.join(key)} {wrong[key]}" for key in worst))
+
+
+def pieces(found: dict[Key, list[str]]) -> None:
+    """How texts of eight words and more score, each alone."""
+    shares: dict[str, Counter[str]] = defaultdict(Counter)
+    for (language, _), texts in found.items():
+        for text in texts:
+            words = languages._words(text)
+            piece = languages._Piece([0], words, sum(map(languages._amount, words)))
+            if piece.amount >= languages._ALONE:
+                score = piece.score()
+                where = "sure" if score >= languages._SURE else "open"
+                shares["en" if language == "en" else "other"][
+                    "not" if score <= languages._NOT else where
+                ] += 1
+    for language, counts in shares.items():
+        total = counts.total()
+        print(
+            f"texts, {language}: English {counts['sure'] / total:.1%}, open "
+            f"{counts['open'] / total:.1%}, not {counts['not'] / total:.1%} of {total:,}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    options = parser.parse_args()
+    inputs = turn_inputs(open_reading(str(options.data / "realtalk")).reading.corpus)
+    told = turn_languages((each.chat, each.speaker, each.text) for each in inputs)
+    chats: dict[str, Counter[str]] = defaultdict(Counter)
+    for each, language in zip(inputs, told, strict=True):
+        chats[each.chat][language] += 1
+    shares = [Languages(name, "embedded", counts).english or 0.0 for name, counts in chats.items()]
+    print(f"REALTALK: English share of {len(shares)} chats {min(shares):.3f} to {max(shares):.3f}")
+    found = read(options.data)
+    for size in (60, 20, 8):
+        doubted(found, size)
+    pieces(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""docs/results/threads-rows.parquet → docs/results/threads.md.
+
+    python docs/threads_results.py
+
+Every figure of the page is made from the committed rows (docs/threads_rows.py makes those), so
+that page and rows cannot disagree.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from realtalk.metrics.statistics import Estimate
+from realtalk.reproduce.markdown import table as markdown
+from realtalk.threads.comparing import Compared, compare_runs, compare_settings
+from realtalk.threads.published import published_gain
+from realtalk.threads.rows import SCORES
+from realtalk.threads.summaries import SettingScores, summarise
+from realtalk.threads.values import LEAKS
+
+HERE = Path(__file__).parent / "results"
+SENTIMENT = ("accuracy", "positive_f1", "balanced_accuracy", "macro_f1", "mcc")
+IMPACT = ("rmse", "mae", "rmse_log", "mae_log", "spearman")
+COUNTS = "regression (counts only)"
+ALL_SETTINGS = ("p-conv", "p-nonconv", "np-conv", "np-nonconv")
+
+
+class Stored:
+    """The committed rows, by rules, task and predictor."""
+
+    def __init__(self) -> None:
+        frame = pl.read_parquet(HERE / "threads-rows.parquet")
+        self._frames = frame.partition_by("rules", "task", "predictor", as_dict=True)
+        self.counts = json.loads((HERE / "threads-counts.json").read_text("utf-8"))
+
+    def rows(self, rules: str, task: str, predictor: str) -> list[dict[str, Any]]:
+        found = self._frames[rules, task, predictor]
+        return [
+            row | {"key": str(row["reply"]), "user": str(row["user"]), "left_out": (),
+                   "tokens_in": 0, "tokens_out": 0}
+            for row in found.iter_rows(named=True)
+        ]  # fmt: skip
+
+    def scores(self, rules: str, task: str, predictor: str, setting: str) -> SettingScores:
+        summary = summarise(predictor, task, self.rows(rules, task, predictor))  # type: ignore[arg-type]
+        return summary.settings[setting]
+
+    def against(self, task: str, first: str, second: str) -> Compared:
+        """The second predictor against the first, clean, p-conv."""
+        sides = [self.rows("clean", task, name) for name in (first, second)]
+        return compare_runs(sides[0], sides[1], task, (first, second))["p-conv"]  # type: ignore[arg-type]
+
+    def by_setting(self, task: str, predictor: str, first: str, second: str) -> Compared:
+        rows = self.rows("clean", task, predictor)
+        return compare_settings(rows, task, first, second)  # type: ignore[arg-type]
+
+
+def digits(value: float) -> str:
+    shown = (
+        f"{value:.1f}"
+        if abs(value) >= 20
+        else f"{value:.2f}"
+        if abs(value) >= 2
+        else f"{value:.3f}"
+    )
+    return shown.replace("-0.", "-.").removeprefix("0") if abs(value) < 1 else shown
+
+
+def told(one: Estimate) -> str:
+    if one.value is None:
+        return "–"
+    if one.low is None or one.low == one.high:
+        return digits(one.value)
+    return f"{digits(one.value)} [{digits(one.low)}, {digits(one.high)}]"
+
+
+def share(one: Estimate) -> str:
+    assert one.value is not None and one.low is not None and one.high is not None
+    return f"{one.value:+.0%} [{one.low:+.0%}, {one.high:+.0%}]"
+
+
+def change(found: Compared, name: str) -> str:
+    each = found.changes[name]
+    p = "–" if each.p_holm is None else f"{each.p_holm:.3f}".removeprefix("0")
+    return (
+        f"{told(each.difference)} (Holm p = {p})"
+        if p != ".000"
+        else f"{told(each.difference)} (Holm p < .001)"
+    )
+
+
+def predictors(stored: Stored, task: str, names: Sequence[str]) -> str:
+    wanted: list[tuple[str, str, str]] = [("majority", "p-conv", "any")]
+    if task == "sentiment":
+        wanted += [("mean", s, s) for s in ("p-conv", "np-conv")]
+    else:
+        wanted += [("mean", "p-conv", "p-conv"), ("mean (raw)", "p-conv", "p-conv"),
+                   ("mean (median)", "p-conv", "p-conv")]  # fmt: skip
+    wanted += [(who, s, s) for who in (COUNTS, "regression") for s in ALL_SETTINGS]
+    rows = []
+    for who, setting, shown in wanted:
+        overall = stored.scores("clean", task, who, setting).overall
+        rows.append((who, shown, *(told(overall[name]) for name in names)))
+    return markdown(("predictor", "setting", *(SCORES[name].title for name in names)), rows)
+
+
+def leaks(stored: Stored) -> str:
+    rows = []
+    for rules in ("clean", *LEAKS, "released"):
+        setting = "p-nonconv" if rules == "post-always-shown" else "p-conv"
+        impact = stored.scores(rules, "impact", COUNTS, setting)
+        cells = [f"{impact.scored:,}", digits(impact.base_rate or 0)]
+        if rules == "sign-shown":
+            cells += ["not in its prompt", "–"]
+        else:
+            always = stored.scores(
+                rules, "sentiment", "majority", setting if rules != "clean" else "p-conv"
+            ).overall
+            mine = stored.scores(rules, "sentiment", COUNTS, setting).overall
+            cells += [
+                f"{told(always['accuracy'])}, {told(always['positive_f1'])}",
+                told(mine["mcc"]),
+            ]
+        cells += [told(impact.overall["mae_log"]), told(impact.overall["spearman"])]
+        rows.append((rules if setting == "p-conv" else f"{rules}, {setting}", *cells))
+        if rules == "post-always-shown":
+            without = stored.scores("clean", "impact", COUNTS, setting)
+            mcc = stored.scores("clean", "sentiment", COUNTS, setting).overall["mcc"]
+            rows.append((f"clean, {setting}", f"{without.scored:,}", digits(without.base_rate or 0), "as clean",
+                         told(mcc), told(without.overall["mae_log"]), told(without.overall["spearman"])))  # fmt: skip
+    return markdown(
+        (
+            "rules",
+            "replies",
+            "positive",
+            "sentiment: “always yes” accuracy, F1",
+            "MCC",
+            "impact: MAE (log)",
+            "Spearman",
+        ),
+        rows,
+    )
+
+
+def differences(stored: Stored) -> str:
+    pairs = [
+        ("sentiment", "mcc", "majority", "regression"),
+        ("sentiment", "mcc", "mean", "regression"),
+        ("sentiment", "mcc", COUNTS, "regression"),
+        ("impact", "mae_log", "mean", "regression"),
+        ("impact", "mae_log", "mean (median)", "regression"),
+        ("impact", "spearman", COUNTS, "regression"),
+    ]
+    rows = [
+        (
+            task,
+            SCORES[score].title,
+            f"{second} against {first}",
+            change(stored.against(task, first, second), score),
+        )
+        for task, score, first, second in pairs
+    ]
+    settings = [
+        ("sentiment", "mcc", "regression", "p-nonconv", "p-conv"),
+        ("sentiment", "mcc", COUNTS, "p-nonconv", "p-conv"),
+        ("impact", "spearman", "regression", "p-nonconv", "p-conv"),
+        ("impact", "mae_log", "regression", "np-conv", "p-conv"),
+        ("sentiment", "mcc", "mean", "np-conv", "p-conv"),
+    ]
+    rows += [
+        (task, SCORES[score].title, f"{who}: {second} against {first}",
+         change(stored.by_setting(task, who, first, second), score))
+        for task, score, who, first, second in settings
+    ]  # fmt: skip
+    return markdown(("task", "score", "which", "difference"), rows)
+
+
+def page(stored: Stored) -> str:
+    counts = stored.counts["clean, sentiment"]
+    always = stored.scores("clean", "sentiment", "majority", "p-conv")
+    gain = (
+        stored.by_setting("sentiment", "regression", "p-nonconv", "p-conv").changes["mcc"].relative
+    )
+    plain = stored.by_setting("sentiment", COUNTS, "p-nonconv", "p-conv").changes["mcc"].relative
+    impact = (
+        stored.by_setting("impact", "regression", "p-nonconv", "p-conv")
+        .changes["spearman"]
+        .relative
+    )
+    parent = [
+        stored.scores("with-scores", task, "parent", "p-conv").overall
+        for task in ("sentiment", "impact")
+    ]
+    released = stored.scores("released", "impact", "majority", "p-conv").overall["mae_log"]
+    text = (Path(__file__).parent / "threads_page.md").read_text("utf-8")
+    return text.format(
+        test=f"{counts['test']:,}",
+        train=f"{counts['train']:,}",
+        users=f"{always.users:,}",
+        positive=f"{always.base_rate:.1%}",
+        accuracy=told(always.overall["accuracy"]),
+        f1=told(always.overall["positive_f1"]),
+        sentiment=predictors(stored, "sentiment", SENTIMENT),
+        impact=predictors(stored, "impact", IMPACT),
+        differences=differences(stored),
+        paper=f"{published_gain('GPT-4.1', 'mcc'):.0%}",
+        gain=share(gain),
+        plain=share(plain),
+        impact_gain=share(impact),
+        leaks=leaks(stored),
+        parent_mcc=told(parent[0]["mcc"]),
+        parent_mae=told(parent[1]["mae_log"]),
+        released=told(released),
+    )
+
+
+def main() -> None:
+    (HERE / "threads.md").write_text(page(Stored()), "utf-8")
+    sys.stdout.write(f"wrote {HERE / 'threads.md'}\n")
+
+
+if __name__ == "__main__":
+    main()

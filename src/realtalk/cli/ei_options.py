@@ -1,0 +1,203 @@
+"""Options that the commands of `ei` share, what they stand for, and labels made on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from realtalk.cli.options import opened, read_options
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from realtalk.chat import Corpus
+    from realtalk.measures.labels import Labeller
+    from realtalk.measures.languages import Languages
+
+__all__ = [
+    "AsLabelled",
+    "Figures",
+    "Labellable",
+    "Labelled",
+    "Protocol",
+    "label_corpus",
+    "labels_of",
+    "make_labeller",
+    "one_protocol",
+    "warn_of_languages",
+]
+
+_WAYS = ("embedded", "hub", "judge")
+_PROTOCOLS = (
+    "turns: consecutive messages of a speaker joined. paper: the same, and alignment divided by "
+    "all turns, as its §4.3 writes. released: as its code does it, and as its Table 7 was made: "
+    "every message alone, stability within sessions."
+)
+Protocol = Annotated[str, typer.Option("--protocol", metavar="NAME", help=_PROTOCOLS)]
+AsLabelled = Annotated[
+    str | None,
+    typer.Option(
+        "--protocol",
+        metavar="NAME",
+        help=_PROTOCOLS,
+        show_default="as the labels were made, else turns",
+    ),
+]
+Figures = Annotated[
+    Path | None, typer.Option("--figures", metavar="DIR", help="Also draw: PNG, SVG and HTML.")
+]
+Labelled = Annotated[
+    Path, typer.Argument(metavar="LABELS", help="A folder that `realtalk ei PATH` wrote.")
+]
+Labellable = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH",
+        help="A folder that `realtalk ei PATH` wrote, or a corpus, which is labelled first.",
+    ),
+]
+
+
+def label_corpus(
+    corpus: Corpus, labeller: Labeller, protocol: str, out: Path | None = None
+) -> pl.DataFrame:
+    """Labels of a corpus, made now."""
+    from realtalk.cli.printing import progress
+    from realtalk.facets.protocols import rules_of
+    from realtalk.measures.label_files import refuse_other_labels
+    from realtalk.measures.labels import label_frame, turn_inputs
+
+    inputs = turn_inputs(corpus, rules_of(protocol).joined)
+    if out is not None:
+        turns = [(given.chat, len(given.ids)) for given in inputs]
+        refuse_other_labels(out, labeller.name, labeller.version, turns)
+    with progress(f"labelling by {labeller.name}") as advance:
+        labels = labeller.label(inputs, advance)
+    return label_frame(inputs, labels, labeller.name, labeller.version)
+
+
+def warn_of_languages(*sides: Iterable[Languages]) -> None:
+    """Says which chats are not in the language that their labels are for."""
+    from realtalk.cli.printing import warn
+    from realtalk.measures.languages import language_notes
+
+    for line in dict.fromkeys(line for side in sides for line in language_notes(side)):
+        warn(line)
+
+
+def warn_of_learned(corpus: Corpus) -> None:
+    """Says which chats the shipped encoder learned from: its labels of others are worse."""
+    from realtalk.cli.printing import warn
+    from realtalk.encoders.learned import Learned
+
+    known = Learned.of("ei")
+    for chat in corpus.chats:
+        if (name := known.chat(message.text for message in chat.messages)) is not None:
+            warn(
+                f"{chat.id}: in-sample, the encoder learned from {name}; expect less on other chats"
+            )
+
+
+def make_labeller(
+    way: str,
+    models: list[str],
+    prompts: Path | None,
+    ask: str,
+    connections: int,
+    base_url: str | None = None,
+) -> Labeller:
+    """The way of measuring by its name, with what it needs."""
+    from realtalk.errors import RealtalkError
+    from realtalk.registry import suggest
+
+    for option, given, ways in (
+        ("--model", models, ("hub", "judge")),
+        ("--prompts", prompts, ("judge",)),
+        ("--base-url", base_url, ("judge",)),
+    ):
+        if given and way in _WAYS and way not in ways:
+            raise RealtalkError(
+                f"{option} is not for --measures {way}",
+                fix=f"add --measures {' or '.join(ways)}, or leave it out",
+            )
+    if way == "embedded":
+        from realtalk.measures.embedded import EmbeddedLabeller
+
+        return EmbeddedLabeller()
+    if way == "hub":
+        from realtalk.measures.hub import HubLabeller
+        from realtalk.measures.hub_models import parse_models
+
+        return HubLabeller(parse_models(models))
+    if way == "judge":
+        from realtalk.measures.judge import JudgeLabeller
+
+        if len(models) != 1:
+            raise RealtalkError(
+                "the judge needs one model", fix="name it: --model openai/gpt-4o-mini"
+            )
+        wanted = [part.strip() for part in ask.split(",") if part.strip()]
+        return JudgeLabeller(
+            models[0],
+            measures=wanted,
+            prompts=prompts,
+            base_url=base_url,
+            max_connections=connections,
+        )
+    raise suggest("way to measure", way, list(_WAYS))
+
+
+def one_protocol(targets: Iterable[str], asked: str | None) -> str:
+    """The protocol asked for, else the one that the labels remember; "turns" for a corpus."""
+    from realtalk.errors import RealtalkError
+    from realtalk.facets.protocols import rules_of
+    from realtalk.measures.label_files import labels_about
+
+    if asked is not None:
+        return rules_of(asked).name
+    kept = {}
+    for target in targets:
+        about = labels_about(Path(target)) if _has_labels(target) else None
+        if about is not None:
+            kept[about.protocol] = target
+    if len(kept) > 1:
+        (one, first), (other, second), *_ = kept.items()
+        raise RealtalkError(
+            f"{first} was made with the protocol '{one}', {second} with '{other}'",
+            fix="say which is meant: --protocol NAME",
+        )
+    return rules_of(next(iter(kept), "turns")).name
+
+
+def _has_labels(target: str) -> bool:
+    path = Path(target)
+    return (path / "labels.parquet").is_file() or path.suffix == ".parquet"
+
+
+def labels_of(target: str, protocol: str) -> pl.DataFrame:
+    """Labels that are there, or those of a corpus, made now by the embedded encoder."""
+    from realtalk.errors import RealtalkError
+    from realtalk.facets.protocols import rules_of
+    from realtalk.measures.label_files import of_messages, read_labels
+
+    if not _has_labels(target):
+        with opened(target, None, read_options("6h")) as found:
+            labeller = make_labeller("embedded", [], None, "", 1)
+            return label_corpus(found.reading.corpus, labeller, protocol)
+    frame = read_labels(Path(target))
+    if not rules_of(protocol).joined and (frame["message_ids"].list.len() > 1).any():
+        raise RealtalkError(
+            f"these labels are of joined turns, '{protocol}' wants them of messages",
+            where=target,
+            fix=f"make them with: realtalk ei PATH --protocol {protocol} --out DIR",
+        )
+    if rules_of(protocol).joined and of_messages(frame):
+        raise RealtalkError(
+            f"these labels are of single messages, '{protocol}' wants them of joined turns",
+            where=target,
+            fix="add --protocol released, or label again without it",
+        )
+    return frame

@@ -1,0 +1,398 @@
+"""Which texts of Meta's conversations the app wrote by itself, by structure and by words.
+
+    "Ann Berg pinned a message." by Ann Berg, "Bo Lund pinned a message." by Bo Lund
+    → both "notice": one sentence of several people in which only the name differs
+    "Captain set the nickname for Bo to Cook." by Ann Berg   → "notice"; Ann is also called Captain
+    "ann ने अटॅचमेंट पाठवले." by ann, with a post that she shared   → "sent": the app's words for it
+    "ann is late" by ann                                      → None: a message
+
+Newer downloads have no field that tells a notice, and the language is that of whoever asked for the
+download. Four signs need no language: a sender who speaks of themselves by name in the same words
+as others do, an emoji that varies inside a sentence which several send, a text that always goes
+with a reaction of its sender, the same sentence beside every file. What remains is looked up
+in `meta_wording`. What stays uncertain is a message, and is counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from realtalk.corpora.exports.meta_wording import (
+    FIRST_WORDS,
+    SUBJECT,
+    Sort,
+    is_of_anybody,
+    is_particular,
+    sort_of,
+)
+
+__all__ = ["Line", "Thread", "judge"]
+
+_LONGEST = 400  # characters of a notice
+_NEAR = 16  # where the name stands at the latest: "Użytkownik Ann Berg"
+_VARIANTS = 1000  # sentences that end in the same two words; more are no notices
+_MOST_COMPARED = 300_000  # sentences with each other; in the largest real archive 20,000
+_NAMESAKES = 9  # of more nobody can tell who got the nickname
+_MOST_PEOPLE = 500  # whose names are looked for in every sentence; a group has 250
+_ENDS = (".", "。", "।", "։", "።")
+_MANY = 8  # times that a text without names must follow a reaction of its sender
+_SELDOM = 0.25  # of all texts that do, at most
+_EMOJI = re.compile(
+    "[\u2190-\u21ff\u231a-\u23ff\u25aa-\u27bf\u2934-\u2b55\U0001f000-\U0001faff]"
+    "[\ufe0f\u200d\u2640\u2642\u2764\U0001f000-\U0001faff]*"
+)
+_QUOTED = re.compile(r"[\"“„«「『].{1,200}?[\"”“»」』]")
+_NICKNAMED = re.compile(r"set the nickname for (?P<who>.{1,80}?) to (?P<name>.{1,80}?)\.?")
+_VOTED = re.compile(
+    r"(?:voted for|votó por|votou em) .{1,200} (?:in the poll|en la encuesta|na \w+): "
+)
+_OWN_NICKNAME = re.compile(r"set (?:his|her|their) own nickname to (?P<name>.{1,80}?)\.?")
+_NO_NAMES = frozenset(
+    {
+        *("i", "we", "he", "she", "it", "they", "who", "someone", "somebody", "everyone", "nobody"),
+        *("and", "but", "ich", "er", "sie", "wir", "wer", "jemand", "il", "elle", "on", "nous"),
+        *("qui", "yo", "él", "ella", "quien", "quién", "eu", "ele", "ela", "quem", "io", "lui"),
+        *("lei", "chi", "ik", "hij", "zij", "ze", "wie", "iemand", "you", "that", "this"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry: who sent it, and its text."""
+
+    sender: str
+    text: str
+    carries: bool = False  # a file came with it
+    reacted: bool = False  # its sender gave a reaction in the same second
+    near: bool = False  # its sender gave a reaction to a message close by
+
+
+@dataclass(slots=True)
+class Thread:
+    """One conversation with the names of its people."""
+
+    people: tuple[str, ...]
+    lines: list[Line] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Own:
+    """A text in which its sender stands by name: what is before and after the name."""
+
+    before: str
+    after: str
+    full: bool  # by a name of several words
+
+    @property
+    def ended(self) -> bool:
+        return self.after.endswith(_ENDS)
+
+
+def judge(threads: Sequence[Thread]) -> tuple[list[list[Sort | None]], int]:
+    """For every line what it is (None: a message), and how many messages may be notices."""
+    threads = [replace(thread, people=thread.people[:_MOST_PEOPLE]) for thread in threads]
+    found: list[list[Sort | None]] = []
+    own: dict[tuple[int, int], _Own] = {}
+    names = [_Names(thread) for thread in threads]
+    for number, thread in enumerate(threads):
+        known, named = _by_words(thread, names[number])
+        found.append(known)
+        own |= {(number, place): one for place, one in named.items()}
+    uncertain = _by_own_name(threads, own, found, _Tails(threads, own, names))
+    _by_reaction(threads, found)
+    _beside_files(threads, found)
+    return found, uncertain
+
+
+def _candidates(thread: Thread) -> Iterator[tuple[int, Line]]:
+    for place, line in enumerate(thread.lines):
+        if line.text and len(line.text) <= _LONGEST and "\n" not in line.text.strip():
+            yield place, line
+
+
+def _by_words(thread: Thread, names: _Names) -> tuple[list[Sort | None], dict[int, _Own]]:
+    """Sorts by the wordings known, and where a sender stands by name."""
+    sorts: list[Sort | None] = [None] * len(thread.lines)
+    own: dict[int, _Own] = {}
+    for place, line in _candidates(thread):
+        text = line.text.strip()
+        held = names.own(line.sender, text)
+        if held is not None:
+            own[place] = held
+            text = f"{held.before}{SUBJECT}{held.after}"
+        elif text.startswith("You "):
+            text = SUBJECT + text.removeprefix("You")
+        sort = sort_of(text)
+        if sort is None and names.tells_of_another(line.text.strip()):
+            sort = "notice"
+        # What came with a file is the sender's, unless the words are those for a file.
+        sorts[place] = None if line.carries and sort == "notice" else sort
+    return sorts, own
+
+
+class _Names:
+    """Who is called what in one conversation; nicknames are learned from it."""
+
+    def __init__(self, thread: Thread) -> None:
+        self.of: dict[str, set[str]] = {}
+        self._who: dict[str, set[str]] = {}  # the same the other way round
+        for name in (*thread.people, *(line.sender for line in thread.lines)):
+            if name not in self.of:
+                self.of[name] = set()
+                for called in {name, *name.split()[:1]} - {""}:
+                    self._call(name, called)
+        for _, line in _candidates(thread):
+            self._nicknamed(line)
+        self._learn(thread)
+        self.known = frozenset(self._who)
+
+    def _call(self, person: str, name: str) -> None:
+        self.of[person].add(name)
+        self._who.setdefault(name, set()).add(person)
+
+    def _nicknamed(self, line: Line) -> None:
+        if " nickname " not in line.text:
+            return
+        text = line.text.strip()
+        start = text.find("set ")
+        if match := _NICKNAMED.fullmatch(text, start):
+            called = tuple(self._who.get(match["who"], ()))
+            for person in called if len(called) <= _NAMESAKES else ():
+                self._call(person, match["name"])
+        elif (match := _OWN_NICKNAME.fullmatch(text, start)) and line.sender in self.of:
+            self._call(line.sender, match["name"])
+
+    def own(self, sender: str, text: str) -> _Own | None:
+        """Where the sender stands in a text by name, the longest of the names first."""
+        for name in sorted(self.of.get(sender, ()), key=len, reverse=True):
+            place = text.find(name, 0, _NEAR + len(name))
+            if place < 0 or (place and text[place - 1].isalnum()):
+                continue
+            after = text[place + len(name) :]
+            # "Ann's" and "Anna" are not "Ann"; a particle of another script may follow at once.
+            if not after or after[0] in "'’" or (after[0].isalnum() and after[0] < "\u0e00"):
+                continue
+            return _Own(text[:place], after, " " in name and name == sender)
+        return None
+
+    def _learn(self, thread: Thread) -> None:
+        """Learns who stands by an unknown name before sentences of the app alone.
+
+        One such sentence may be a person's ("so Mum named the group this."), two are not, nor is
+        one that tells of a vote or of a nickname for somebody here.
+        """
+        held: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for _, line in _candidates(thread):
+            if not line.carries and (found := self._subject(line)):
+                held[line.sender, found[0]].add(found[1])
+        known = frozenset(self._who)
+        for (sender, subject), rests in held.items():
+            for rest in rests:
+                told = _NICKNAMED.fullmatch(rest)
+                sure = (told and told["who"] in known) or _VOTED.match(rest)
+                if sure or len(rests) > 1:
+                    self._call(sender, subject)
+
+    def _subject(self, line: Line) -> tuple[str, str] | None:
+        """What stands before the words of a notice, and these words."""
+        text = line.text.strip()
+        words = text.split(" ", 7)
+        for count in range(1, min(6, len(words))):
+            if words[count] not in FIRST_WORDS:
+                continue
+            subject, rest = " ".join(words[:count]), " ".join(words[count:])
+            if not is_particular(f"{SUBJECT} {rest}"):
+                continue
+            if not rest.endswith(_ENDS) and ": " not in rest:
+                return None
+            if any(word.lower().strip(",") in _NO_NAMES for word in words[:count]):
+                return None
+            # A person may say of another what the app would say of them.
+            if subject in self._who:
+                return None
+            return subject, rest
+        return None
+
+    def tells_of_another(self, text: str) -> bool:
+        words = text.split(" ", 4)
+        return any(
+            (name := " ".join(words[:count])) in self.known
+            and is_of_anybody(SUBJECT + text[len(name) :])
+            for count in range(1, len(words))
+        )
+
+
+def _plain(text: str, people: Sequence[str]) -> str:
+    """A sentence without what varies in it: other people, quotations, emoji, numbers."""
+    for name in people:
+        if name and name in text:
+            text = text.replace(name, "\ue001")
+    text = _EMOJI.sub("\ue002", _QUOTED.sub("\ue003", text))
+    return re.sub(r"\d+", "0", text).strip()
+
+
+def _by_own_name(
+    threads: Sequence[Thread],
+    own: dict[tuple[int, int], _Own],
+    found: list[list[Sort | None]],
+    others: _Tails,
+) -> int:
+    """Judges sentences in which the senders themselves stand by name; how many stay uncertain."""
+    frames: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    stems: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for (number, place), one in own.items():
+        after = _plain(one.after, threads[number].people)
+        if len(after) < 6:
+            continue
+        frames[one.before, after].append((number, place))
+        words = after.split()
+        if one.full and len(words) > 3 and (one.ended or ": " in after or "\ue003" in after):
+            stems[one.before, " ".join(words[:3])].append((number, place))
+
+    def senders(places: list[tuple[int, int]]) -> int:
+        return len({threads[number].lines[place].sender for number, place in places})
+
+    def take(places: list[tuple[int, int]]) -> None:
+        carried = sum(threads[number].lines[place].carries for number, place in places)
+        sort: Sort = "sent" if 2 * carried >= len(places) else "notice"
+        for number, place in places:
+            here: Sort = "sent" if threads[number].lines[place].carries else sort
+            found[number][place] = found[number][place] or here
+
+    left: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for (before, after), places in frames.items():
+        words = after.split()
+        alike = senders(places) > 1 and (
+            all(own[place].full for place in places)
+            or (len(places) > 2 and after.endswith(_ENDS) and len(words) > 2)
+        )
+        carried = sum(threads[number].lines[place].carries for number, place in places)
+        known = any(found[number][place] for number, place in places)
+        tails = others.of(words) if after.endswith(_ENDS) else []
+        both = {threads[n].lines[p].sender for n, p in (*places, *tails)}
+        if known or alike or (carried > 1 and after.endswith(_ENDS)):
+            take(places)
+            take(tails)
+            others.nicknamed(words)
+        elif len(both) > 1 and len(words) > 2 and len(places) + len(tails) > 2:
+            take([*places, *tails])
+        else:
+            left[before, after] = places
+    for places in stems.values():
+        if senders(places) > 1 and len(places) > 2:
+            take(places)
+    for places in others.nicknames():
+        take(places)
+    return sum(
+        sum(not found[number][place] for number, place in places)
+        for (_, after), places in left.items()
+        if len(places) > 1 and after.endswith(_ENDS)
+    )
+
+
+class _Tails:
+    """Sentences without their sender's name, by how they end: "Du hast einen Anhang gesendet."."""
+
+    def __init__(
+        self,
+        threads: Sequence[Thread],
+        own: dict[tuple[int, int], _Own],
+        names: Sequence[_Names],
+    ) -> None:
+        # By the last two words: what each sender wrote that ends so, and where.
+        self._ends: dict[tuple[str, ...], dict[tuple[int, str, str], list[int]]] = defaultdict(dict)
+        self._threads = threads
+        self._compared = 0
+        self._names = [each.known for each in names]
+        self._heads: dict[tuple[int, str, str], list[tuple[str, int]]] = defaultdict(list)
+        for number, thread in enumerate(threads):
+            for place, line in _candidates(thread):
+                text = line.text.strip()
+                if (number, place) not in own and text.endswith(_ENDS):
+                    plain = _plain(text, thread.people)
+                    held = self._ends[tuple(plain.split()[-2:])]
+                    held.setdefault((number, line.sender, plain), []).append(place)
+
+    def _alike(self, words: list[str]) -> Iterator[tuple[int, str, int, str, list[int]]]:
+        """How many words at the end are the same, what is before them, whose, and where."""
+        held = self._ends.get(tuple(words[-2:]), {})
+        self._compared += len(held)
+        if len(held) > _VARIANTS or self._compared > _MOST_COMPARED:
+            return
+        for (number, sender, text), places in held.items():
+            other = text.split()
+            same = 0
+            while same < min(len(words), len(other)) and words[-1 - same] == other[-1 - same]:
+                same += 1
+            before = " ".join(other[: len(other) - same])
+            if before and before not in self._names[number]:
+                yield same, before, number, sender, places
+
+    def of(self, words: list[str]) -> list[tuple[int, int]]:
+        """Where the owner is told the same: all but the first words are alike, again and again."""
+        found = []
+        for same, before, number, _, places in self._alike(words):
+            carried = any(self._threads[number].lines[place].carries for place in places)
+            if before.split()[0].lower() in _NO_NAMES - {"you"}:
+                continue  # "He sent a photo." is a person's
+            if same >= max(2, len(words) - 1) and len(before.split()) <= 2:
+                found += [(number, place) for place in places if carried or len(places) > 1]
+        return found
+
+    def nicknamed(self, words: list[str]) -> None:
+        """Remembers who may stand by a nickname before the words of a notice."""
+        for same, before, number, sender, places in self._alike(words):
+            if same == len(words) and len(before.split()) <= 4:
+                held = self._heads[number, sender, before]
+                held += [(" ".join(words), place) for place in places]
+
+    def nicknames(self) -> Iterator[list[tuple[int, int]]]:
+        """Where a nickname stands: before the words of several notices, or of one often."""
+        for (number, _, _), held in self._heads.items():
+            if len({words for words, _ in held}) > 1 or len(held) > 2:
+                yield [(number, place) for _, place in held]
+
+
+def _by_reaction(threads: Sequence[Thread], found: list[list[Sort | None]]) -> None:
+    """Notices of reactions: an emoji inside a sentence of several, or in the second of one."""
+    frames: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    every = [line.near for thread in threads for line in thread.lines]
+    seldom = sum(every) <= _SELDOM * len(every)
+    for number, thread in enumerate(threads):
+        for place, line in _candidates(thread):
+            emoji = _EMOJI.findall(line.text)
+            if not line.carries and len(emoji) < 2:
+                frame = _EMOJI.sub("\ue002", line.text).strip()
+                frames[frame].append((number, place, emoji[0] if emoji else ""))
+    for frame, places in frames.items():
+        lines = [threads[number].lines[place] for number, place, _ in places]
+        at_once = sum(line.reacted for line in lines)
+        several = len({line.sender for line in lines}) > 1
+        inside = len(frame.partition("\ue002")[2].split()) > 1 and len(frame.split()) > 3
+        trailing = sum(line.text.endswith(" ") for line in lines) > len(lines) / 2
+        kinds = len({emoji for *_, emoji in places})
+        follows = sum(line.near for line in lines) >= 0.9 * len(lines) and len(lines) >= _MANY
+        if (
+            (seldom and follows and len(frame.split()) > 1)
+            or (at_once > 1 and at_once > 0.6 * len(lines) and len(frame) > 5)
+            or (inside and several and (kinds > 2 or (trailing and len(lines) > 2)))
+        ):
+            for number, place, _ in places:
+                found[number][place] = found[number][place] or "notice"
+
+
+def _beside_files(threads: Sequence[Thread], found: list[list[Sort | None]]) -> None:
+    """One sentence beside many files: the app's words for them."""
+    texts: Counter[tuple[str, str]] = Counter()
+    for thread in threads:
+        texts.update((line.sender, line.text) for line in thread.lines if line.carries)
+    for thread, sorts in zip(threads, found, strict=True):
+        for place, line in _candidates(thread):
+            text = line.text.strip()
+            often = texts[line.sender, line.text] > 2
+            if line.carries and often and text.endswith(_ENDS) and len(text.split()) > 1:
+                sorts[place] = sorts[place] or "sent"

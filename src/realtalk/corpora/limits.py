@@ -1,0 +1,121 @@
+"""How much a file may turn into: bounds in proportion to what lies on disk.
+
+    allowance = Allowance(on_disk=2_900_000, where="export.zip")
+    allowance.note("chat.txt", Measure(...))  → RealtalkError as soon as it has grown too far
+
+What is packed can grow a thousandfold, so it is measured while it is unpacked: its bytes, and the
+marks that begin something to be kept (a line, a cell, a JSON value, a tag), because a mark costs
+far more time and memory than a letter. The same counts hold for plain files, where nothing but
+endless empty lines or objects comes near them. There is a floor, so that a short repetitive chat
+is never refused. Whoever trusts a larger file multiplies all limits with REALTALK_LIMITS=10.
+"""
+
+from __future__ import annotations
+
+import os
+
+from realtalk.errors import RealtalkError
+
+__all__ = [
+    "DEEPEST",
+    "LONGEST_NAME",
+    "MOST_COLUMNS",
+    "MOST_PIPED_BYTES",
+    "Allowance",
+    "Measure",
+    "check_leftovers",
+    "raised",
+]
+
+VARIABLE = "REALTALK_LIMITS"
+
+GROWTH = 20  # unpacked bytes per packed byte; exports are packed 3 to 15 times smaller
+LEAST_BYTES = 32 << 20
+MOST_PIPED_BYTES = 512 << 20  # a pipe is kept in memory, because it is read more than once
+MOST_COLUMNS = 10_000  # of a table
+MOST_LEFTOVERS = 300_000  # in a file of which more is left over than read
+DEEPEST = 1000  # JSON values inside each other
+LONGEST_NAME = 255  # letters of a file's name that messages and leftovers carry along
+
+# What begins something that is kept: how many there may be at least, and how many bytes on disk
+# each must have beyond that. Lines and objects become messages, the others parts of one.
+_LINES, _VALUES = (500_000, 5.0), (5_000_000, 1.0)
+_KINDS: dict[bytes, tuple[int, float]] = {
+    b"\n": (500_000, 4.0),  # a line of an export takes ten bytes and more, also packed
+    b"\r": (500_000, 4.0),
+    b"{": _LINES,
+    b"[": _VALUES,
+    b",": _VALUES,
+    b";": _VALUES,
+    b"|": _VALUES,
+    b"\t": _VALUES,
+    b"<": (2_000_000, 1.7),
+}
+
+
+def raised(limit: int) -> int:
+    """A limit times what the user set; once where that is no number."""
+    try:
+        factor = float(os.environ.get(VARIABLE, "") or 1)
+        return max(1, int(limit * factor)) if factor > 0 else limit
+    except (ValueError, OverflowError):
+        return limit
+
+
+class Measure:
+    """What has come out of one file so far."""
+
+    __slots__ = ("bytes", "marks")
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self.marks = [0] * len(_KINDS)
+
+    def add(self, data: bytes) -> None:
+        self.bytes += len(data)
+        for place, mark in enumerate(_KINDS):
+            self.marks[place] += data.count(mark)
+
+
+class Allowance:
+    """What the files of one archive, or a file alone, may come to."""
+
+    def __init__(self, on_disk: int, where: str) -> None:
+        self._where = where
+        self._most_bytes = raised(max(LEAST_BYTES, GROWTH * on_disk))
+        self._most = [raised(max(least, int(on_disk / each))) for least, each in _KINDS.values()]
+        self._bytes = 0
+        self._marks = [0] * len(_KINDS)
+        self._known: dict[object, tuple[int, list[int]]] = {}
+
+    def note(self, name: object, measure: Measure) -> None:
+        """Counts what is new: a file that is read twice counts once."""
+        size, marks = self._known.get(name, (0, [0] * len(_KINDS)))
+        if measure.bytes <= size:
+            return
+        self._bytes += measure.bytes - size
+        for place, count in enumerate(measure.marks):
+            self._marks[place] += count - marks[place]
+        self._known[name] = measure.bytes, list(measure.marks)
+        if self._bytes > self._most_bytes:
+            self._refuse(f"more than {self._most_bytes / 1e6:,.0f} MB when it is unpacked")
+        for count, most in zip(self._marks, self._most, strict=True):
+            if count > most:
+                self._refuse(f"more than {most:,} lines or values")
+
+    def _refuse(self, what: str) -> None:
+        raise RealtalkError(
+            f"holds {what}, which is out of proportion to its size",
+            where=self._where,
+            fix=f"if you trust it, set {VARIABLE}=10",
+        )
+
+
+def check_leftovers(left: int, taken: int, where: str) -> None:
+    """Refuses a file of which hardly anything can be read, before it fills the memory."""
+    if left > max(raised(MOST_LEFTOVERS), taken):
+        raise RealtalkError(
+            f"{left:,} entries are no messages, more than are",
+            where=where,
+            fix="check that this is the format you mean",
+        )

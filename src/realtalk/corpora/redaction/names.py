@@ -1,0 +1,331 @@
+"""Whom a word names: a speaker's names in every shape in which a chat may hold them.
+
+    names = Names()
+    names.add("Mara Lund", "Person1")
+    names.find("Marának")   → (Found(0, 7, "Person1"),)        names.find("marathon") → ()
+    names.find("hiMara")    → (Found(2, 6, "Person1"),)        names.find("maralund") → whole
+    names.add("王小明", "Person2")
+    names.find("我和小明去")  → (Found(2, 4, "Person2"),)
+
+A part of a name counts from two graphemes on, in any case and script; one grapheme is a name
+only where it is the whole name and the whole word. In scripts with spaces a name begins a word and
+may have an ending (`inflection`), in the others it may stand anywhere. An everyday word that is a
+name ("will") is sure with a capital only; the place it stands at decides otherwise (`places`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import regex
+
+from realtalk.chat import is_nobody
+from realtalk.corpora.redaction.folding import (
+    DIGITS,
+    TOKEN,
+    fold,
+    fold_word,
+    graphemes,
+    mapped,
+    parts,
+    pieces,
+    spelled_out,
+)
+from realtalk.corpora.redaction.inflection import ends, is_listed, stems, without_prefix
+from realtalk.corpora.redaction.standins import STAND_IN
+from realtalk.corpora.redaction.unspaced import run_forms
+from realtalk.corpora.redaction.words import EVERYDAY, LINKS, NO_FORM, TITLES
+
+__all__ = ["Found", "Names", "names_held", "squashed"]
+
+_Held = TypeVar("_Held")
+_SAME = re.compile(r"(.)\1+")
+_DRAWN_OUT = re.compile(r"(.)\1\1")
+_WORDLIKE = r"[\p{Alphabetic}\p{M}\p{Nd}]"
+_USER_NAME = regex.compile(r"^\S*(?:[\d_.]|\p{Ll}\p{Lu})\S*$")
+_DIGITS_OF_A_NUMBER = 5
+_LONGEST_SHORT = 16  # signs of a short form, and
+_LONGEST_END = 16  # of what is glued to a name
+_SAME_PHONE = 8  # digits from the end: the country and the first nought are often left out
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a person's name lies; `sure` is False for an everyday word in small letters."""
+
+    start: int
+    end: int
+    person: str
+    sure: bool = True
+
+
+def squashed(text: str) -> str:
+    """Letters and digits only: how a name looks as a handle, or a number as digits."""
+    return "".join(sign for sign in fold(text) if sign.isalnum())
+
+
+def names_held(names: Iterable[str]) -> Iterator[str]:
+    """The names and their parts, folded: what no stand-in may hold."""
+    for name in names:
+        if STAND_IN.fullmatch(name) or is_nobody(name) or _is_number(name):
+            continue
+        yield fold(name)
+        found = parts(name)
+        if not _is_user_name(name, found):
+            for part in found:
+                if graphemes(part) > 1 and not (len(found) > 1 and _is_no_name(part)):
+                    yield fold(part)
+
+
+def _is_user_name(name: str, found: list[str]) -> bool:
+    return len(found) > 1 and _USER_NAME.match(name) is not None
+
+
+def _is_no_name(part: str) -> bool:
+    """Whether a part of a longer name says nothing by itself: "Dr", "de"."""
+    key = fold_word(part)
+    return key in TITLES or (key in LINKS and not _is_capital(part))
+
+
+def _digits(text: str) -> str:
+    return "".join(sign for sign in text.translate(DIGITS) if sign.isdecimal())
+
+
+def _is_number(name: str) -> bool:
+    """Whether a name is a phone number: people who are in nobody's address book."""
+    return len(_digits(name)) >= _DIGITS_OF_A_NUMBER and not parts(name)
+
+
+@dataclass(slots=True)
+class Names:
+    """Names and the persons they mean; the first to have a name keeps it."""
+
+    capitals_only: bool = False  # for names that were only guessed
+    words: dict[str, tuple[str, bool]] = field(default_factory=dict)  # person; an everyday word?
+    squashed: dict[str, str] = field(default_factory=dict)
+    titled: dict[str, list[str]] = field(default_factory=dict)  # a person's names with a title
+    _stems: dict[str, list[tuple[str, str, bool]]] = field(default_factory=dict)
+    _short: dict[str, str] = field(default_factory=dict)
+    _drawn_out: dict[str, str] = field(default_factory=dict)
+    _runs: dict[str, str] = field(default_factory=dict)
+    _signs: dict[str, str] = field(default_factory=dict)  # names that are no words: "🦊", "A.J."
+    _phones: dict[str, str] = field(default_factory=dict)
+    nobody: set[str] = field(default_factory=set)  # words that were looked at and name nobody
+    _seen: dict[str, tuple[Found, ...]] = field(default_factory=dict)
+    _patterns: dict[str, regex.Pattern[str] | None] = field(default_factory=dict)
+
+    def add(self, name: str, person: str, *, own: bool = True) -> None:
+        """A name and its parts. `own`: of this chat, where the parts of a user name are names too.
+
+        Elsewhere the words of "the_cat_lady" count only with a capital: of a thousand user
+        names there would be little left of a language.
+        """
+        if STAND_IN.fullmatch(name) or is_nobody(name):
+            return
+        self.nobody.clear()
+        self._seen.clear()
+        self._patterns.clear()
+        if _is_number(name):
+            digits = _digits(name)
+            self.squashed.setdefault(digits, person)
+            self._phones.setdefault(digits[-_SAME_PHONE:], person)
+            return
+        found = parts(name.partition("@")[0] if "@" in name[1:] else name)
+        user = _is_user_name(name, found)
+        if graphemes(squashed(name)) > 1:
+            self.squashed.setdefault(squashed(name), person)
+        named = False
+        for part in found:
+            if any(sign.isdigit() for sign in part):
+                self.squashed.setdefault(squashed(part), person)
+                named = True
+            elif TOKEN.match(part).lastgroup == "run":
+                named |= self._add_run(part, person, whole=len(found) == 1)
+            elif len(found) == 1:
+                named |= self.add_word(part, person, short=True)
+            elif graphemes(part) > 1 and not _is_no_name(part):
+                # A part of "throw_away99" may be a word: only its capital makes it a name.
+                word = user and not (own and fold_word(part) not in NO_FORM)
+                named |= self.add_word(part, person, short=not user, everyday=word)
+            elif graphemes(part) > 1:
+                self.titled.setdefault(person, []).append(name.casefold())
+        self._add_joined(found, person)
+        if not named:
+            self._add_sign(name.strip(), person)
+
+    def add_word(
+        self, part: str, person: str, *, short: bool = False, everyday: bool = False
+    ) -> bool:
+        """One word, and what is made of it; `everyday`: only as it is and with a capital."""
+        for key in {fold_word(part), fold_word(spelled_out(part))}:
+            one = len(key) == 1 and is_listed(key)
+            self.words.setdefault(key, (person, everyday or one or key in EVERYDAY))
+            if len(key) < 2:
+                continue
+            self._drawn_out.setdefault(_SAME.sub(r"\1", key), key)
+            few = graphemes(part) <= 2
+            if not everyday:
+                for stem, kind in stems(key):
+                    self._stems.setdefault(stem, []).append((person, kind, few))
+            # Of a name in small letters, which may be any word, three letters are too few.
+            first = 2 if _is_capital(part) else 4
+            for end in range(first, min(len(key), _LONGEST_SHORT)) if short else ():
+                self._short.setdefault(key[:end], person)
+        return True
+
+    def _add_joined(self, found: list[str], person: str) -> None:
+        """As in handles and tags: "maralund", "LundMara", "minhkhai", "mlund"."""
+        if not 1 < len(found) < 6:
+            return
+        made = {
+            "".join(found[i:j]) for i in range(len(found)) for j in range(i + 2, len(found) + 1)
+        }
+        made.add("".join(reversed(found)))
+        if len(found[-1]) > 2:
+            made.add(found[0][0] + found[-1])
+        for word in made:
+            for key in {fold_word(word), fold_word(spelled_out(word))}:
+                if len(key) > 3 and key not in NO_FORM:
+                    self.words.setdefault(key, (person, False))
+                    self._drawn_out.setdefault(_SAME.sub(r"\1", key), key)
+        if all(TOKEN.match(part).lastgroup == "run" for part in found):
+            self._runs.setdefault(fold("".join(found)), person)
+            self._runs.setdefault(fold("".join(reversed(found))), person)
+
+    def _add_run(self, part: str, person: str, *, whole: bool) -> bool:
+        if graphemes(part) > 1:
+            for form in run_forms(fold(part)):
+                self._runs.setdefault(form, person)
+            return True
+        for form in run_forms(fold(part), whole=False):
+            self._runs.setdefault(form, person)
+        if whole:
+            self._signs.setdefault(fold(part), person)
+        return whole
+
+    def _add_sign(self, name: str, person: str) -> None:
+        key = fold(name)
+        if not key or (len(key) == 1 and key.isdigit()):
+            return
+        self._signs.setdefault(key, person)
+        letters = squashed(name)
+        if len(letters) > 1 and letters.isalpha():
+            self.words.setdefault(fold_word(letters), (person, letters in EVERYDAY))
+
+    def phones(self, text: str) -> Iterator[Found]:
+        """Who is known by a phone number, with or without its country: "IMG_0170_1234567"."""
+        if not self._phones:
+            return
+        pattern = self._patterns.get("phones")
+        if pattern is None:
+            ends = "|".join(r"[\W_]{0,3}".join(last) for last in self._phones)
+            # Before the last digits there may be some more, and after them none.
+            pattern = regex.compile(
+                rf"(?<!\d)[+(]{{0,2}}(?:\d[\W_]{{0,3}}){{0,8}}?(?:{ends})(?!\d)"
+            )
+            self._patterns["phones"] = pattern
+        for match in pattern.finditer(text.translate(DIGITS)):
+            person = self._phones[_digits(match[0])[-_SAME_PHONE:]]
+            yield Found(match.start(), match.end(), person)
+
+    def find(self, token: str) -> tuple[Found, ...]:
+        """The names in a word, or in a run of a script without spaces."""
+        found = self._seen.get(token)
+        if found is None:
+            found = self._seen[token] = tuple(self._find(token))
+            if not found:
+                self.nobody.add(token)
+        return found
+
+    def _find(self, token: str) -> Iterator[Found]:
+        match = None if token.isascii() else TOKEN.match(token)
+        if match is not None and match.lastgroup == "run":
+            yield from self.matches("runs", token)
+            return
+        done = 0
+        for start, end in pieces(token):
+            if end - start == 1 and len(token) > 1:
+                continue  # "AClass" is not about A
+            if start >= done and (meant := self._person(token[start:end])):
+                yield Found(start, end, *meant)
+                done = end
+
+    def _person(self, word: str) -> tuple[str, bool] | None:
+        key, capital = fold_word(word), _is_capital(word)
+        if not key or (self.capitals_only and not capital):
+            return None
+        if known := self.words.get(key):
+            # "A" begins sentences, and "I" is everybody.
+            return known[0], not known[1] or (capital and (len(key) > 1 or key not in EVERYDAY))
+        bases = [key, *without_prefix(key)]
+        for base in bases[1:]:
+            if len(base) > 1 and (known := self.words.get(base)):
+                return known[0], True
+        if key in NO_FORM:
+            # "Marks Hund": the whole name with its commonest ending is rather the name.
+            known = self.words.get(key[:-1]) if key[-1] == "s" and len(key) > 3 else None
+            return (known[0], not known[1]) if known and key not in EVERYDAY else None
+        if _DRAWN_OUT.search(key) or (len(key) > 3 and key[-1] == key[-2]):
+            drawn = _SAME.sub(r"\1", key)
+            if (whole := self._drawn_out.get(drawn)) is not None:
+                person, everyday = self.words[whole]
+                return person, capital or not everyday
+            key = drawn
+        for base in bases:
+            for cut in range(len(base) - 1, max(0, len(base) - _LONGEST_END), -1):
+                for person, kind, few in self._stems.get(base[:cut], ()):
+                    if ends(base[:cut], kind, base[cut:], few=few):
+                        return person, True
+        # "Al" and "Jo" with a capital only, and not as "AL".
+        if len(key) > 2 or (len(word) == 2 and word.istitle()):
+            short = self._short.get(key)
+            return None if short is None else (short, True)
+        return None
+
+    def matches(self, which: str, text: str) -> Iterator[Found]:
+        """Names that are found anywhere: `runs`, `signs` that are no words, or `inside` a tag."""
+        pattern = self._pattern(which)
+        if pattern is None or not pattern.search(fold(text)):
+            return
+        folded, places = mapped(text)
+        known = self._runs if which == "runs" else self._signs
+        for match in pattern.finditer(folded):
+            person = self.words[match[0]][0] if which == "inside" else known[match[0]]
+            yield Found(places[match.start()][0], places[match.end() - 1][1], person)
+
+    def _pattern(self, which: str) -> regex.Pattern[str] | None:
+        if which not in self._patterns:
+            if which == "inside":
+                found = [
+                    regex.escape(key)
+                    for key, (_, everyday) in _longest(self.words)
+                    if len(key) > 3 and not everyday
+                ]
+            elif which == "signs":
+                found = [_bounded(key) for key, _ in _longest(self._signs)]
+            else:
+                found = [regex.escape(key) for key, _ in _longest(self._runs)]
+            self._patterns[which] = regex.compile("|".join(found)) if found else None
+        return self._patterns[which]
+
+
+def _longest(known: dict[str, _Held]) -> list[tuple[str, _Held]]:
+    return sorted(known.items(), key=lambda entry: -len(entry[0]))
+
+
+def _bounded(key: str) -> str:
+    """A name that is no word, where it stands by itself: "A.J.", "42"; an emoji anywhere."""
+    whole: str = regex.escape(key)
+    if regex.fullmatch(r"\p{P}+", key):
+        return rf"(?<!\S){whole}(?!\S)"
+    before = rf"(?<!{_WORDLIKE})" if regex.match(_WORDLIKE, key) else ""
+    after = rf"(?!{_WORDLIKE})" if regex.match(_WORDLIKE, key[-1]) else ""
+    return before + whole + after
+
+
+def _is_capital(word: str) -> bool:
+    """Whether a word begins with a capital; scripts without any have nothing but."""
+    return not word[0].islower()

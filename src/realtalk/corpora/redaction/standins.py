@@ -1,0 +1,77 @@
+"""What stands in a text where something was taken out, the same for the same thing.
+
+    made = StandIns(avoid=["mara", "theo"])
+    made.make("Person", "Mara Lund")      → "Person1"
+    made.make("phone", "0170 1234567")    → "<phone-1>"
+    StandIns(avoid=["link"]).make("link", "https://x.example")   → "<l-1>"
+
+A stand-in holds no speaker's name: where somebody is called Link or Son, one letter stands for
+the kind ("<l-1>", "X_1"), and a number that is somebody's name is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+__all__ = ["STAND_IN", "STAND_IN_SHAPE", "StandIns", "kind_of"]
+
+_KINDS = ("phone", "email", "link", "address", "number", "file")
+# How each kind is written, and how where that holds a speaker's name.
+_SHAPES = {
+    "Person": ("Person{}", "X_{}"),
+    "handle": ("@handle{}", "@h_{}"),
+    **{kind: (f"<{kind}-{{}}>", f"<{kind[0]}-{{}}>") for kind in _KINDS},
+}
+_BRACKETS = "|".join((*_KINDS, *(kind[0] for kind in _KINDS)))
+STAND_IN = re.compile(rf"<({_BRACKETS})-(\d+)>|@(handle|h_)(\d+)|@?(Person|X_)(\d+)")
+STAND_IN_SHAPE = rf"<(?:{_BRACKETS})-\d+>|@(?:handle|h_)\d+|@?(?:Person|X_)\d+"  # without groups
+_KIND_OF = {"handle": "handle", "h_": "handle", "Person": "Person", "X_": "Person"} | {
+    written: kind for kind in _KINDS for written in (kind, kind[0])
+}
+
+
+class StandIns:
+    """Gives every thing its stand-in, and remembers for which."""
+
+    def __init__(self, avoid: Iterable[str] = ()) -> None:
+        """`avoid`: folded names and parts of names that no stand-in may hold."""
+        held = frozenset(avoid)
+        self._given: dict[tuple[str, str], str] = {}
+        self._next: dict[str, int] = {}
+        self._names = held
+        self._shapes = {
+            kind: plain if not any(name in plain.lower() for name in held) else letter
+            for kind, (plain, letter) in _SHAPES.items()
+        }
+        self.originals: dict[str, dict[str, None]] = {}
+
+    def reserve(self, text: str) -> None:
+        """Numbers that a text already uses are not given again."""
+        for match in STAND_IN.finditer(text):
+            kind, number = kind_of(match[0]), int(match[2] or match[4] or match[6])
+            self._next[kind] = max(self._next.get(kind, 1), number + 1)
+
+    def make(self, kind: str, original: str, key: str | None = None) -> str:
+        if STAND_IN.fullmatch(original):
+            return original
+        known = (kind, unicodedata.normalize("NFC", original).casefold() if key is None else key)
+        if known not in self._given:
+            number = self._next.get(kind, 1)
+            while str(number) in self._names:
+                number += 1
+            self._next[kind] = number + 1
+            self._given[known] = self._shapes[kind].format(number)
+        self.note(self._given[known], original)
+        return self._given[known]
+
+    def note(self, stand_in: str, original: str) -> None:
+        self.originals.setdefault(stand_in, {})[original] = None
+
+
+def kind_of(stand_in: str) -> str:
+    """Which kind of thing a stand-in stands for."""
+    found = STAND_IN.fullmatch(stand_in)
+    assert found is not None
+    return _KIND_OF[found[1] or found[3] or found[5]]

@@ -1,0 +1,96 @@
+"""What an item's body must hold so that every page, comparison and file can show it.
+
+    flaw("event", {"text": "Mara moves."})       → "no session"
+    dumped("event", {"text": "Mara moves."})     raises; what cannot be read back is never stored
+    whole("event", {"text": "Mara moves."}, earlier)  → the same with what it lacks from `earlier`
+
+Everything that is stored goes through `dumped`. `whole` is for files that were written before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import orjson
+
+from realtalk.errors import RealtalkError
+
+__all__ = ["dumped", "flaw", "loaded", "whole"]
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+# What a body cannot do without: how it must be, and what stands for it where nobody knows it.
+_NEEDED: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], Any]]] = {
+    "event": {
+        "session": (_number, 0),
+        "speaker": (_text, ""),
+        "text": (_text, ""),
+        "date": (_text, ""),
+    },
+    "question": {
+        "text": (_text, ""),
+        "answer": (lambda value: value is None or isinstance(value, str), ""),
+        "category": (_text, ""),
+        "evidence": (_texts, []),
+    },
+}
+_BEYOND = {"extra": _text, "stated": _texts, "unresolved": _texts}
+
+
+def flaw(kind: str, body: Any) -> str | None:
+    """What is wrong with a body, without its words; None where all is well."""
+    if kind not in _NEEDED or not isinstance(body, dict):
+        return "not an annotation"
+    for name, (fits, _) in _NEEDED[kind].items():
+        if name not in body:
+            return f"no {name}"
+        if not fits(body[name]):
+            return f"no proper {name}"
+    for name, fits in _BEYOND.items():
+        if name in body and not fits(body[name]):
+            return f"no proper {name}"
+    return None
+
+
+def dumped(kind: str, body: Mapping[str, Any]) -> str:
+    """A body as it is stored, or an error where it could not be read back."""
+    wrong = flaw(kind, body)
+    if wrong is not None:
+        raise RealtalkError(f"the {kind} cannot be kept ({wrong})")
+    try:
+        return orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode()
+    except TypeError as error:  # half of a pair of surrogates, or a number beyond 64 bits
+        raise RealtalkError(f"the {kind} holds what is no text") from error
+
+
+def loaded(stored: Any) -> Any:
+    """What was stored; None where it is not JSON."""
+    try:
+        return orjson.loads(stored)
+    except (ValueError, TypeError):
+        return None
+
+
+def whole(kind: str, body: Any, earlier: Iterable[Any]) -> dict[str, Any]:
+    """A body with what it lacks: from the first earlier one that has it, else left open."""
+    given = body if isinstance(body, dict) else {}
+    sources = [given, *(each for each in earlier if isinstance(each, dict))]
+    made = {
+        name: value for name, value in given.items() if name not in _BEYOND or _BEYOND[name](value)
+    }
+    for name, (fits, unknown) in _NEEDED[kind].items():
+        found = (each[name] for each in sources if name in each and fits(each[name]))
+        made[name] = next(found, unknown)
+    return made

@@ -1,0 +1,235 @@
+"""The rows of a file of annotations: items as they are, and every change that made them so.
+
+    rows = Rows(connection, path)
+    with rows.changing():                      one transaction; nothing is half done
+        rows.insert(Item(…), request, step)    → a row of `item`, and one of `edit`
+        rows.update(item, {…}, request=…)      → Item(version + 1)
+
+`store` says what a change means; here is how it is written. A body that could not be read back is
+refused, whoever sends it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from realtalk.errors import RealtalkError
+from realtalk.studio.bodies import dumped
+from realtalk.studio.troubles import Unknown, Unsaved
+from realtalk.studio.values import Body, Item
+
+__all__ = ["Rows"]
+
+_TYPED = frozenset({"text", "answer", "date"})
+_BURST = 6.0  # seconds
+_COLUMNS = "id, chat, kind, author, version, body, conflict_of, taken_from, deleted"
+
+
+class Rows:
+    """Reads and writes rows. Safe for several threads."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.connection = connection
+        self.lock = threading.RLock()
+        self._path = path
+        self._file = _identity(path)
+
+    @contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """All of a change, or nothing of it."""
+        with self.lock:
+            # SQLite would go on writing into a file that nobody will find again.
+            if _identity(self._path) != self._file:
+                raise Unsaved(
+                    "was moved, removed or replaced; nothing can be saved",
+                    503,
+                    where=self._path.name,
+                    fix="put the file back, or start the studio again",
+                )
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+                self.connection.execute("COMMIT")
+            except BaseException:
+                # A commit that a full disk stopped is still open; some failures end it themselves.
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+
+    def items(self, chat: str, author: str | None, kind: str | None) -> list[Item]:
+        """What is there, oldest first."""
+        with self.lock:
+            rows = self.connection.execute(
+                f"SELECT {_COLUMNS} FROM item WHERE chat = ? AND NOT deleted"  # noqa: S608
+                " AND (?2 IS NULL OR author = ?2) AND (?3 IS NULL OR kind = ?3) ORDER BY place",
+                (chat, author, kind),
+            ).fetchall()
+        return [_item(row) for row in rows]
+
+    def item(self, id_: str) -> Item:
+        with self.lock:
+            row = self.connection.execute(
+                f"SELECT {_COLUMNS} FROM item WHERE id = ?",  # noqa: S608
+                (id_,),
+            ).fetchone()
+        if row is None:
+            raise Unknown("no such item")
+        return _item(row)
+
+    def requested(self, request: str) -> Item | None:
+        """What a request of this name has done already."""
+        row = self.connection.execute(
+            "SELECT item FROM edit WHERE request = ?", (request,)
+        ).fetchone()
+        return self.item(row[0]) if row else None
+
+    def seen(self, current: Item, version: int) -> Body | None:
+        """The body as it was at a version; None where that version is not known.
+
+        A page may know more versions than the file: an older copy of it was put back.
+        """
+        if version == current.version:
+            return current.body
+        row = self.connection.execute(
+            "SELECT after FROM edit WHERE item = ? AND version = ? ORDER BY number DESC LIMIT 1",
+            (current.id, version),
+        ).fetchone()
+        return dict(orjson.loads(row[0])) if row and row[0] else None
+
+    def insert(
+        self, item: Item, request: str | None, step: str | None, state: str = "done"
+    ) -> None:
+        self.connection.execute(
+            "INSERT INTO item (id, chat, kind, author, version, body, conflict_of, taken_from)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(item.id, item.chat, item.kind, item.author, item.version),
+                *(dumped(item.kind, item.body), item.conflict_of, item.taken_from),
+            ),
+        )
+        self._log(item, None, item.body, request, step, state)
+
+    def update(
+        self,
+        item: Item,
+        body: Body | None,
+        *,
+        request: str | None = None,
+        step: str | None = None,
+        logged: bool = True,
+    ) -> Item:
+        """A new version; a body of None removes the item, which keeps its last words."""
+        self.connection.execute(
+            "UPDATE item SET version = version + 1, body = ?, deleted = ? WHERE id = ?",
+            (dumped(item.kind, item.body if body is None else body), body is None, item.id),
+        )
+        new = self.item(item.id)
+        before = None if item.deleted else item.body
+        self._log(new, before, body, request, step, "done" if logged else "kept")
+        return new
+
+    def _log(
+        self,
+        item: Item,
+        before: Body | None,
+        after: Body | None,
+        request: str | None,
+        step: str | None,
+        state: str,
+    ) -> None:
+        if state == "done":  # a new change ends what could be redone
+            self.connection.execute(
+                "UPDATE edit SET state = 'kept' WHERE chat = ? AND author = ? AND state = 'undone'",
+                (item.chat, item.author),
+            )
+        self.connection.execute(
+            "INSERT INTO edit (item, chat, author, version, before, after, step, state, request)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(item.id, item.chat, item.author, item.version),
+                *(each and dumped(item.kind, each) for each in (before, after)),
+                *(step or secrets.token_hex(8), state, request),
+            ),
+        )
+
+    # Steps of undo
+
+    def burst(self, item: Item, names: set[str]) -> str | None:
+        """The step that a change goes on with: a few seconds of typing are undone at once."""
+        row = self.connection.execute(
+            "SELECT item, step, before, after, request, julianday('now') - julianday(at) FROM edit"
+            " WHERE chat = ? AND author = ? AND state = 'done' ORDER BY number DESC LIMIT 1",
+            (item.chat, item.author),
+        ).fetchone()
+        if row is None or row[0] != item.id or not names <= _TYPED or 86_400 * row[5] >= _BURST:
+            return None
+        before, after = (None if each is None else orjson.loads(each) for each in row[2:4])
+        if after is None:
+            return None
+        if before is None:  # begun by typing into a new card; copies and second versions stand
+            if not row[4] or item.conflict_of or item.taken_from:
+                return None
+            before = {name: "" for name in _TYPED if not after.get(name)}
+            after = {name: after[name] for name in _TYPED if name in after}
+        same = {name for name in after if after[name] != before.get(name)} == names
+        return row[1] if same else None
+
+    def last_step(self, chat: str, author: str, state: str) -> str | None:
+        # What was undone first is redone last: the oldest of the undone comes next.
+        row = self.connection.execute(
+            "SELECT step FROM edit WHERE chat = ? AND author = ? AND state = ?"
+            " ORDER BY number * ? LIMIT 1",
+            (chat, author, state, -1 if state == "done" else 1),
+        ).fetchone()
+        return row[0] if row else None
+
+    def turn_back(self, chat: str, author: str, state: str, new_state: str) -> list[Item]:
+        """The last step that was done is undone, or the other way around."""
+        with self.changing() as connection:
+            step = self.last_step(chat, author, state)
+            if step is None:
+                return []
+            back = state == "done"
+            rows = connection.execute(
+                "SELECT item, before, after FROM edit WHERE step = ? AND state = ?"
+                " ORDER BY number * ?",
+                (step, state, -1 if back else 1),
+            ).fetchall()
+            changed = []
+            for id_, before, after in rows:
+                was, becomes = (after, before) if back else (before, after)
+                current = self.item(id_)
+                present = None if current.deleted else current.body
+                if present != (orjson.loads(was) if was else None):
+                    raise RealtalkError("was changed since", where=f"item {id_}")
+                body = orjson.loads(becomes) if becomes else None
+                changed.append(self.update(current, body, logged=False))
+            connection.execute(
+                "UPDATE edit SET state = ? WHERE step = ? AND state = ?", (new_state, step, state)
+            )
+            return changed
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file it is, whatever it holds; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _item(row: Sequence[Any]) -> Item:
+    id_, chat, kind, author, version, body, conflict_of, taken_from, deleted = row
+    return Item(
+        *(id_, chat, kind, author, version, orjson.loads(body)),
+        *(conflict_of, taken_from, bool(deleted)),
+    )

@@ -1,0 +1,252 @@
+"""Every command that asks a model, against a server that misbehaves and then recovers."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from judge_server import Call, JudgeServer, Reply
+from model_faults import FAULTS, NO_REPLY, raw_answer
+from realtalk.models import asking
+
+pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+]
+
+MODEL = "openai-api/local/tiny"
+EMPATHY = '{"emotional_reaction": 1, "interpretation": 0, "exploration": 2}'
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("REALTALK_RETRIES", "0")
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    monkeypatch.setattr(asking, "_heard", set())
+    chat = [{"speaker": "AB"[n % 2], "text": f"word number {n}", "session": 1} for n in range(6)]
+    two = [
+        {"chat": which, "speaker": f"A{which}"[n % 2], "text": f"{which} says {n}", "session": 1}
+        for which in "BC"
+        for n in range(16)
+    ]
+    for name, rows in (("chat", chat), ("two", two)):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)) + "\n", "utf-8")
+    yield
+    gc.collect()  # here, where the engine's warnings are silenced
+
+
+def notes(_: Call) -> str:
+    return '{"notes": [{"fact": "They met at the lake.", "messages": [1]}]}'
+
+
+def well(call: Call) -> str:
+    """An answer that every command can use."""
+    prompt = call.prompt
+    if '"notes"' in prompt:
+        return notes(call)
+    if "how much empathy" in prompt[:200]:
+        return EMPATHY
+    if "CORRECT" in prompt:
+        return "CORRECT"
+    if "positive or negative" in prompt:
+        return "positive"
+    return "True" if "<turn>" in prompt else "well then"
+
+
+PROBE = ("probe", "sample", "--memory", "recent", "--budget", "300", "--limit", "6")
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "probe": (*PROBE, "--model", MODEL),
+    "persona": ("persona", "simulate", "two.jsonl", "-s", "A", "--limit", "6", "--model", MODEL),
+    "threads": (
+        *("threads", "run", "sample-threads", "--setting", "p-conv", "--limit", "6"),
+        *("--model", MODEL),
+    ),
+    "ei": ("ei", "chat.jsonl", "--measures", "judge", "--model", MODEL, "--ask", "reflective"),
+}
+TABLES = {"probe": "rows", "persona": "rows", "threads": "rows", "ei": "labels"}
+
+
+@pytest.fixture
+def started(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Runs a command against a server: (status, stderr, its table)."""
+
+    def start(server: JudgeServer, name: str, *more: str) -> tuple[int, str, pl.DataFrame | None]:
+        monkeypatch.setenv("LOCAL_BASE_URL", server.url)
+        status, _, err = run(*COMMANDS[name], "--out", f"{name}-out", *more)
+        table = tmp_path / f"{name}-out" / f"{TABLES[name]}.parquet"
+        return status, err, pl.read_parquet(table) if table.is_file() else None
+
+    return start
+
+
+def reasons(frame: pl.DataFrame | None) -> list[str | None]:
+    assert frame is not None and frame.height == 6
+    if frame.schema["unscored"] == pl.String():
+        return frame["unscored"].to_list()
+    return [
+        next((each["reason"] for each in row if each["reason"] != "not asked"), None)
+        for row in frame["unscored"].to_list()
+    ]
+
+
+@pytest.mark.parametrize("fault", ["lone surrogate", "nothing", "web page"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_fault_costs_one_row_and_is_asked_again(
+    started: Callable[..., Any], command: str, fault: str
+) -> None:
+    hit: set[str] = set()
+
+    def rule(call: Call) -> str | Reply:
+        # A judge's prompt comes again with a reminder behind it.
+        if not hit or any(call.prompt.startswith(each) for each in hit):
+            hit.add(call.prompt)
+            return FAULTS[fault].rule(call)
+        return well(call)
+
+    with JudgeServer(rule) as server:
+        options = () if command in {"persona", "threads"} else ("--connections", "1")
+        status, err, frame = started(server, command, *options)
+        assert status == 0, err
+        wrong = [reason for reason in reasons(frame) if reason is not None]
+        answered = FAULTS[fault].reason is None and command in {"probe", "persona"}
+        assert len(wrong) == (0 if answered else 1), wrong
+        server.rule = well
+        before = len(server.calls)
+        again = ("--fresh",) if command != "ei" and fault == "nothing" else ()
+        status, err, frame = started(server, command, *options, *again)
+        assert status == 0, err
+        assert reasons(frame) == [None] * 6
+        assert len(server.calls) - before == len(wrong)  # and nothing else
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_run_that_scored_nothing_says_so(started: Callable[..., Any], command: str) -> None:
+    with JudgeServer(lambda _: Reply(status=400)) as server:
+        status, err, frame = started(server, command)
+    assert status == 1
+    assert err.splitlines()[-1] == "error: nothing was scored: provider error (400)"
+    assert reasons(frame) == ["provider error (400)"] * 6
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_another_server_is_another_run(
+    started: Callable[..., Any], command: str, tmp_path: Path
+) -> None:
+    with JudgeServer(well) as first, JudgeServer(well) as second:
+        assert started(first, command)[0] == 0
+        status, err, _ = started(second, command)
+        assert status == 2 and not second.calls
+        assert err.count("\n") == 1 and first.url in err and second.url in err
+        assert started(first, command)[0] == 0
+
+
+def test_no_key_of_an_address_is_written(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with JudgeServer(well) as server:
+        secret = server.url.replace("http://", "http://me:hunter2@") + "?key=hunter2"
+        monkeypatch.setenv("LOCAL_BASE_URL", secret)
+        for name in ("probe", "persona", "threads"):
+            run(*COMMANDS[name], "--out", name)
+            told = (tmp_path / name / "run.json").read_text("utf-8")
+            assert "hunter2" not in told and server.url in told
+        # What an earlier version wrote down does not keep its run from going on.
+        path = tmp_path / "probe" / "run.json"
+        path.write_text(path.read_text("utf-8").replace(server.url, secret), "utf-8")
+        err = run(*COMMANDS["probe"], "--out", "probe")[2]
+        assert "other settings" not in err and "hunter2" not in err + path.read_text("utf-8")
+
+
+def test_a_judge_that_fails_is_asked_again(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judging = (*PROBE, "--judge", MODEL, "--out", "judged")
+    with JudgeServer(lambda _: Reply(status=400)) as server:
+        monkeypatch.setenv("LOCAL_BASE_URL", server.url)
+        status, _, err = run(*judging)
+        assert status == 1
+        assert err.splitlines()[-1] == "error: nothing was scored: provider error (400)"
+        answered = pl.read_parquet(tmp_path / "judged" / "judgements.parquet").height
+        assert answered == len(server.calls) > 6
+        server.rule = well
+        assert run(*judging)[0] == 0
+        frame = pl.read_parquet(tmp_path / "judged" / "judgements.parquet")
+        assert frame["right"].to_list() == [1.0] * answered
+        assert run(*judging)[0] == 0
+        assert len(server.calls) == 2 * answered
+        with JudgeServer(well) as other:
+            monkeypatch.setenv("LOCAL_BASE_URL", other.url)
+            status, _, err = run(*judging)
+            assert (status, len(other.calls)) == (2, 0)
+            assert "judged at another address there" in err and err.count("\n") == 1
+
+
+def test_notes_that_failed_are_taken_again(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words: tuple[str, ...] = ("probe", "sample", "--memory", "notes", "--set", f"model={MODEL}")
+    words += ("--limit", "6", "--budget", "300", "--model", MODEL, "--out", "noted")
+    bad: set[str] = set()
+
+    def rule(call: Call) -> str | Reply:
+        if '"notes"' in call.prompt and (not bad or call.prompt in bad):
+            bad.add(call.prompt)
+            return Reply(status=400)
+        return well(call)
+
+    with JudgeServer(rule) as server:
+        monkeypatch.setenv("LOCAL_BASE_URL", server.url)
+        status, _, err = run(*words)
+        assert status == 0 and "not remembered: 1 sessions (provider error (400))" in err
+        before = len(server.calls)
+        assert run(*words)[0] == 0
+        assert len(server.calls) == before + 1  # the notes alone: the questions are the same
+        lines = (tmp_path / "noted" / "rows.jsonl").read_bytes().count(b"\n")
+        assert lines == 6
+        server.rule = well
+        status, _, err = run(*words)
+        assert status == 0 and "not remembered" not in err
+        asked = len(server.calls)
+        assert asked > before + 2  # what they are shown is another context now
+        assert run(*words)[0] == 0 and len(server.calls) == asked
+        # A chat without a single note costs its own questions.
+        chat = "Chat_1_Mara_Theo"
+        server.rule = lambda call: (
+            Reply(status=400) if '"notes"' in call.prompt and "Theo" in call.prompt else well(call)
+        )
+        monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "other"))
+        status, _, err = run(*words[:-1], "again")
+        frame = pl.read_parquet(tmp_path / "again" / "rows.parquet")
+        lost = frame.filter(pl.col("chat") == chat)
+        assert status == 0, err
+        assert set(lost["unscored"]) == {"no session could be noted (provider error (400))"}
+        assert lost["any@budget"].null_count() == lost.height  # unscored is never zero
+        assert frame.filter(pl.col("chat") != chat)["unscored"].null_count() > 0
+
+
+def test_values_come_back_as_they_were_written(started: Callable[..., Any], tmp_path: Path) -> None:
+    """Halves of characters, controls and marks in answers: JSONL, Parquet and JSON agree."""
+    odd = "no \ud83d way\x00 \x1b[31mred\N{GRINNING FACE}"
+    with JudgeServer(lambda _: raw_answer(odd)) as server:
+        status, err, frame = started(server, "probe", "--json")
+    assert status == 0, err
+    assert frame is not None
+    mark = "\N{REPLACEMENT CHARACTER}"
+    assert set(frame["answer"]) == {f"no {mark} way{mark} {mark}[31mred\N{GRINNING FACE}"}
+    lines = (tmp_path / "probe-out" / "rows.jsonl").read_text("utf-8").splitlines()
+    assert {json.loads(line)["answer"] for line in lines} == set(frame["answer"])
+
+
+def test_a_captive_portal_is_named(started: Callable[..., Any]) -> None:
+    with JudgeServer(FAULTS["web page"].rule) as server:
+        status, err, _ = started(server, "probe")
+    assert status == 1 and err.splitlines()[-1] == f"error: nothing was scored: {NO_REPLY}"

@@ -1,0 +1,133 @@
+"""Where commands write: never into a folder of something else; and the examples in the docs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WRITERS = {
+    "probe": ("probe", "sample", "--reader", "none", "--limit", "2"),
+    "score": ("probe", "score", "sample", "answers.jsonl"),
+    "probe sweep": ("probe", "sweep", "sample", "--memories", "recent", "--limit", "2"),
+    "persona": ("persona", "simulate", "sample", "-s", "Mara", "--simulator", "constant"),
+    "persona sweep": (
+        *("persona", "sweep", "sample", "-s", "Mara", "--simulator", "constant"),
+        *("--sessions", "1"),
+    ),
+    "threads": ("threads", "run", "sample-threads", "--predictor", "majority", "--limit", "5"),
+    "ei": ("ei", "sample"),
+}
+
+
+def listed(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("writer", WRITERS)
+def test_nothing_is_written_into_something_else(
+    run: Any, tmp_path: Path, writer: str, fresh: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if fresh and writer == "ei":
+        pytest.skip("ei has no --fresh")
+    monkeypatch.setattr("realtalk.measures.embedded.EmbeddedLabeller.label", _not_labelled)
+    answer = '{"chat": "Chat_1_Mara_Theo", "id": "Q1", "answer": "no"}\n'
+    (tmp_path / "answers.jsonl").write_text(answer, "utf-8")
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "to-mara.txt").write_text("mine", "utf-8")
+    assert run("read", "sample", "--out", "corpus")[0] == 0
+    more = ["--fresh"] if fresh else []
+    for place, what in (("corpus", "corpus"), ("letters", "to-mara.txt")):
+        before = listed(tmp_path / place)
+        status, _, err = run(*WRITERS[writer], "--out", place, *more)
+        assert status == 2 and err.startswith(f"error: {place}: holds "), err
+        assert what in err and err.count("\n") == 1
+        assert listed(tmp_path / place) == before
+
+
+def _not_labelled(*_: Any, **__: Any) -> Any:
+    raise AssertionError("the folder is looked at before anything is labelled")
+
+
+def test_a_report_replaces_pages_only(run: Any, tmp_path: Path) -> None:
+    assert run("read", "sample", "--out", "corpus")[0] == 0
+    (tmp_path / "mine.txt").write_text("mine", "utf-8")
+    status, _, err = run("report", "corpus", "--out", "mine.txt")
+    assert status == 2 and "mine.txt: is a file, but no page" in err
+    assert (tmp_path / "mine.txt").read_text("utf-8") == "mine"
+    before = listed(tmp_path / "corpus")
+    status, _, err = run("report", "corpus", "--out", "corpus/report.html")
+    assert status == 2 and "corpus: holds a stored corpus" in err
+    assert listed(tmp_path / "corpus") == before
+    for _ in range(2):
+        assert run("report", "corpus", "--out", "page.html")[0] == 0
+
+
+def test_reading_again_spares_what_lies_beside_a_corpus(run: Any, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert run("read", "sample", "--out", "corpus")[0] == 0
+    (tmp_path / "corpus" / "notes.txt").write_text("mine", "utf-8")
+    status, _, err = run("read", "sample", "--out", "corpus")
+    assert status == 2 and "corpus: holds notes.txt beside its corpus" in err
+    assert (tmp_path / "corpus" / "notes.txt").read_text("utf-8") == "mine"
+
+
+def test_an_adapter_goes_into_a_folder_of_its_own(tmp_path: Path) -> None:
+    from realtalk.corpora.writing import refuse_strangers
+    from realtalk.errors import RealtalkError
+    from realtalk.persona.tuning import ADAPTER, SETTINGS
+
+    marks = (SETTINGS, ADAPTER, "adapter", "checkpoint-*")
+    refuse_strangers(tmp_path / "new", "an adapter", *marks)
+    (tmp_path / ".DS_Store").touch()
+    refuse_strangers(tmp_path, "an adapter", *marks)
+    (tmp_path / "run.json").touch()
+    with pytest.raises(RealtalkError, match="holds a run: not a folder for an adapter"):
+        refuse_strangers(tmp_path, "an adapter", *marks)
+    (tmp_path / "run.json").unlink()
+    (tmp_path / "checkpoint-000004").mkdir()
+    (tmp_path / "notes.txt").touch()
+    refuse_strangers(tmp_path, "an adapter", *marks)
+
+
+def commands(document: str) -> list[list[str]]:
+    """Every realtalk command in a document's shell blocks, as words."""
+    found = []
+    text = (ROOT / document).read_text("utf-8")
+    for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            if words and words[0] == "realtalk":
+                found.append(words[1:])
+    return found
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/guide.md"])
+def test_examples_can_be_run_one_after_another(document: str) -> None:
+    """No two different commands of a document write into one folder."""
+    wrote: dict[str, list[str]] = {}
+    for words in commands(document):
+        for option, place in pairwise(words):
+            if option in ("--out", "-o"):
+                other = wrote.setdefault(place, words)
+                assert other == words, (other, words)
+    assert len(wrote) >= 4
+
+
+def test_no_two_kinds_of_examples_share_a_folder() -> None:
+    """In the help: what one command wrote there, another would refuse."""
+    text = (ROOT / "docs" / "reference.md").read_text("utf-8")
+    wrote: dict[str, str] = {}
+    for line in re.findall(r"^\s*(realtalk .+)$", re.sub(r"\\\n\s*", " ", text), re.MULTILINE):
+        words = shlex.split(line)
+        kind = " ".join(words[1 : 3 if words[2] in ("sweep", "tune", "contexts", "turns") else 2])
+        for option, place in pairwise(words):
+            if option in ("--out", "-o"):
+                assert wrote.setdefault(place, kind) == kind, line
+    assert len(wrote) >= 10

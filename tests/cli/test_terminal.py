@@ -1,0 +1,244 @@
+"""Whatever people, chats, files and archive members are called, it only shows in a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shlex
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from realtalk.chat import Chat, Corpus
+from realtalk.cli import main as command
+from realtalk.cli.main import app
+from realtalk.corpora.formats import FORMATS
+from realtalk.corpora.opening import open_reading
+
+# A window's title, a link, a blinking background, C1's own escape, backspaces, a line of its own,
+# an override and an isolate that turn the line around, and what rich takes for markup or emoji.
+STEERING = (
+    "\x1b]0;owned\x07\x1b]8;;http://evil.example\x1b\\\x1b[41;5m\x9b41;5m\x08\x08\rforged\n"
+    "\u202e\u2066[blink][link=http://evil.example]:bomb:"
+)
+FORBIDDEN = ("\x1b]", "\x1b[41;5m", "\x9b", "\x08", "\x07", "\u202e", "\u2066", "💣")
+ONCE = "--labels labels --simulator constant --limit 1"
+OWN = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # the colours and bars of our own tables
+
+
+def hostile(corpus: Corpus) -> Corpus:
+    """A corpus in which every name and every text tries."""
+
+    def renamed(chat: Chat) -> Chat:
+        names = {name: f"{name}{STEERING}" for name in chat.speakers}
+        return replace(
+            chat,
+            id=f"{chat.id}{STEERING}",
+            speakers=tuple(names.values()),
+            sessions=tuple(
+                replace(
+                    session,
+                    messages=tuple(
+                        replace(m, speaker=names[m.speaker], text=f"{m.text} {STEERING}")
+                        for m in session.messages
+                    ),
+                )
+                for session in chat.sessions
+            ),
+            events=tuple(
+                replace(e, speaker=names.get(e.speaker or ""), text=f"{e.text}{STEERING}")
+                for e in chat.events
+            ),
+            questions=tuple(
+                replace(q, category=f"{q.category}{STEERING}", unresolved=(STEERING,))
+                for q in chat.questions[:6]
+            ),
+            aliases=tuple(
+                replace(a, name=STEERING, speaker=names[a.speaker]) for a in chat.aliases
+            ),
+        )
+
+    return replace(corpus, name=STEERING, chats=tuple(map(renamed, corpus.chats)))
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a hostile chat, hostile threads and a damaged archive, all ill named."""
+    folder = tmp_path_factory.mktemp("terminal")
+    write = FORMATS["jsonl"].write
+    assert write is not None
+    talk = open_reading("sample").reading.corpus
+    short = tuple(replace(chat, sessions=chat.sessions[:5]) for chat in talk.chats)
+    write(hostile(replace(talk, chats=short)), folder / "talk.jsonl")
+    threads = json.loads(
+        (files("realtalk.corpora") / "samples/sample-threads/threads.json").read_text("utf-8")
+    )
+    spelled = json.dumps(threads)
+    for author in list(threads)[:20]:
+        spelled = spelled.replace(json.dumps(author), json.dumps(f"{author}{STEERING}"))
+    (folder / "threads.json").write_text(spelled, "utf-8")
+    named = STEERING.replace("/", "")
+    chat = "12/01/2024, 22:07 - Mara: hi\n13/01/2024, 22:07 - Theo: x\nno header\n"
+    (folder / f"{named}.txt").write_text(f"12/01/2024\n{chat}", "utf-8")
+    with zipfile.ZipFile(folder / f"{named}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in (1, 2):
+            archive.writestr(f"{number}{named}.txt", f"odd\n{chat * 50}")
+    broken = bytearray((folder / f"{named}.zip").read_bytes())
+    at = broken.index(named.encode()[-12:]) + 20
+    broken[at : at + 9] = b"\xff" * 9
+    (folder / f"broken {named}.zip").write_bytes(bytes(broken))
+    return folder
+
+
+def calls() -> list[tuple[str, ...]]:
+    """Calls of every command that works on chats; HERE stands for the folder."""
+    named = STEERING.replace("/", "")
+    talk, threads = "HERE/talk.jsonl", "HERE/threads.json"
+    return [
+        ("read", talk, "--out", "corpus"),
+        ("read", talk, "--out", "corpus", "--json"),
+        ("read", f"HERE/{named}.txt", "--out", "text"),
+        ("read", f"HERE/{named}.zip", "--out", "packed"),
+        ("read", f"HERE/broken {named}.zip", "--out", "nothing"),
+        ("read", f"HERE/{named}.zip", "--out", "nothing", "--format", "telegram"),
+        ("read", STEERING, "too much", STEERING),
+        ("read", talk, "--out", "corpus", "--format", STEERING),
+        ("export", talk, "--to", "csv", "--out", "csv"),
+        ("check", talk),
+        ("check", talk, "--all"),
+        ("check", talk, "--guidelines", "--all"),
+        ("redact", talk, "--out", "shared"),
+        ("stats", talk),
+        ("stats", talk, "--json"),
+        ("ei", talk, "--measures", "hub", "--out", "labels"),
+        ("ei", "agree", "labels", "labels"),
+        ("ei", "consistency", "labels"),
+        ("ei", "compare", "labels", "labels"),
+        ("probe", talk, "--reader", "none", "--memory", "recent", "--out", "probed"),
+        ("probe", "rescore", "probed"),
+        ("probe", "contexts", talk, "--memory", "recent", "--out", "contexts.jsonl"),
+        ("probe", "score", talk, "HERE/none.jsonl"),
+        ("probe", "compare", "probed", "probed"),
+        (
+            "probe",
+            "sweep",
+            talk,
+            *shlex.split("--memories recent --budgets 500 --limit 2 -o swept"),
+        ),
+        ("persona", "turns", talk, "--labels", "labels"),
+        ("persona", "simulate", talk, *shlex.split(f"{ONCE} --out persona")),
+        ("persona", "table", "persona"),
+        ("persona", "compare", "persona", "persona"),
+        ("persona", "sweep", talk, *shlex.split(f"{ONCE} --sessions 1 --out psweep")),
+        ("persona", "share", "persona", "--out", "given"),
+        ("threads", "samples", threads),
+        ("threads", "samples", threads, "--task", "impact", "--show", "1"),
+        ("threads", "run", threads, *shlex.split("-t sentiment -p majority --out thread")),
+        ("threads", "table", "thread"),
+        ("threads", "compare", "thread"),
+        ("report", "corpus", "probed", "--out", "page.html"),
+        ("cache", "list", "--cache", "HERE"),
+        ("cache", "clear", "--cache", "HERE", "--yes"),
+        ("data", "list", "--cache", "HERE"),
+        ("models", "list", "--cache", "HERE"),
+    ]
+
+
+# They print no name of a chat, or fetch, train, serve, or take minutes.
+ELSEWHERE = {"data get", "models get", "persona tune", "studio", "reproduce", "demo", "ei label"}
+ELSEWHERE |= {"models card"}
+ELSEWHERE |= {"probe run"}  # called without its name above
+
+
+def commands(group: Any = None, before: str = "") -> Iterator[str]:
+    group = group or typer.main.get_command(app)
+    for name, each in group.commands.items():
+        if hasattr(each, "commands"):
+            yield from commands(each, f"{before}{name} ")
+        else:
+            yield f"{before}{name}"
+
+
+def test_every_command_is_called() -> None:
+    called = {" ".join(words[:2]) for words in calls()} | {words[0] for words in calls()}
+    assert set(commands()) - called == ELSEWHERE
+
+
+def call(words: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = [word.replace("HERE", str(here)) for word in words]
+    monkeypatch.setattr(sys, "argv", ["realtalk", *named])
+    try:
+        command.main()
+    except SystemExit as stop:
+        assert stop.code in (0, 1, 2, None)
+
+
+def told(output: str, *, terminal: bool) -> None:
+    plain = OWN.sub("", output.replace("\x1b[41;5m", "HIT")) if terminal else output
+    for sign in (*FORBIDDEN, *(() if terminal else ("\r", "\x1b"))):
+        assert sign not in output, f"{sign!r} reached it"
+    assert "\x1b" not in plain
+    assert "HIT" not in plain
+
+
+def test_a_pipe_gets_no_control_character(
+    places: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(places)
+    seen = ""
+    for words in calls():
+        call(words, places, monkeypatch)
+        caught = capsys.readouterr()
+        assert "Traceback" not in caught.err, words
+        told(caught.out + caught.err, terminal=False)
+        seen += caught.out + caught.err
+    # They are shown as what they are, and nothing of them is markup.
+    assert "\\x1b]0;owned\\x07" in seen
+    assert "\\u202e" in seen
+    assert "[blink]" in seen
+
+
+def test_a_terminal_gets_no_control_character(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same through a pseudo-terminal, where there are colours and progress bars.
+
+    In the same folder: the longer runs are resumed.
+    """
+    monkeypatch.chdir(places)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    ours, theirs = pty.openpty()
+    pieces: list[bytes] = []
+
+    def listen() -> None:
+        try:
+            while piece := os.read(ours, 1 << 16):
+                pieces.append(piece)
+        except OSError:
+            pass  # the other end is closed
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    with open(theirs, "w", encoding="utf-8", errors="backslashreplace", closefd=False) as screen:
+        monkeypatch.setattr(sys, "stdout", screen)
+        monkeypatch.setattr(sys, "stderr", screen)
+        for words in calls():
+            call(words, places, monkeypatch)
+        screen.flush()
+    os.close(theirs)
+    listener.join(20)
+    os.close(ours)
+    output = b"".join(pieces).decode("utf-8", "replace").replace("\r\n", "\n")
+    assert "\x1b[" in output  # it was taken for a terminal
+    told(output, terminal=True)
+    assert "\\x1b]0;owned" in output

@@ -1,0 +1,133 @@
+"""Files that try to take all time or memory of whoever reads them, in any size.
+
+RAW["deep lists"](400_000)            → b"[[[[..." of that many bytes
+TALK["many speakers"](7)              → the eighth message of such a chat
+packed({"chat.txt": lines}, path)     → a zip whose parts come out of a generator, at any length
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from written_chats import Said
+
+__all__ = ["LONG", "RAW", "TALK", "packed", "repeated"]
+
+_DAY = 86_400
+_LAST = 200_000_000_000  # seconds after the start: the year 8361
+_HEAD = b"12/07/2017, 22:35 - Mara: hi\n"
+
+
+def repeated(unit: bytes, size: int, before: bytes = b"", after: bytes = b"") -> bytes:
+    return before + unit * ((size - len(before) - len(after)) // len(unit)) + after
+
+
+def _raw(
+    unit: bytes, before: bytes = b"", after: bytes = b"", *endings: str
+) -> tuple[Callable[[int], bytes], tuple[str, ...]]:
+    return lambda size: repeated(unit, size, before, after), endings
+
+
+_PAGE = b'<html><div class="page_wrap"><div class="from_name">'
+_BUBBLE = (
+    b'<html><div class="page_wrap"><div class="message default" id="m1">'
+    b'<div class="from_name">A</div><div class="text">'
+)
+_COLUMNS = b"speaker,text,time\n"
+_SHEET = "xlsx"
+
+# What repeats, what stands before and after it, and as which files it is read.
+_CONTENTS = {
+    "deep lists": _raw(b"[", b"", b"", "json", "jsonl", "txt", "md", "html", "csv", _SHEET),
+    "deep objects": _raw(b'{"a":', b"", b"", "json", "jsonl"),
+    "deep and closed": (lambda size: b"[" * (size // 2) + b"]" * (size // 2), ("json", "jsonl")),
+    "deep messages": _raw(b'{"messages":[', b"", b"", "json"),
+    "deep replies": _raw(b'{"title":"x","comments":[{"body":"x","replies":[', b"", b"", "json"),
+    "deep elements": _raw(b'{"elements":[', b'[{"ts":"1","type":"message","blocks":[', b"", "json"),
+    "empty lists": _raw(b"[],", b"[", b"0]", "json"),
+    "empty objects": _raw(b"{},", b"[", b"0]", "json"),
+    "small objects": _raw(b'{"":0},', b"[", b"0]", "json"),
+    "numbers": _raw(b"1,", b"[", b"0]", "json"),
+    "no messages": _raw(b"1,", b'{"messages":[', b"0]}", "json"),
+    "empty messages": _raw(b"{},", b'{"messages":[', b"0]}", "json"),
+    "many chats": _raw(
+        b'{"messages":[0]},', b'{"about":"telegram","chats":{"list":[', b"0]}}", "json"
+    ),
+    "one digit": _raw(b"9", b'[{"ts":', b"}]", "json"),
+    "one string": _raw(b"x", b'"', b'"', "json", "jsonl"),
+    "keys": (lambda size: _keys(size), ("json", "jsonl")),
+    "quotes": _raw(b'"', b"", b"", "json", "jsonl", "csv", "txt"),
+    "backslashes": _raw(b"\\", b'{"a":"', b'"}', "json", "jsonl"),
+    "lines of objects": _raw(b"{}\n", b"", b"", "jsonl", "json"),
+    "lines of nothing": _raw(b"\n", b"", b"", "jsonl", "csv", "txt", "md", "json"),
+    "returns": _raw(b"\r", b"", b"", "jsonl", "csv", "txt", "md"),
+    "zeros": _raw(b"\0", b"", b"", "json", "jsonl", "csv", "txt", "md", "html", _SHEET),
+    "spaces": _raw(b" ", b"", b"", "json", "csv", "txt", "md", "html"),
+    "columns": _raw(b",", b"", b"", "csv"),
+    "named columns": _raw(b"text,", b"speaker,", b"\nx,y", "csv"),
+    "short rows": _raw(b"a\n", _COLUMNS, b"", "csv"),
+    "rows": _raw(b"a,b,1\n", _COLUMNS, b"", "csv"),
+    "wide row": _raw(b"a,", _COLUMNS, b"", "csv"),
+    "semicolons": _raw(b";", b"", b"", "csv"),
+    "tags": _raw(b"<div>", _PAGE, b"", "html"),
+    "tags closed": _raw(b"</b>", _BUBBLE + b"<b>" * 150, b"", "html"),
+    "comments": _raw(b"<!--", _BUBBLE, b"", "html"),
+    "brackets": _raw(b"<", _BUBBLE, b"", "html"),
+    "attributes": _raw(b' a="', _BUBBLE + b"<a", b"", "html"),
+    "breaks": _raw(b"<br>", _BUBBLE, b"", "html"),
+    "links": _raw(b'<a href="http://x">y</a>', _BUBBLE, b"", "html"),
+    "entities": _raw(b"9", _BUBBLE + b"&#", b";", "html"),
+    "marks": _raw("\u200e".encode(), b"12/07/2017" + "\u200e".encode(), b"", "txt"),
+    "marks in lines": _raw(("1.1.1" + "\u200e" * 500 + "\n").encode(), _HEAD, b"", "txt"),
+    "spaces in lines": _raw(b"12/07/2017" + b" " * 500 + b"x\n", _HEAD, b"", "txt"),
+    "long line": _raw(b"x", _HEAD, b"", "txt", "md", "csv", "jsonl"),
+    "headers": _raw(_HEAD, b"", b"", "txt"),
+    "invalid text": _raw(b"\xff\xfe\xc3(", _HEAD, b"", "txt", "csv", "md", "json"),
+    "wide text": (
+        lambda size: "12/07/2017, 22:35 - M: x\n".encode("utf-16") * (size // 50),
+        ("txt",),
+    ),
+}
+
+
+def _keys(size: int) -> bytes:
+    return b"{" + b",".join(b'"k%d":0' % number for number in range(size // 12)) + b"}"
+
+
+RAW: dict[str, tuple[Callable[[int], bytes], tuple[str, ...]]] = dict(_CONTENTS)
+
+# One message after another; `write` of any form makes files of them.
+TALK: dict[str, Callable[[int], Said]] = {
+    "plain": lambda i: Said(f"p{i % 2}", i * 60, f"hello there {i}"),
+    "many speakers": lambda i: Said(f"Ann{i} B", i * 60, "I'm Kate, and so on."),
+    "many sessions": lambda i: Said(f"p{i % 2}", min(i * _DAY, _LAST), "x"),
+    "many chats": lambda i: Said(f"p{i % 2}", i * 60, "x", chat=f"chat {i}"),
+    "one id": lambda i: Said(f"p{i % 2}", i * 60, "x", id="D1:1"),
+    "one moment": lambda i: Said(f"p{i % 2}", 0, "x"),
+    "backwards": lambda i: Said(f"p{i % 2}", 10**9 - i * 60, "x"),
+    "answers to itself": lambda i: Said(f"p{i % 2}", i * 60, "x", reply=i, id=f"i{i}"),
+    "names in texts": lambda i: Said(f"Ann Be{i} C", i * 60, f"hey Be{i}, my name is Zo{i}e"),
+    "own names": lambda i: Said(f"Ann B{i}", i * 60, f"Ann B{i} did w{i} some thing here."),
+    "nicknames": lambda i: Said(f"Ann B{i}", i * 60, f"Ann B{i} set the nickname for Ann to C{i}."),
+    "polls": lambda i: Said(f"p{i}", i * 60, f"p{i} voted for {'a in the poll: ' * 20}{i}."),
+}
+
+# One message that is as long as the file, of these.
+LONG = {
+    **{sign: sign for sign in '[<(@"\\,:+.>*_~`1aé\u200e\u0301\t\n '},
+    **{sign: sign for sign in ("a ", "a.", "<@", "<a:", "()", "[](media/", "I'm Kate. ")},
+    **{sign: sign for sign in ("\n> x", "\n(- a", "http://", "www.", "x@a.", "Aa", "D1:1-D1:999,")},
+    "spaces and D": " " * 50 + "D",
+}
+
+
+def packed(parts: Mapping[str, Iterable[bytes]], path: Path) -> Path:
+    """A zip of parts that need not fit into memory."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for name, pieces in parts.items():
+            with archive.open(name, "w", force_zip64=True) as stream:
+                for piece in pieces:
+                    stream.write(piece)
+    return path

@@ -1,0 +1,204 @@
+"""Whatever a provider sends costs the prompt that it was sent for, and nothing bad is kept."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from judge_server import Call, JudgeServer, Reply, completion
+from model_faults import FAULTS, PAGE, raw_answer
+from realtalk.errors import RealtalkError
+from realtalk.models import asking
+from realtalk.models.asking import Asked, Prompt, ask
+from realtalk.models.replies import is_blank, readable
+
+pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
+    monkeypatch.setattr(asking, "_heard", set())
+    yield
+    gc.collect()  # here, where the engine's warnings are silenced
+
+
+def asked(server: JudgeServer, cache: Path, **options: Any) -> Asked:
+    given: dict[str, Any] = {"timeout": 20, "retries": 0, "connections": 1}
+    return Asked("openai-api/local/tiny", base_url=server.url, cache=cache, **(given | options))
+
+
+def replies(server: JudgeServer, cache: Path, *texts: str, **options: Any) -> dict[str, Any]:
+    found: dict[str, asking.Reply] = {}
+    prompts = [Prompt(text, lambda text=text: text) for text in texts]  # type: ignore[misc]
+    ask(prompts, asked(server, cache, **options), found.__setitem__)
+    assert set(found) == set(texts)
+    return found
+
+
+def good(call: Call) -> str:
+    return f"an answer to {call.prompt}"
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_costs_its_own_prompt(name: str, tmp_path: Path) -> None:
+    fault = FAULTS[name]
+
+    def rule(call: Call) -> str | Reply:
+        return fault.rule(call) if call.prompt == "second" else good(call)
+
+    slow = {"hang", "drip"}
+    with JudgeServer(rule) as server:
+        found = replies(
+            server, tmp_path, "first", "second", "third", timeout=1 if name in slow else 20
+        )
+        assert found["first"].text == "an answer to first"
+        assert found["third"].text == "an answer to third"
+        hit = found["second"]
+        assert hit.reason == (fault.reason or "")
+        assert (hit.text is None) == (fault.reason is not None)
+        orjson.dumps([hit.text, hit.reason, hit.tokens_in, hit.tokens_out])  # every file holds it
+        kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+        assert len(kept) == 2 + (fault.reason is None)
+        sent = len(server.calls)
+        # Nothing bad was kept: the same question is asked again, of a server that is well.
+        server.rule = good
+        again = replies(server, tmp_path, "first", "second", "third")
+    assert len(server.calls) == sent + (fault.reason is not None)
+    wanted = hit.text if fault.reason is None else "an answer to second"
+    assert (again["second"].text, again["second"].reason) == (wanted, "")
+
+
+def test_a_page_of_a_captive_portal_is_waited_for(tmp_path: Path) -> None:
+    def rule(call: Call) -> str | Reply:
+        return Reply(raw=PAGE, content_type="text/html") if call.times < 2 else good(call)
+
+    with JudgeServer(rule) as server:
+        assert replies(server, tmp_path, "one")["one"].text == "an answer to one"
+        assert len(server.calls) == 3
+
+
+@pytest.mark.parametrize("name", ["hang", "drip"])
+def test_a_hang_is_tried_again_and_then_given_up(name: str, tmp_path: Path) -> None:
+    with JudgeServer(FAULTS[name].rule) as server:
+        found = replies(server, tmp_path, "one", timeout=1, retries=5)
+    assert (found["one"].text, found["one"].reason) == (None, "timeout")
+    assert len(server.calls) == 3  # a hang takes its whole limit: two more attempts, not five
+
+
+def test_retries_are_bounded(tmp_path: Path) -> None:
+    with JudgeServer(FAULTS["500"].rule) as server:
+        found = replies(server, tmp_path, "one", retries=2)
+    assert found["one"].reason == "provider error (500)"
+    assert len(server.calls) == 9  # the client library tries each attempt three times
+
+
+def test_what_an_earlier_version_kept_is_used_unless_it_is_bad(tmp_path: Path) -> None:
+    """0.1.0 left it to Inspect to keep whatever came, before anybody looked at it."""
+    import asyncio
+
+    from inspect_ai.model import CachePolicy
+
+    def rule(call: Call) -> str | Reply:
+        return raw_answer({"empty": "", "cut": "a \ud83d"}.get(call.prompt, "kept"))
+
+    async def keep_all(server: JudgeServer) -> None:
+        policy = CachePolicy(
+            expiry=None, per_epoch=False, scopes={"task": "realtalk", "arguments": "{}"}
+        )
+        model = asking._model(asked(server, tmp_path))
+        for text in ("good", "empty", "cut"):
+            await model.generate(text, cache=policy)
+        await model.api.aclose()
+
+    with JudgeServer(rule) as server:
+        with asking._environment(asked(server, tmp_path)):
+            asyncio.run(keep_all(server))
+        server.rule = good
+        found = replies(server, tmp_path, "good", "empty", "cut")
+        assert [call.prompt for call in server.calls[3:]] == ["empty"]
+    assert found["good"].text == "kept"
+    assert found["cut"].text == "a \N{REPLACEMENT CHARACTER}"
+    assert found["empty"].text == "an answer to empty"
+
+
+def test_an_answer_after_a_reminder_is_kept_too(tmp_path: Path) -> None:
+    found: dict[str, Any] = {}
+    prompt = Prompt(
+        "one", lambda: "one", lambda text: "" if "yes" in text else "malformed", (" please",)
+    )
+    with JudgeServer(lambda call: "yes" if "please" in call.prompt else "perhaps") as server:
+        for _ in range(2):
+            ask([prompt], asked(server, tmp_path), found.__setitem__)
+            assert found["one"].text == "yes"
+        assert len(server.calls) == 2
+
+
+def test_one_refused_request_is_not_a_wrong_key(tmp_path: Path) -> None:
+    """Nothing was answered yet, and different things go wrong: none of them is the setup."""
+    statuses = {"a": 401, "b": 404, "c": 403, "d": 401, "e": 404}
+
+    def rule(call: Call) -> str | Reply:
+        return Reply(status=statuses[call.prompt]) if call.prompt in statuses else good(call)
+
+    with JudgeServer(rule) as server:
+        found = replies(server, tmp_path, *statuses, "f")
+        assert found["f"].text == "an answer to f"
+        assert found["a"].reason == "key not accepted (401)"
+        kept: list[str] = []
+        server.rule = lambda _: Reply(status=401)
+        asking._heard.clear()
+        with pytest.raises(RealtalkError, match="does not accept the key"):
+            prompts = [Prompt(text, lambda text=text: text) for text in "ghij"]  # type: ignore[misc]
+            ask(prompts, asked(server, tmp_path), lambda key, _: kept.append(key))
+        assert not kept
+        # Of a server that has answered, three such refusals are three failures.
+        server.rule = rule
+        replies(server, tmp_path, "k")
+        server.rule = lambda _: Reply(status=401)
+        assert {each.text for each in replies(server, tmp_path, *"lmno").values()} == {None}
+
+
+def test_requests_that_are_refused_do_not_stop_the_others(tmp_path: Path) -> None:
+    def rule(call: Call) -> str | Reply:
+        return Reply(status=400) if call.prompt.startswith("bad") else good(call)
+
+    bad = [f"bad {number}" for number in range(25)]
+    with JudgeServer(rule) as server:
+        found = replies(server, tmp_path, "first", *bad, "last")
+    assert found["last"].text == "an answer to last"
+
+
+def test_a_prompt_with_half_a_character_is_sent(tmp_path: Path) -> None:
+    with JudgeServer(lambda _: "fine") as server:
+        found: dict[str, Any] = {}
+        ask([Prompt("one", lambda: "so \ud83d")], asked(server, tmp_path), found.__setitem__)
+        assert server.prompts() == ["so \N{REPLACEMENT CHARACTER}"]
+    assert found["one"].text == "fine"
+
+
+def test_the_environment_sets_how_patient_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("TIMEOUT", "7"), ("RETRIES", "1"), ("RETRY_WAIT", "0.5")):
+        monkeypatch.setenv(f"REALTALK_{name}", value)
+    made = Asked("openai/gpt-4o-mini")
+    assert (made.timeout, made.retries, made.wait) == (7, 1, 0.5)
+    monkeypatch.setenv("REALTALK_RETRIES", "many")
+    with pytest.raises(RealtalkError, match="REALTALK_RETRIES: 'many' is no number"):
+        Asked("openai/gpt-4o-mini")
+
+
+def test_texts_that_every_file_holds() -> None:
+    assert readable("a\ud83d\ude00b") == "a\N{GRINNING FACE}b"  # two halves are one character
+    assert readable("tab\tand\nend\r\n") == "tab\tand\nend\r\n"
+    assert is_blank(readable("\ud83d \u200b\x00")) and not is_blank("\N{GRINNING FACE}")
+    json.dumps(completion(readable("\udfff")), ensure_ascii=False).encode()

@@ -1,0 +1,78 @@
+"""Fixtures for the studio in a real browser: a server, and pages that must not complain.
+
+A test file has them by `pytest_plugins = ["studio_pages"]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from realtalk.chat import Corpus
+from realtalk.measures.labels import Label
+from realtalk.studio.desk import Desk
+from realtalk.studio.serving import Server
+from realtalk.studio.shelf import Shelf
+from realtalk.studio.store import Store
+from realtalk.studio.strips import Strips
+from studio_browser import CHAT, CHROMIUM, long_chat, opened
+from studio_server import small_corpus
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+_PATIENCE = 60_000  # milliseconds; for a machine that is busy with other tests
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=_PATIENCE)
+    with sync_playwright() as driver:
+        made = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    store = Store.open(tmp_path / "notes.sqlite")
+    corpus = small_corpus()
+    chats = (*corpus.chats, long_chat(100, 60))
+    strip = Label(sentiment="positive", sentiment_p=0.9, emotion="joy", reflective=True)
+    labels = {CHAT: Strips({"D1:1": strip, "D1:2": strip})}
+    yield Desk(Shelf(Corpus("harbour", "realtalk", chats)), store, "Ana", labels)
+    store.close()
+
+
+@pytest.fixture
+def server(desk: Desk) -> Iterator[Server]:
+    with Server.start(desk) as running:
+        yield running
+
+
+@pytest.fixture
+def context(browser: Browser, server: Server) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport={"width": 1300, "height": 800}, accept_downloads=True)
+    made.set_default_timeout(_PATIENCE)
+    page = made.new_page()
+    page.goto(server.url)
+    page.wait_for_selector(".book")
+    page.close()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def trouble() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterator[Page]:
+    yield opened(context, server, trouble)
+    assert trouble == []

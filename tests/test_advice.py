@@ -1,0 +1,236 @@
+"""Every command that a message, a help text or a page advises exists, with these options."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+import realtalk
+from realtalk.cli.main import app
+from realtalk.corpora.download import DATASETS
+from realtalk.encoders.shipped import shipped
+from realtalk.installing import cure
+from realtalk.models.files import MODELS
+
+PACKAGE = Path(realtalk.__file__).parent
+ROOT = PACKAGE.parents[1]
+COMMANDS: Any = typer.main.get_command(app)
+_TOLD = re.compile(r"(?<![\w/.@'-])realtalk (?=[a-z])(?P<rest>[^`\n]*)")
+_TICKED = re.compile(r"`(?P<rest>[a-z]+ (?:[a-z]|--)[^`\n]*)`")
+_ENDS = re.compile(r"\s#|&&|\|(?!\|)|;|\)| · | → |…|\$\(|, or |\bthen\b|[<{]")
+# Readers of a chat: what they are given is a path or a sample, never a corpus' bare name.
+_READERS = {"read", "stats", "check", "export", "redact", "studio", "label", "run", "turns"}
+_READERS |= {"simulate", "samples", "contexts", "sweep", "tune"}
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Every text in which a command may be advised: documents, and strings of the code."""
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("docs/results/*.md")):
+        if path.name != "CHANGELOG.md":  # tells of commands as they were
+            yield path.name, code_of(path.read_text("utf-8"))
+    for path in PACKAGE.rglob("*.md"):
+        yield path.name, code_of(path.read_text("utf-8"))
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                yield path.name, "".join(_part(each) for each in node.values)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield path.name, node.value
+
+
+def code_of(page: str) -> str:
+    """The blocks and spans of code of a Markdown page: around them the name is only a word."""
+    blocks = re.findall(r"```.*?```", page, re.DOTALL)
+    spans = re.findall(r"`[^`]+`", re.sub(r"```.*?```", "", page, flags=re.DOTALL))
+    return "\n".join([*blocks, *(" ".join(span.split()) for span in spans)])
+
+
+def _part(node: ast.expr) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else "X"
+
+
+def advised(text: str) -> Iterator[list[str]]:
+    """Commands in a text, as words; prose that only begins like one is left out."""
+    joined = text.replace("\\\n", " ")
+    for found in _TOLD.finditer(joined):
+        yield _words(found["rest"])
+    for found in _TICKED.finditer(joined):
+        if found["rest"].split()[0] in COMMANDS.commands:
+            yield _words(found["rest"])
+
+
+def _words(rest: str) -> list[str]:
+    if ")" in rest and "$(" in rest:
+        rest = re.sub(r'"?\$\([^)]*\)"?', "X", rest)
+    line = _ENDS.split(rest)[0].strip().rstrip(".,:\"'")
+    try:
+        return shlex.split(line)
+    except ValueError:
+        return line.replace('"', " ").replace("'", " ").split()
+
+
+def wrong(words: list[str]) -> str:
+    """Why a command cannot be typed, "" where it can."""
+    command, path = COMMANDS, "realtalk"
+    words = list(words)
+    while words and getattr(command, "commands", None):
+        if words[0] in command.commands:
+            command, path = command.commands[words[0]], f"{path} {words[0]}"
+            words = words[1:]
+        elif words[0].startswith("-"):
+            break
+        elif (default := {"realtalk ei": "label", "realtalk probe": "run"}.get(path)) is None:
+            return f"{path} has no {words[0]}"
+        else:
+            command, path = command.commands[default], f"{path} {default}"
+    known = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
+    known |= {"--help", "-h"}
+    for word in words:
+        name = word.partition("=")[0]
+        if re.fullmatch(r"--?[a-z][a-z-]*", name) and name not in known:
+            return f"{path} has no {name}"
+    first = next((word for word in words if not word.startswith("-")), "")
+    if path == "realtalk data get" and first not in ("", "X", "NAME", *DATASETS):
+        return f"there is no dataset {first}"
+    if path == "realtalk models get" and first not in ("", "X", "NAME", *MODELS):
+        return f"there is no model {first}"
+    if path.split()[-1] in _READERS and first in {*DATASETS, "longmemeval"}:
+        return f"{path} takes a path, and {first} is none"
+    return ""
+
+
+# Sentences in which the package's name, or a command's, is only a word.
+_PROSE = {"did", "put", "keeps", "has", "and", "or", "needs", "first", "also", "which", "is"}
+_PROSE |= {"must", "in"}
+
+
+def test_what_is_advised_can_be_typed() -> None:
+    count, found = 0, []
+    for place, text in pages():
+        for words in advised(text):
+            if words and words[0] not in COMMANDS.commands and words[0] in _PROSE:
+                continue
+            count += 1
+            if reason := wrong(words):
+                found.append(f"{place}: realtalk {' '.join(words)}: {reason}")
+    assert found == []
+    assert count > 200  # the search itself works
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("fix with `realtalk probe realtalk`", "takes a path"),
+        ("realtalk data get longmemeval", "no dataset longmemeval"),
+        ("realtalk persona simulat sample", "no simulat"),
+        ("realtalk stats sample --figure pictures", "no --figure"),
+        ("as `cache purge` does", "no purge"),
+        ("realtalk models get llama", "no model llama"),
+    ],
+)
+def test_the_rule_can_fail(text: str, reason: str) -> None:
+    (words,) = advised(text)
+    assert reason in wrong(words)
+
+
+def noted(folder: Path, origin: dict[str, Any] | None) -> None:
+    place = folder / "realtalk-9.dist-info"
+    place.mkdir()
+    (place / "METADATA").write_text("Metadata-Version: 2.4\nName: realtalk\nVersion: 9\n", "utf-8")
+    if origin is not None:
+        (place / "direct_url.json").write_text(json.dumps(origin), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("origin", "told"),
+    [
+        ({"url": ROOT.as_uri(), "dir_info": {"editable": True}}, f"install -e '{ROOT}[llm,local]'"),
+        ({"url": ROOT.as_uri(), "dir_info": {}}, f"install '{ROOT}[llm,local]'"),
+        (
+            {"url": "https://x.example/r.git", "vcs_info": {"vcs": "git", "commit_id": "0a1b"}},
+            "install 'realtalk[llm,local] @ git+https://x.example/r.git@0a1b'",
+        ),
+        (
+            {"url": "file:///w/realtalk-9-py3-none-any.whl", "archive_info": {}},
+            "install 'realtalk[llm,local] @ file:///w/realtalk-9-py3-none-any.whl'",
+        ),
+        (
+            {"url": "file:///gone", "dir_info": {}},
+            "install '.[llm,local]' in a checkout",
+        ),
+        (None, "install '.[llm,local]' in a checkout"),
+    ],
+)
+def test_an_extra_is_installed_from_where_the_package_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, origin: dict[str, Any] | None, told: str
+) -> None:
+    noted(tmp_path, origin)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert cure("llm", "local").removesuffix(" of realtalk").endswith(told)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    assert cure("llm").startswith("pip install")
+    monkeypatch.setenv("PATH", str(tmp_path))  # its environment is not switched on
+    assert cure("llm").startswith(f"{sys.executable} -m pip install")
+
+
+def test_no_page_advises_an_index() -> None:
+    for place, text in pages():
+        assert not re.search(r"pip install '?realtalk\b(?!\[[\w,]*\] @)", text), place
+
+
+def test_the_models_are_listed_with_their_terms(run: Any) -> None:
+    status, out, _ = run("models", "list", "--json")
+    listed = {each["name"]: each for each in json.loads(out)}
+    assert status == 0 and {"ei", "memory", "realtalk/smollm2"} == set(listed)
+    for each in shipped():
+        settings = json.loads((each.card.parent / "settings.json").read_text("utf-8"))
+        assert listed[each.name]["version"] == settings["version"]
+        assert "trained in part on text that is for" in listed[each.name]["terms"]
+        assert run("models", "card", each.name)[1].strip() == each.card.read_text("utf-8").strip()
+    status, out, _ = run("models")
+    assert status == 0 and "trained in part on" in " ".join(out.split())
+    assert "Apache-2.0" in run("models", "card", "smollm2")[1]
+    assert run("models", "card", "eii")[0] == 2
+
+
+def test_the_wheel_carries_the_terms() -> None:
+    """hatchling puts every file of the package and every licence file into the wheel."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    held = {path for glob in settings["project"]["license-files"] for path in ROOT.glob(glob)}
+    assert {ROOT / "LICENSE", ROOT / "NOTICE", *(each.card for each in shipped())} <= held
+    assert settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/realtalk"]
+    notice = (ROOT / "NOTICE").read_text("utf-8")
+    assert all(each.card.relative_to(PACKAGE).as_posix() in notice for each in shipped())
+
+
+def test_the_wheel_as_it_is_built(tmp_path: Path) -> None:
+    builder = pytest.importorskip("hatchling.builders.wheel", reason="hatchling is not installed")
+    from zipfile import ZipFile
+
+    (path,) = builder.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    names = set(ZipFile(path).namelist())
+    for each in shipped():
+        assert f"realtalk/{each.card.relative_to(PACKAGE).as_posix()}" in names
+    assert any(name.endswith("licenses/NOTICE") for name in names)
+
+
+def test_a_fetched_model_says_which_extras_are_missing(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("realtalk.models.files.get", lambda *_a, **_k: tmp_path / "model.gguf")
+    monkeypatch.setattr(
+        "realtalk.cli.models._NEEDED", {"llm": "json", "local": "not_installed_here"}
+    )
+    status, out, err = run("models", "get", "smollm2")
+    assert (status, out.strip()) == (0, str(tmp_path / "model.gguf"))
+    assert f"the extra 'local' must be installed: {cure('local')}" in " ".join(err.split())
