@@ -56,8 +56,8 @@ _REALTALK = (
     _START
     + """
 from realtalk.corpora.opening import open_reading
-from realtalk.measures.embedded import EmbeddedLabeller
-from realtalk.measures.labels import turn_inputs
+from realtalk.ei.embedded import EmbeddedLabeller
+from realtalk.ei.labels import turn_inputs
 def main():
     inputs = turn_inputs(open_reading(path).reading.corpus)
     inputs = inputs[:count] if count else inputs
@@ -239,7 +239,7 @@ def main() -> int:
     options = parser.parse_args()
 
     from realtalk.corpora.opening import open_reading
-    from realtalk.measures.labels import turn_inputs
+    from realtalk.ei.labels import turn_inputs
 
     inputs = turn_inputs(open_reading(options.corpus).reading.corpus)
     texts = [given.text for given in inputs[: options.turns or None] if given.text]

@@ -21,8 +21,8 @@ from statistics import fmean
 
 import polars as pl
 
-from realtalk.reproduce.intimacy import CENTRINGS, course_rows
-from realtalk.reproduce.markdown import table
+from realtalk.paper.intimacy import CENTRINGS, course_rows
+from realtalk.paper.markdown import table
 
 
 def main() -> None:

@@ -19,9 +19,9 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from realtalk.corpora.opening import open_reading
-from realtalk.measures import languages
-from realtalk.measures.labels import turn_inputs
-from realtalk.measures.languages import Languages, language_notes, turn_languages
+from realtalk.ei import languages
+from realtalk.ei.labels import turn_inputs
+from realtalk.ei.languages import Languages, language_notes, turn_languages
 
 MOST = 1200  # texts of a source and language
 LEFT_OUT = ("pcm", "und")

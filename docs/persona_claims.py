@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from realtalk.metrics.statistics import holm
+from realtalk.paper.markdown import table as markdown
 from realtalk.persona.comparing import Compared, compare
 from realtalk.persona.published import TABLE_2
 from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, Row
+from realtalk.persona.run import SimulatedRun
 from realtalk.persona.summaries import Simulation
 from realtalk.persona.tables import gain_line, title_of
-from realtalk.reproduce.markdown import table as markdown
-from realtalk.runs.persona import SimulatedRun
 
 SIX = (*AGREEMENTS, *DIFFERENCES)
 CONTENT = ("rouge_1", "rouge_l", "semantic", "cosine")

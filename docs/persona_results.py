@@ -19,9 +19,11 @@ import altair as alt
 import polars as pl
 from persona_claims import CONTENT, ENDINGS, ENOUGH, SIX, claims, ended, findings, rates
 
+from realtalk.paper.markdown import table as markdown
 from realtalk.persona.comparing import Compared, compare
 from realtalk.persona.published import published_choice
 from realtalk.persona.rows import SCORES
+from realtalk.persona.run import SimulatedRun, joined, load_persona
 from realtalk.persona.summaries import Simulation
 from realtalk.persona.tables import (
     beyond,
@@ -32,8 +34,6 @@ from realtalk.persona.tables import (
     title_of,
     unscored_lines,
 )
-from realtalk.reproduce.markdown import table as markdown
-from realtalk.runs.persona import SimulatedRun, joined, load_persona
 from realtalk.stats.figures import styled
 
 HERE = Path(__file__).parent / "results"

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from realtalk.metrics.statistics import Estimate
-from realtalk.reproduce.markdown import table as markdown
+from realtalk.paper.markdown import table as markdown
 from realtalk.threads.comparing import Compared, compare_runs, compare_settings
 from realtalk.threads.published import published_gain
 from realtalk.threads.rows import SCORES

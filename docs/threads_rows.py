@@ -20,9 +20,9 @@ from pathlib import Path
 import polars as pl
 
 from realtalk.corpora.opening import open_reading
-from realtalk.runs.threads import run_threads
 from realtalk.threads.protocols import protocol
 from realtalk.threads.registry import make_predictor
+from realtalk.threads.run import run_threads
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import LEAKS, SETTINGS, Setting
 

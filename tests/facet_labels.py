@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from realtalk.measures.labels import COMPONENTS, EMOTIONS, LABELS, LEVELS, SENTIMENTS
+from realtalk.ei.labels import COMPONENTS, EMOTIONS, LABELS, LEVELS, SENTIMENTS
 
 START = datetime(2026, 3, 2, 18, 0)
 Row = dict[str, Any]

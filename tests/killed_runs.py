@@ -16,7 +16,7 @@ __all__ = ["kill_at", "started"]
 _HALT = """
 import sys, time
 from pathlib import Path
-from realtalk.runs.folder import Table
+from realtalk.evals.folder import Table
 
 _add = Table.add
 

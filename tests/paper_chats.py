@@ -7,7 +7,7 @@ from pathlib import Path
 
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
 from realtalk.corpora.published.realtalk import FORMAT
-from realtalk.reproduce.published import CHATS
+from realtalk.paper.published import CHATS
 
 _SAID = (
     ("the ferry is late again, i waited for an hour", "oh no, are you still at the pier?"),

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session
-from realtalk.corpora.reading import Progress, silent
-from realtalk.measures.labels import EMOTIONS, SENTIMENTS, Label, TurnInput
+from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput
+from realtalk.local.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity
 from realtalk.persona.scoring import Scorer
 

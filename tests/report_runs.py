@@ -15,19 +15,19 @@ from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
+from realtalk.memory.asking import Plan
 from realtalk.memory.plain import Recent, Whole
+from realtalk.memory.readers import ExtractReader
+from realtalk.memory.run import run_probe
 from realtalk.memory.values import Budget
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.choosing import Choice
+from realtalk.persona.run import run_persona
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
-from realtalk.probing.asking import Plan
-from realtalk.probing.readers import ExtractReader
 from realtalk.report.build import Report, make_report
-from realtalk.runs.persona import run_persona
-from realtalk.runs.probing import run_probe
-from realtalk.runs.threads import run_threads
 from realtalk.threads.registry import make_predictor
+from realtalk.threads.run import run_threads
 from realtalk.threads.sampling import make_samples
 
 HOSTILE = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from realtalk.chat import Corpus
-from realtalk.measures.labels import Label
+from realtalk.ei.labels import Label
 from realtalk.studio.desk import Desk
 from realtalk.studio.serving import Server
 from realtalk.studio.shelf import Shelf

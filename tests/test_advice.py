@@ -17,9 +17,9 @@ import typer.main
 
 import realtalk
 from realtalk.cli.main import app
-from realtalk.corpora.download import DATASETS
 from realtalk.encoders.shipped import shipped
 from realtalk.installing import cure
+from realtalk.local.download import DATASETS
 from realtalk.models.files import MODELS
 
 PACKAGE = Path(realtalk.__file__).parent

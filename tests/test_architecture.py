@@ -1,8 +1,7 @@
 """Data flows one way: a module imports only from its left.
 
-installing, offline → errors, registry → chat → corpora → stats | encoders | models
-→ measures | metrics → facets | memory → probing | persona | threads → runs → tasks → report
-→ reproduce | studio → cli
+installing → errors → registry, chat → local → corpora → stats | encoders | models → metrics
+→ evals → ei → memory | persona | threads → tasks → report → paper | studio → cli
 """
 
 from __future__ import annotations
@@ -19,22 +18,26 @@ import realtalk
 from clock_asserts import clock_asserts
 
 ROOT = Path(realtalk.__file__).parent
-LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"installing", "offline"}),
-    frozenset({"__init__", "errors"}),
-    frozenset({"registry"}),
-    frozenset({"chat"}),
-    frozenset({"corpora"}),
-    frozenset({"stats", "encoders", "models"}),
-    frozenset({"measures", "metrics"}),
-    frozenset({"facets", "memory"}),
-    frozenset({"probing", "persona", "threads"}),
-    frozenset({"runs"}),
-    frozenset({"tasks"}),
-    frozenset({"report"}),
-    frozenset({"reproduce", "studio"}),
-    frozenset({"cli"}),
-    frozenset({"__main__"}),
+LAYERS: tuple[frozenset[str], ...] = tuple(
+    frozenset(rooms.split())
+    for rooms in (
+        "installing",
+        "errors",
+        "registry chat",
+        "local",
+        "__init__",
+        "corpora",
+        "stats encoders models",
+        "metrics",
+        "evals",
+        "ei",
+        "memory persona threads",
+        "tasks",
+        "report",
+        "paper studio",
+        "cli",
+        "__main__",
+    )
 )
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))

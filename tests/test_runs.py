@@ -12,7 +12,7 @@ import pytest
 
 from killed_runs import kill_at, started
 from realtalk.errors import RealtalkError
-from realtalk.runs import Run, versions
+from realtalk.evals import Run, versions
 
 KEY = ("chat", "id")
 SETTINGS = {"memory": {"name": "whole", "settings": {"reach": 2}}, "seed": 0}
@@ -125,10 +125,10 @@ import sys
 from pathlib import Path
 from realtalk.corpora.opening import open_reading
 from realtalk.memory.plain import Recent
-from realtalk.probing.asking import Plan
-from realtalk.probing.readers import ExtractReader
+from realtalk.memory.asking import Plan
+from realtalk.memory.readers import ExtractReader
 from realtalk.memory.values import Budget
-from realtalk.runs.probing import run_probe
+from realtalk.memory.run import run_probe
 
 corpus = open_reading("sample").reading.corpus
 plan = Plan(corpus, Recent(), ExtractReader(), (Budget(tokens=300), Budget(words=200)))

@@ -22,10 +22,10 @@ from sklearn.metrics import accuracy_score, f1_score, recall_score
 import ei_data
 from ei_score import pearson, thresholds
 from realtalk.corpora.opening import open_reading
+from realtalk.ei import speakers
+from realtalk.ei.embedded import EmbeddedLabeller
+from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.encoders.pairs import PairEncoder
-from realtalk.facets import speakers
-from realtalk.measures.embedded import EmbeddedLabeller
-from realtalk.measures.labels import label_frame, turn_inputs
 
 Array = np.ndarray[Any, Any]
 SETS = ("tweeteval_sentiment", "semeval2018_ec", "mint", "epitome")

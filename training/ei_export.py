@@ -81,8 +81,8 @@ def exported(weights: Path, base: Path, path: Path, fast: bool) -> None:
 def full_answers(full: Path, shipped: Path) -> None:
     """What fp32 answers on the sample corpora: the tests hold the shipped file to it."""
     from realtalk.corpora.opening import open_reading
-    from realtalk.measures.embedded import EmbeddedLabeller
-    from realtalk.measures.labels import turn_inputs
+    from realtalk.ei.embedded import EmbeddedLabeller
+    from realtalk.ei.labels import turn_inputs
 
     folder = full.parent / "full"
     folder.mkdir(exist_ok=True)

@@ -1,6 +1,6 @@
 """Long-term conversation: read real chats, measure them, test what models make of them."""
 
-from realtalk.offline import switch_off
+from realtalk.local.offline import switch_off
 
 __version__ = "0.2.0.dev0"
 

@@ -28,17 +28,17 @@ import realtalk.models.provider  # noqa: F401  registers realtalk/smollm2
 from realtalk.chat import Chat, Question
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.memory.asking import Plan, bare, built_without_questions, known_by
+from realtalk.memory.budgets import parse_budgets
+from realtalk.memory.judging import UNTOLD, read_verdict, refuse_own_judge
+from realtalk.memory.readers import Item, NoReader, prompt_of
 from realtalk.memory.registry import BUDGETLESS, make_memory, parse_settings
+from realtalk.memory.rows import ANSWER_SCORES, answer_scores, category_of, may_abstain
 from realtalk.memory.values import Budget, Built
+from realtalk.memory.wording import Wording, load_wording
 from realtalk.metrics.answers import ABSTAINING
 from realtalk.models.replies import is_blank, readable, reason_of
 from realtalk.persona.inspecting import persona_simulation
-from realtalk.probing.asking import Plan, bare, built_without_questions, known_by
-from realtalk.probing.budgets import parse_budgets
-from realtalk.probing.judging import UNTOLD, read_verdict, refuse_own_judge
-from realtalk.probing.readers import Item, NoReader, prompt_of
-from realtalk.probing.rows import ANSWER_SCORES, answer_scores, category_of, may_abstain
-from realtalk.probing.wording import Wording, load_wording
 from realtalk.threads.inspecting import threads
 
 __all__ = ["memory_probing", "persona_simulation", "threads"]

@@ -14,9 +14,9 @@ import pytest
 from realtalk.cli import ei, ei_options
 from realtalk.cli.ei_options import warn_of_learned
 from realtalk.corpora.opening import open_reading
-from realtalk.corpora.reading import Progress, silent
+from realtalk.ei.labels import LABELS, Label, TurnInput
 from realtalk.encoders.learned import Learned, fingerprint
-from realtalk.measures.labels import LABELS, Label, TurnInput
+from realtalk.local.progress import Progress, silent
 
 
 class ByLength:

@@ -43,7 +43,7 @@ def test_the_named_server_is_asked_and_named(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What libraries once left on this machine is no concern of this test.
-    monkeypatch.setattr("realtalk.corpora.leftovers.left_behind", lambda: ())
+    monkeypatch.setattr("realtalk.local.leftovers.left_behind", lambda: ())
     with JudgeServer(reflects) as server:
         given = ("--ask", "reflective", "--base-url", server.url, "--out", "judged", "--json")
         status, _, err = run(*WORDS, *given)

@@ -36,7 +36,7 @@ def test_nothing_is_written_into_something_else(
 ) -> None:
     if fresh and writer == "ei":
         pytest.skip("ei has no --fresh")
-    monkeypatch.setattr("realtalk.measures.embedded.EmbeddedLabeller.label", _not_labelled)
+    monkeypatch.setattr("realtalk.ei.embedded.EmbeddedLabeller.label", _not_labelled)
     answer = '{"chat": "Chat_1_Mara_Theo", "id": "Q1", "answer": "no"}\n'
     (tmp_path / "answers.jsonl").write_text(answer, "utf-8")
     (tmp_path / "letters").mkdir()
@@ -79,8 +79,8 @@ def test_reading_again_spares_what_lies_beside_a_corpus(run: Any, tmp_path: Path
 
 
 def test_an_adapter_goes_into_a_folder_of_its_own(tmp_path: Path) -> None:
-    from realtalk.corpora.writing import refuse_strangers
     from realtalk.errors import RealtalkError
+    from realtalk.local.writing import refuse_strangers
     from realtalk.persona.tuning import ADAPTER, SETTINGS
 
     marks = (SETTINGS, ADAPTER, "adapter", "checkpoint-*")

@@ -14,8 +14,8 @@ from realtalk.corpora.opening import open_reading
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three small runs on the sample, made once."""
-    from realtalk.runs.threads import run_threads
     from realtalk.threads.registry import make_predictor
+    from realtalk.threads.run import run_threads
     from realtalk.threads.sampling import make_samples
     from realtalk.threads.values import SETTINGS
 

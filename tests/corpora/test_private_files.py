@@ -14,7 +14,9 @@ import realtalk
 from file_modes import mode, open_to_others
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.store import store
-from realtalk.corpora.writing import (
+from realtalk.errors import RealtalkError
+from realtalk.evals.folder import Run
+from realtalk.local.writing import (
     atomic_path,
     owner_only,
     private_folder,
@@ -25,10 +27,8 @@ from realtalk.corpora.writing import (
     write_parquet,
     write_text,
 )
-from realtalk.errors import RealtalkError
 from realtalk.models.asking import Asked, _environment
 from realtalk.persona import checkpoints
-from realtalk.runs.folder import Run
 from realtalk.studio.store import Store
 from realtalk.threads.stored import VectorStore
 
@@ -128,7 +128,7 @@ _MADE = {"temporary", "stream", "checkpoints"}
 
 
 def own_writes(source: str) -> list[str]:
-    """Calls that make or open a file for writing without `corpora/writing.py`."""
+    """Calls that make or open a file for writing without `local/writing.py`."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):
@@ -148,7 +148,7 @@ def own_writes(source: str) -> list[str]:
 
 # (module, call): what is none of it, and why.
 ALLOWED = {
-    ("corpora/download.py", "open"): "pooch makes the file, 0600, inside a folder of ours",
+    ("local/download.py", "open"): "pooch makes the file, 0600, inside a folder of ours",
     ("models/files.py", "open"): "the file is the one that atomic_path made",
     ("studio/exchange.py", "write_bytes"): "inside a temporary folder of its own, 0700",
     ("studio/opening.py", "fdopen"): "mkstemp made it, 0600",
@@ -159,7 +159,7 @@ def test_nothing_else_makes_files() -> None:
     found = {}
     for path in sorted(ROOT.rglob("*.py")):
         name = path.relative_to(ROOT).as_posix()
-        if name == "corpora/writing.py":
+        if name == "local/writing.py":
             continue
         for each in own_writes(path.read_text("utf-8")):
             if (name, each.partition(": ")[2]) not in ALLOWED:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from realtalk.chat import Chat, Message, Session
-from realtalk.corpora.caches import INDEXES, LIMIT, survey
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.errors import RealtalkError
+from realtalk.local.caches import INDEXES, LIMIT, survey
 from realtalk.memory.index import ChatIndex, content_key
 
 

@@ -15,11 +15,11 @@ import pytest
 from judge_server import Call, JudgeServer, Reply
 from memory_chats import ask, bakery
 from realtalk.chat import Chat, Message, Session
+from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.memory.note_taking import Note, load_note_prompt, read_notes
 from realtalk.memory.notes import BuiltNotes, Notes
 from realtalk.memory.registry import make_memory
-from realtalk.memory.showing import count_tokens
 from realtalk.memory.values import Budget
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")

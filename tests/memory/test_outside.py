@@ -15,12 +15,13 @@ import pytest
 from embedding_server import EmbeddingServer
 from memory_chats import ask, bakery
 from realtalk.chat import Session
+from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.memory.outside import Outside, Recalled, load_object
 from realtalk.memory.outside_langchain import retriever_memory
 from realtalk.memory.outside_mem0 import mem0_memory
 from realtalk.memory.registry import make_memory
-from realtalk.memory.showing import count_tokens, shown
+from realtalk.memory.showing import shown
 from realtalk.memory.values import Budget, Cost
 
 MATCHING = '''

@@ -15,8 +15,9 @@ from corpus_strategies import chats
 from memory_chats import ask, bakery
 from realtalk.chat import Attachment, Chat, Event, Message, Session
 from realtalk.corpora.opening import open_reading
+from realtalk.encoders.tokens import count_each, count_tokens, count_words
 from realtalk.errors import RealtalkError
-from realtalk.memory.counting import Size, count_each
+from realtalk.memory.counting import Size
 from realtalk.memory.plain import Events, Nothing, Recent, Whole
 from realtalk.memory.registry import (
     BUDGETLESS,
@@ -26,14 +27,7 @@ from realtalk.memory.registry import (
     settings_of,
 )
 from realtalk.memory.restored import Restored
-from realtalk.memory.showing import (
-    MessageCosts,
-    assemble,
-    count_tokens,
-    count_words,
-    session_text,
-    shown,
-)
+from realtalk.memory.showing import MessageCosts, assemble, session_text, shown
 from realtalk.memory.values import Budget, Memory
 
 budgets = st.builds(Budget, st.none() | st.integers(0, 200), st.none() | st.integers(0, 150))

@@ -11,9 +11,9 @@ import pytest
 
 from memory_chats import ask, bakery
 from realtalk.chat import Chat, Event
-from realtalk.memory.lexical import Bm25, best_first, with_aliases, words
+from realtalk.encoders.lexical import Bm25, best_first, with_aliases, words
+from realtalk.encoders.tokens import count_tokens
 from realtalk.memory.restored import Restored
-from realtalk.memory.showing import count_tokens
 from realtalk.memory.values import Budget, Context
 
 KITTEN = ask("Where did Ines get the kitten?")

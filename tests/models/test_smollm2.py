@@ -117,13 +117,13 @@ def test_smollm2_answers_ten_questions(tmp_path: Path) -> None:
     except RealtalkError as missing:
         pytest.skip(str(missing))
     from realtalk.corpora.opening import open_reading
+    from realtalk.memory.asking import Plan
     from realtalk.memory.plain import Recent
+    from realtalk.memory.readers import LlmReader
+    from realtalk.memory.run import run_probe
     from realtalk.memory.values import Budget
+    from realtalk.memory.wording import load_wording
     from realtalk.models.asking import Asked, Prompt, Reply, ask
-    from realtalk.probing.asking import Plan
-    from realtalk.probing.readers import LlmReader
-    from realtalk.probing.wording import load_wording
-    from realtalk.runs.probing import run_probe
 
     corpus = open_reading("sample").reading.corpus
     asked = Asked("realtalk/smollm2", cache=tmp_path / "answers", max_tokens=24)

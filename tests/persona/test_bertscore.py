@@ -105,7 +105,7 @@ def test_the_layer_must_be_known_or_named(folder: Path) -> None:
 @needs_torch
 def test_a_simulation_can_be_scored_by_it(folder: Path, tmp_path: Path) -> None:
     from realtalk.cli.main import app
-    from realtalk.runs.folder import Run
+    from realtalk.evals.folder import Run
 
     words = ["persona", "simulate", "sample", "-s", "Mara", "--simulator", "copy", "--limit", "6"]
     plain = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "plain")])

@@ -13,15 +13,15 @@ import pytest
 
 from persona_chats import RuleLabeller, ines, light_scorer
 from realtalk.corpora.opening import open_reading
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.choosing import Choice
 from realtalk.persona.rows import row_schema
+from realtalk.persona.run import joined, load_persona, run_persona, share
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import label_corpus, tasks, tasks_of
 from realtalk.persona.values import PersonaTask, Prompt, Simulated
-from realtalk.runs.persona import joined, load_persona, run_persona, share
 
 CORPUS = ines(4)
 

@@ -13,9 +13,9 @@ import pytest
 from scipy import stats
 
 from persona_chats import RuleLabeller, WordEncoder, ines, light_scorer
-from realtalk.corpora.reading import Progress, silent
+from realtalk.ei.labels import Label, TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.measures.labels import Label, TurnInput, turn_inputs
+from realtalk.local.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.authorship import WhoWroteIt, hold_trial

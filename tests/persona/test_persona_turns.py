@@ -12,11 +12,11 @@ import pytest
 from facet_labels import table
 from persona_chats import ines, light_scorer, with_picture
 from realtalk.chat import Corpus
-from realtalk.corpora.reading import Progress, silent
+from realtalk.ei.labels import LABELS, MEASURES, Label, label_frame, turn_inputs
+from realtalk.ei.values import FACETS
+from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
-from realtalk.facets.values import FACETS
-from realtalk.measures.labels import LABELS, MEASURES, Label, label_frame, turn_inputs
-from realtalk.memory.counting import count_tokens
+from realtalk.local.progress import Progress, silent
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona import turns
 from realtalk.persona.choosing import Choice, as_published, choice_rows, choose, difference
@@ -86,7 +86,7 @@ class Spy:
 
 
 def test_nothing_that_is_learned_from_holds_a_tested_turn(tmp_path: Any) -> None:
-    from realtalk.runs.persona import run_persona
+    from realtalk.persona.run import run_persona
 
     spy, task = Spy(), the_task()
     run_persona(ines(), [task], spy, tmp_path, scorer=light_scorer())

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from realtalk.corpora.opening import open_reading
-from realtalk.corpora.reading import Progress
-from realtalk.corpora.writing import whole_folder
 from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.local.progress import Progress
+from realtalk.local.writing import whole_folder
 from realtalk.persona import checkpoints
 from realtalk.persona.generation import Asked, Sampling, generate
 from realtalk.persona.learner import Learner, TuneSettings, reply_loss

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import report_runs
-from realtalk.facets import FACETS
+from realtalk.ei import FACETS
 from realtalk.metrics.statistics import Estimate
 from realtalk.report.highlights import highlights
 from realtalk.report.loading import Loaded, ProbeRun, load

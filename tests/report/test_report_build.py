@@ -15,9 +15,9 @@ from facet_labels import first_layout, lively, table
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
+from realtalk.ei import speakers, speakers_frame
+from realtalk.ei.labels import Label, label_frame, turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.facets import speakers, speakers_frame
-from realtalk.measures.labels import Label, label_frame, turn_inputs
 from realtalk.report.build import Report, make_report, write_report
 from realtalk.report.grids import stacked
 from realtalk.report.grids import table as grid

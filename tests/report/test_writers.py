@@ -14,17 +14,17 @@ from realtalk import __version__
 from realtalk.chat import Corpus
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
+from realtalk.ei.label_files import labels_about, read_labels, write_labels
 from realtalk.errors import RealtalkError
-from realtalk.measures.label_files import labels_about, read_labels, write_labels
+from realtalk.memory.asking import Plan
 from realtalk.memory.plain import Recent
+from realtalk.memory.readers import ExtractReader
+from realtalk.memory.run import run_probe
 from realtalk.memory.values import Budget
-from realtalk.probing.asking import Plan
-from realtalk.probing.readers import ExtractReader
 from realtalk.report.build import Report, make_report
 from realtalk.report.loading import Loaded, load
 from realtalk.report.values import Section
 from realtalk.report.writers import Told, Written, says_simulated, written
-from realtalk.runs.probing import run_probe
 
 
 def compared(report: Report) -> list[Section]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.measures.labels import Label
+from realtalk.ei.labels import Label
 from realtalk.studio.desk import Desk
 from realtalk.studio.serving import Server
 from realtalk.studio.shelf import Shelf

@@ -12,8 +12,8 @@ import pytest
 
 from facet_labels import first_layout
 from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.ei.labels import Label, label_frame, turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.measures.labels import Label, label_frame, turn_inputs
 from realtalk.studio.pages import render
 from realtalk.studio.searching import Index
 from realtalk.studio.shelf import PIECE, Shelf

@@ -12,8 +12,8 @@ import pytest
 from realtalk.chat import Corpus, Message, is_nobody
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.published.reddit_columns import NOBODY
+from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
-from realtalk.memory.counting import count_tokens
 from realtalk.threads.prompting import prompt
 from realtalk.threads.protocols import RELEASED, protocol
 from realtalk.threads.sampling import make_samples

@@ -12,11 +12,11 @@ import pytest
 
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
-from realtalk.corpora.reading import Progress, silent
 from realtalk.encoders.sentences import SentenceEncoder
-from realtalk.runs.threads import run_threads
+from realtalk.local.progress import Progress, silent
 from realtalk.threads.protocols import protocol
 from realtalk.threads.registry import make_predictor
+from realtalk.threads.run import run_threads
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.stored import VectorStore
 from realtalk.threads.values import SETTINGS, Setting, Shown

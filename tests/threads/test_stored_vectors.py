@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from realtalk.corpora.caches import LIMIT, VECTORS, forget, remove, survey, units
 from realtalk.errors import RealtalkError
+from realtalk.local.caches import LIMIT, VECTORS, forget, remove, survey, units
 from realtalk.threads import stored
 from realtalk.threads.stored import VectorStore
 

@@ -18,12 +18,12 @@ from killed_runs import kill_at, started
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
-from realtalk.runs.threads import load_threads, run_threads
 from realtalk.threads.comparing import compare_runs
 from realtalk.threads.predictors import Prediction
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.regression import Regression
 from realtalk.threads.rows import row_schema
+from realtalk.threads.run import load_threads, run_threads
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import Protocol, Sample
 
@@ -85,7 +85,7 @@ def test_a_run_has_a_row_a_reply_and_setting(
     with pytest.raises(RealtalkError, match=r"settings is .* there"):
         run_threads(corpus, samples, made, tmp_path / "run", ("p-conv",))
     with pytest.raises(RealtalkError, match="a run of thread tasks, not of"):
-        from realtalk.runs.persona import load_persona
+        from realtalk.persona.run import load_persona
 
         load_persona(tmp_path / "run")
 
@@ -109,7 +109,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from realtalk.corpora.opening import open_reading
-from realtalk.runs import threads
+from realtalk.evals import threads
 from realtalk.threads.regression import Regression
 from realtalk.threads.sampling import make_samples
 

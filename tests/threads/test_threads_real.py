@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from realtalk.corpora.opening import open_reading
-from realtalk.runs.threads import run_threads
 from realtalk.threads.comparing import compare_runs
 from realtalk.threads.registry import make_predictor
+from realtalk.threads.run import run_threads
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Task
 

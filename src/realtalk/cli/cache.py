@@ -13,7 +13,7 @@ import typer
 from realtalk.cli.options import Json
 
 if TYPE_CHECKING:
-    from realtalk.corpora.caches import Item, Kind, Removed
+    from realtalk.local.caches import Item, Kind, Removed
 
 __all__ = ["app"]
 
@@ -44,8 +44,8 @@ def list_(cache: Cache = None, json: Json = False) -> None:
         realtalk cache list --json
     """
     from realtalk.cli.printing import print_json, say, show
-    from realtalk.corpora.caches import cache_limit, survey
-    from realtalk.corpora.download import cache_folder
+    from realtalk.local.caches import cache_limit, survey
+    from realtalk.local.download import cache_folder
 
     root = cache_folder(cache)
     found = survey(root)
@@ -107,9 +107,9 @@ def clear(
         realtalk cache clear --older-than 30
     """
     from realtalk.cli.printing import print_json, say, warn
-    from realtalk.corpora.caches import forget, remove, survey
-    from realtalk.corpora.download import cache_folder
     from realtalk.errors import RealtalkError
+    from realtalk.local.caches import forget, remove, survey
+    from realtalk.local.download import cache_folder
 
     chosen = [each for each in _chosen(kinds or []) if each.from_chats or not from_chats]
     if older_than is not None and not older_than >= 0:
@@ -139,15 +139,15 @@ def clear(
 
 
 def _kinds() -> dict[str, Kind]:
-    from realtalk.corpora.caches import KINDS
-    from realtalk.corpora.leftovers import TELEMETRY
+    from realtalk.local.caches import KINDS
+    from realtalk.local.leftovers import TELEMETRY
 
     return {**KINDS, TELEMETRY.name: TELEMETRY}
 
 
 def _outside(cache: Path | None) -> tuple[Item, ...]:
     """What lies outside the cache; nothing where another folder than the user's is asked for."""
-    from realtalk.corpora.leftovers import left_behind
+    from realtalk.local.leftovers import left_behind
 
     return left_behind() if cache is None else ()
 

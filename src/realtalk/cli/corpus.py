@@ -328,7 +328,7 @@ def redact(
     from realtalk.corpora.reading import Ledger, Reading
     from realtalk.corpora.redaction.redact import redact as rewrite
     from realtalk.corpora.store import store
-    from realtalk.corpora.writing import write_json
+    from realtalk.local.writing import write_json
 
     with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
         corpus, mapping = rewrite(

@@ -34,8 +34,8 @@ def get(
         realtalk stats "$(realtalk data get locomo)"
     """
     from realtalk.cli.printing import print_json, print_text, progress
-    from realtalk.corpora.download import get as fetch
-    from realtalk.corpora.download import inventory
+    from realtalk.local.download import get as fetch
+    from realtalk.local.download import inventory
 
     with progress(f"downloading {name}") as advance:
         folder = fetch(name, cache=cache, progress=advance)
@@ -60,7 +60,7 @@ def list_(
     Every file is checked against its hash: a damaged one is fetched again by `data get`.
     """
     from realtalk.cli.printing import print_json, show
-    from realtalk.corpora.download import DATASETS, inventory
+    from realtalk.local.download import DATASETS, inventory
 
     held = inventory(cache)
     entries = []

@@ -18,7 +18,7 @@ import typer
 
 if TYPE_CHECKING:
     from realtalk.corpora.opening import Opened
-    from realtalk.corpora.reading import Progress
+    from realtalk.local.progress import Progress
 
 __all__ = ["register"]
 
@@ -89,7 +89,7 @@ def _check(samples: dict[str, Opened], out: Path) -> None:
 
 def _describe(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import say
-    from realtalk.corpora.writing import write_json
+    from realtalk.local.writing import write_json
     from realtalk.stats import chat_rows, corpus_rows, describe
     from realtalk.stats.figures import draw, save_figures
 
@@ -106,13 +106,13 @@ def _describe(samples: dict[str, Opened], out: Path) -> None:
 def _feel(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.ei_options import warn_of_languages
     from realtalk.cli.printing import progress, say
-    from realtalk.facets import compare, comparison_rows, finding_rows, speaker_rows, speakers
-    from realtalk.facets.figures import draw_comparison
-    from realtalk.facets.timelines import draw_timelines
-    from realtalk.measures.embedded import EmbeddedLabeller
-    from realtalk.measures.label_files import write_labels
-    from realtalk.measures.labels import label_frame, turn_inputs
-    from realtalk.measures.languages import chat_languages
+    from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows, speakers
+    from realtalk.ei.embedded import EmbeddedLabeller
+    from realtalk.ei.figures import draw_comparison
+    from realtalk.ei.label_files import write_labels
+    from realtalk.ei.labels import label_frame, turn_inputs
+    from realtalk.ei.languages import chat_languages
+    from realtalk.ei.timelines import draw_timelines
     from realtalk.stats.figures import save_figures
 
     labeller = EmbeddedLabeller()
@@ -139,12 +139,12 @@ def _feel(samples: dict[str, Opened], out: Path) -> None:
 
 def _remember(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import progress
+    from realtalk.memory.asking import Plan
+    from realtalk.memory.readers import ExtractReader
     from realtalk.memory.registry import make_memory
+    from realtalk.memory.run import run_probe
+    from realtalk.memory.tables import answer_rows, cost_rows, retrieval_rows
     from realtalk.memory.values import Budget
-    from realtalk.probing.asking import Plan
-    from realtalk.probing.readers import ExtractReader
-    from realtalk.probing.tables import answer_rows, cost_rows, retrieval_rows
-    from realtalk.runs.probing import run_probe
 
     corpus = samples["sample"].reading.corpus
     budgets = tuple(Budget(tokens=tokens) for tokens in (500, 1000, 2000))
@@ -161,11 +161,11 @@ def _remember(samples: dict[str, Opened], out: Path) -> None:
 def _continue(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.ei_options import warn_of_languages
     from realtalk.cli.printing import progress, say
-    from realtalk.measures.label_files import read_labels
+    from realtalk.ei.label_files import read_labels
     from realtalk.persona.registry import make_simulator
+    from realtalk.persona.run import joined, run_persona
     from realtalk.persona.tables import READING, beyond, table_2
     from realtalk.persona.turns import tasks
-    from realtalk.runs.persona import joined, run_persona
 
     corpus = samples["sample"].reading.corpus
     labels = read_labels(out / "labels" / "sample")
@@ -188,9 +188,9 @@ def _continue(samples: dict[str, Opened], out: Path) -> None:
 
 def _discuss(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import progress, say
-    from realtalk.runs.threads import run_threads
     from realtalk.threads.comparing import compare_settings
     from realtalk.threads.registry import make_predictor
+    from realtalk.threads.run import run_threads
     from realtalk.threads.sampling import make_samples
     from realtalk.threads.tables import READING, compared_table, gain_line, paper_table
     from realtalk.threads.values import SETTINGS
@@ -247,7 +247,7 @@ def _table(
 ) -> None:
     """Prints the beginning of a table and writes it whole as CSV."""
     from realtalk.cli.printing import show
-    from realtalk.corpora.writing import write_text
+    from realtalk.local.writing import write_text
     from realtalk.stats.grids import Grid
 
     named = Grid(list(headings), [list(row) for row in rows]).told_apart()

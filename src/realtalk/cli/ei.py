@@ -113,12 +113,12 @@ def label(
         realtalk ei sample --measures judge --model openai-api/my/model --base-url URL -o judged
     """
     from realtalk.cli.printing import end_unscored, print_json, say, show
-    from realtalk.corpora.writing import write_parquet
+    from realtalk.ei import speaker_rows, speakers, speakers_frame, speakers_json
+    from realtalk.ei.label_files import why_unscored, write_labels
+    from realtalk.ei.languages import chat_languages
+    from realtalk.ei.protocols import rules_of
     from realtalk.errors import RealtalkError
-    from realtalk.facets import speaker_rows, speakers, speakers_frame, speakers_json
-    from realtalk.facets.protocols import rules_of
-    from realtalk.measures.label_files import why_unscored, write_labels
-    from realtalk.measures.languages import chat_languages
+    from realtalk.local.writing import write_parquet
 
     rules_of(protocol)
     labeller = make_labeller(measures, model or [], prompts, ask, connections, base_url)
@@ -143,7 +143,7 @@ def label(
         if out is not None:
             say(f"wrote labels.parquet and speakers.parquet to {out}")
     if figures is not None:
-        from realtalk.facets.timelines import draw_timelines
+        from realtalk.ei.timelines import draw_timelines
         from realtalk.stats.figures import save_figures
 
         drawn = draw_timelines(frame, described)
@@ -158,7 +158,7 @@ def label(
 
 def _say_unscored(frame: pl.DataFrame) -> None:
     from realtalk.cli.printing import say
-    from realtalk.measures.label_files import unscored_reasons
+    from realtalk.ei.label_files import unscored_reasons
 
     for measure, reason, count in unscored_reasons(frame):
         say(f"unscored: {measure} for {count:,} of {frame.height:,} turns ({reason})")
@@ -175,8 +175,8 @@ def agree(first: Labelled, second: Labelled, json: Json = False) -> None:
         realtalk ei agree judged labels
     """
     from realtalk.cli.printing import print_json, say, show
-    from realtalk.facets.agreement import agreement, agreement_rows
-    from realtalk.measures.label_files import read_labels
+    from realtalk.ei.agreement import agreement, agreement_rows
+    from realtalk.ei.label_files import read_labels
 
     found = agreement(read_labels(first), read_labels(second))
     warn_of_languages(*found.languages)
@@ -203,9 +203,9 @@ def consistency(
         realtalk ei consistency labels --figures pictures
     """
     from realtalk.cli.printing import print_json, say, show
-    from realtalk.facets import consistency as measure
-    from realtalk.facets import consistency_json, consistency_rows
-    from realtalk.facets.consistency import consistency_languages
+    from realtalk.ei import consistency as measure
+    from realtalk.ei import consistency_json, consistency_rows
+    from realtalk.ei.consistency import consistency_languages
 
     protocol = one_protocol([labels], protocol)
     found = measure(labels_of(labels, protocol), protocol)
@@ -217,7 +217,7 @@ def consistency(
         if not found:
             say("no speaker has two chats")
     if figures is not None and found:
-        from realtalk.facets.figures import draw_consistency
+        from realtalk.ei.figures import draw_consistency
         from realtalk.stats.figures import save_figures
 
         say(f"wrote {len(save_figures(draw_consistency(found).charts, figures))} files")
@@ -240,9 +240,9 @@ def compare(
         realtalk ei compare human-labels simulated-labels
     """
     from realtalk.cli.printing import print_json, say, show, warn
-    from realtalk.facets import compare as measure
-    from realtalk.facets import comparison_rows, finding_rows, speakers
-    from realtalk.measures.languages import language_notes
+    from realtalk.ei import compare as measure
+    from realtalk.ei import comparison_rows, finding_rows, speakers
+    from realtalk.ei.languages import language_notes
 
     sides, protocol = (first, second), one_protocol((first, second), protocol)
     one, two = (speakers(labels_of(target, protocol), protocol) for target in sides)
@@ -262,7 +262,7 @@ def compare(
         show("facet by facet", *comparison_rows(found))
         show("what holds", *finding_rows(found))
     if figures is not None:
-        from realtalk.facets.figures import draw_comparison
+        from realtalk.ei.figures import draw_comparison
         from realtalk.stats.figures import save_figures
 
         say(f"wrote {len(save_figures(draw_comparison(found, one, two).charts, figures))} files")

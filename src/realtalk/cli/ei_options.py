@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from realtalk.chat import Corpus
-    from realtalk.measures.labels import Labeller
-    from realtalk.measures.languages import Languages
+    from realtalk.ei.labels import Labeller
+    from realtalk.ei.languages import Languages
 
 __all__ = [
     "AsLabelled",
@@ -66,9 +66,9 @@ def label_corpus(
 ) -> pl.DataFrame:
     """Labels of a corpus, made now."""
     from realtalk.cli.printing import progress
-    from realtalk.facets.protocols import rules_of
-    from realtalk.measures.label_files import refuse_other_labels
-    from realtalk.measures.labels import label_frame, turn_inputs
+    from realtalk.ei.label_files import refuse_other_labels
+    from realtalk.ei.labels import label_frame, turn_inputs
+    from realtalk.ei.protocols import rules_of
 
     inputs = turn_inputs(corpus, rules_of(protocol).joined)
     if out is not None:
@@ -82,7 +82,7 @@ def label_corpus(
 def warn_of_languages(*sides: Iterable[Languages]) -> None:
     """Says which chats are not in the language that their labels are for."""
     from realtalk.cli.printing import warn
-    from realtalk.measures.languages import language_notes
+    from realtalk.ei.languages import language_notes
 
     for line in dict.fromkeys(line for side in sides for line in language_notes(side)):
         warn(line)
@@ -124,16 +124,16 @@ def make_labeller(
                 fix=f"add --measures {' or '.join(ways)}, or leave it out",
             )
     if way == "embedded":
-        from realtalk.measures.embedded import EmbeddedLabeller
+        from realtalk.ei.embedded import EmbeddedLabeller
 
         return EmbeddedLabeller()
     if way == "hub":
-        from realtalk.measures.hub import HubLabeller
-        from realtalk.measures.hub_models import parse_models
+        from realtalk.ei.hub import HubLabeller
+        from realtalk.ei.hub_models import parse_models
 
         return HubLabeller(parse_models(models))
     if way == "judge":
-        from realtalk.measures.judge import JudgeLabeller
+        from realtalk.ei.judge import JudgeLabeller
 
         if len(models) != 1:
             raise RealtalkError(
@@ -152,9 +152,9 @@ def make_labeller(
 
 def one_protocol(targets: Iterable[str], asked: str | None) -> str:
     """The protocol asked for, else the one that the labels remember; "turns" for a corpus."""
+    from realtalk.ei.label_files import labels_about
+    from realtalk.ei.protocols import rules_of
     from realtalk.errors import RealtalkError
-    from realtalk.facets.protocols import rules_of
-    from realtalk.measures.label_files import labels_about
 
     if asked is not None:
         return rules_of(asked).name
@@ -179,9 +179,9 @@ def _has_labels(target: str) -> bool:
 
 def labels_of(target: str, protocol: str) -> pl.DataFrame:
     """Labels that are there, or those of a corpus, made now by the embedded encoder."""
+    from realtalk.ei.label_files import of_messages, read_labels
+    from realtalk.ei.protocols import rules_of
     from realtalk.errors import RealtalkError
-    from realtalk.facets.protocols import rules_of
-    from realtalk.measures.label_files import of_messages, read_labels
 
     if not _has_labels(target):
         with opened(target, None, read_options("6h")) as found:

@@ -142,11 +142,11 @@ def simulate(
     """
     from realtalk.cli.printing import end_unscored, progress
     from realtalk.cli.probe_options import run_folder
+    from realtalk.evals import refuse_other_folder
     from realtalk.persona.registry import make_simulator
+    from realtalk.persona.run import run_persona
     from realtalk.persona.scoring import Scorer
     from realtalk.persona.turns import tasks_of
-    from realtalk.runs import refuse_other_folder
-    from realtalk.runs.persona import run_persona
 
     if out is not None:
         refuse_other_folder(out)
@@ -268,12 +268,12 @@ def sweep(
         realtalk persona sweep data/realtalk -s Akib --model openai/gpt-4o-mini --out akib
     """
     from realtalk.cli.printing import end_unscored, print_json, progress, show
+    from realtalk.evals import refuse_other_runs
     from realtalk.persona.registry import make_simulator
+    from realtalk.persona.run import run_persona
     from realtalk.persona.scoring import Scorer
     from realtalk.persona.tables import sweep as rows_of
     from realtalk.persona.turns import tasks_of
-    from realtalk.runs import refuse_other_runs
-    from realtalk.runs.persona import run_persona
 
     refuse_other_runs(out)
     numbers = numbers_of(sessions)
@@ -324,7 +324,7 @@ def share(
 
         realtalk persona share tuned untuned=base --out results/persona
     """
-    from realtalk.runs.persona import share as copy
+    from realtalk.persona.run import share as copy
 
     for text in runs:
         name, folder = named_run(text)
@@ -353,7 +353,7 @@ def _task_json(task: Any, choice: Choice) -> dict[str, Any]:
 def _write_prompts(out: Path, tasks: list[Any]) -> None:
     import orjson
 
-    from realtalk.corpora.writing import atomic_path
+    from realtalk.local.writing import atomic_path
     from realtalk.persona.prompting import text_of
 
     with atomic_path(out) as temporary, temporary.open("wb") as stream:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from realtalk.chat import Corpus
     from realtalk.persona.bertscore import BertScore
     from realtalk.persona.choosing import Choice
+    from realtalk.persona.run import SimulatedRun
     from realtalk.persona.summaries import Simulation
-    from realtalk.runs.persona import SimulatedRun
 
 __all__ = [
     "BertLayer",
@@ -191,7 +191,7 @@ def chosen_chats(
     speaker: str | None,
 ) -> tuple[Corpus, list[Choice]]:
     from realtalk.cli.printing import progress
-    from realtalk.measures.label_files import read_labels
+    from realtalk.ei.label_files import read_labels
     from realtalk.persona.turns import choices_of
 
     with opened(path, format_name, read_options(gap)) as found:
@@ -212,7 +212,7 @@ class Loaded(NamedTuple):
 
 def load_runs(named: Sequence[tuple[str, str]]) -> list[Loaded]:
     """(name, folder) → runs in the order given; those of one name joined."""
-    from realtalk.runs.persona import joined, load_persona
+    from realtalk.persona.run import joined, load_persona
 
     found: dict[str, list[SimulatedRun]] = {}
     for name, folder in named:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from realtalk.corpora.reading import Progress
+    from realtalk.local.progress import Progress
 
 __all__ = [
     "console",

@@ -39,7 +39,7 @@ from realtalk.cli.probe_options import (
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
-    from realtalk.runs.probing import Probed
+    from realtalk.memory.run import Probed
 
 __all__ = ["app"]
 
@@ -101,7 +101,7 @@ def run(
         anthropic/claude-sonnet-4-5 --out probe-events
     """
     from realtalk.cli.printing import progress
-    from realtalk.runs.probing import run_probe
+    from realtalk.memory.run import run_probe
 
     with opened(path, format_name, read_options(gap)) as found:
         corpus = found.reading.corpus
@@ -144,7 +144,7 @@ def rescore(
     """
     from realtalk.cli.printing import progress, say
     from realtalk.errors import RealtalkError
-    from realtalk.runs.probing import judge_run, load_probe, rescore_run, same_formulas
+    from realtalk.memory.run import judge_run, load_probe, rescore_run, same_formulas
 
     if judge is None and prompts is not None:
         raise RealtalkError("--prompts is for a judge", fix="name one with --judge")
@@ -184,10 +184,10 @@ def contexts(
     import orjson
 
     from realtalk.cli.printing import progress, say
-    from realtalk.corpora.writing import atomic_path
     from realtalk.errors import RealtalkError
-    from realtalk.probing.asking import contexts as recall
-    from realtalk.probing.readers import NoReader
+    from realtalk.local.writing import atomic_path
+    from realtalk.memory.asking import contexts as recall
+    from realtalk.memory.readers import NoReader
 
     with opened(path, format_name, read_options(gap)) as found:
         corpus = found.reading.corpus
@@ -240,8 +240,8 @@ def score(
         realtalk probe score sample answers.jsonl --judge openai/gpt-4o-mini --out probe-answers
     """
     from realtalk.cli.printing import progress
-    from realtalk.runs.probing import judge_run
-    from realtalk.runs.probing_answers import read_answers, score_answers
+    from realtalk.memory.answers_elsewhere import read_answers, score_answers
+    from realtalk.memory.run import judge_run
 
     with opened(path, format_name, read_options(gap)) as found:
         corpus = found.reading.corpus
@@ -257,8 +257,8 @@ def _print(
     probed: Probed, corpus: Corpus | None, json: bool, out: Path | None, judge: str | None
 ) -> None:
     from realtalk.cli.printing import end_unscored, print_json, say, show
-    from realtalk.probing.published import is_published
-    from realtalk.probing.tables import (
+    from realtalk.memory.published import is_published
+    from realtalk.memory.tables import (
         answer_rows,
         cost_rows,
         published_rows,

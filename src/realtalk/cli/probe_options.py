@@ -12,11 +12,11 @@ import typer
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
+    from realtalk.memory.asking import Plan
+    from realtalk.memory.judging import Judge
+    from realtalk.memory.readers import Reader
+    from realtalk.memory.run import Probed
     from realtalk.memory.values import Budget, Memory
-    from realtalk.probing.asking import Plan
-    from realtalk.probing.judging import Judge
-    from realtalk.probing.readers import Reader
-    from realtalk.runs.probing import Probed
 
 __all__ = [
     "ONE_BUDGET",
@@ -148,9 +148,9 @@ def make_budgets(
 ) -> tuple[Budget, ...]:
     """The budgets that are asked for; `shared` with other memories, of which some take none."""
     from realtalk.errors import RealtalkError
+    from realtalk.memory.budgets import parse_budgets
     from realtalk.memory.registry import BUDGETLESS
     from realtalk.memory.values import Budget
-    from realtalk.probing.budgets import parse_budgets
 
     if memory in BUDGETLESS:
         if text is not None and not shared and parse_budgets(text) != (Budget(),):
@@ -170,7 +170,7 @@ def make_plan(
     categories: str,
     limit: int | None,
 ) -> Plan:
-    from realtalk.probing.asking import Plan
+    from realtalk.memory.asking import Plan
 
     names = tuple(dict.fromkeys(part.strip() for part in categories.split(",") if part.strip()))
     return Plan(corpus, memory, reader, budgets, names or None, limit)
@@ -189,7 +189,7 @@ def make_reader(
     judged: bool = False,
 ) -> Reader:
     from realtalk.errors import RealtalkError
-    from realtalk.probing.readers import ExtractReader, LlmReader, NoReader
+    from realtalk.memory.readers import ExtractReader, LlmReader, NoReader
     from realtalk.registry import suggest
 
     name = name or ("extract" if model is None else "llm")
@@ -216,9 +216,9 @@ def make_reader(
         return NoReader()
     if name == "extract":
         return ExtractReader()
+    from realtalk.memory.rows import may_abstain
+    from realtalk.memory.wording import load_wording
     from realtalk.models.asking import Asked
-    from realtalk.probing.rows import may_abstain
-    from realtalk.probing.wording import load_wording
 
     assert model is not None
     if max_tokens is not None and max_tokens < 1:
@@ -232,9 +232,9 @@ def make_reader(
 def make_judge(model: str | None, prompts: Path | None, connections: int) -> Judge | None:
     if model is None:
         return None
+    from realtalk.memory.judging import Judge
+    from realtalk.memory.wording import load_wording
     from realtalk.models.asking import Asked
-    from realtalk.probing.judging import Judge
-    from realtalk.probing.wording import load_wording
 
     return Judge(Asked(model, connections=connections), load_wording(prompts))
 
@@ -244,7 +244,7 @@ def why_unscored(probed: Probed, judge: str | None = None) -> Iterator[str | Non
 
     Evidence that was found is a score where nobody was to answer, or somebody did.
     """
-    from realtalk.probing.rows import BUDGET_SCORES, RANK_SCORES
+    from realtalk.memory.rows import BUDGET_SCORES, RANK_SCORES
 
     if judge is not None:
         yield from (each["unscored"] for each in probed.judgements if each["judge"] == judge)

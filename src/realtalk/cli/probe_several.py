@@ -30,7 +30,7 @@ from realtalk.cli.probe_options import (
 )
 
 if TYPE_CHECKING:
-    from realtalk.runs.probing import Probed
+    from realtalk.memory.run import Probed
 
 __all__ = ["compare", "register", "sweep"]
 
@@ -66,10 +66,10 @@ def compare(
         realtalk probe compare events-run retrieved-run --budget 1000 --json
     """
     from realtalk.cli.printing import print_json, say, show, warn
-    from realtalk.probing.learned import in_sample
-    from realtalk.probing.scoring import compare_runs, question_scores, refuse_other_questions
-    from realtalk.probing.tables import comparison_lines, comparison_rows, independent_rows
-    from realtalk.runs.probing import load_probe, refuse_other_formulas
+    from realtalk.memory.learned import in_sample
+    from realtalk.memory.run import load_probe, refuse_other_formulas
+    from realtalk.memory.scoring import compare_runs, question_scores, refuse_other_questions
+    from realtalk.memory.tables import comparison_lines, comparison_rows, independent_rows
 
     sides = [load_probe(folder) for folder in (first, second)]
     refuse_other_formulas(sides)
@@ -130,10 +130,10 @@ def sweep(
     """
     from realtalk.cli.printing import end_unscored, print_json, progress, say, show
     from realtalk.errors import RealtalkError
-    from realtalk.probing.pictures import draw_sweep
-    from realtalk.probing.tables import sweep_rows
-    from realtalk.runs import refuse_other_runs
-    from realtalk.runs.probing import run_probe
+    from realtalk.evals import refuse_other_runs
+    from realtalk.memory.pictures import draw_sweep
+    from realtalk.memory.run import run_probe
+    from realtalk.memory.tables import sweep_rows
     from realtalk.stats.figures import save_figures
 
     with opened(path, format_name, read_options(gap)) as found:

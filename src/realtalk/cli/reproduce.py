@@ -11,7 +11,7 @@ from realtalk.cli.options import Json, named_run
 from realtalk.cli.probe_options import BaseUrl, Connections, Fresh, JudgeName
 
 if TYPE_CHECKING:
-    from realtalk.reproduce import Exhibit, Reproduction
+    from realtalk.paper import Exhibit, Reproduction
 
 __all__ = ["register"]
 
@@ -101,12 +101,12 @@ def reproduce(
     from realtalk.cli.persona_options import are_published, load_runs
     from realtalk.cli.printing import end_unscored, print_json, progress, say
     from realtalk.cli.probe_options import make_judge, make_reader
-    from realtalk.corpora.writing import write_text
     from realtalk.errors import RealtalkError
-    from realtalk.reproduce import Plan
-    from realtalk.reproduce import reproduce as carry_out
-    from realtalk.reproduce.markdown import markdown
-    from realtalk.reproduce.showing import write, write_pictures
+    from realtalk.local.writing import write_text
+    from realtalk.paper import Plan
+    from realtalk.paper import reproduce as carry_out
+    from realtalk.paper.markdown import markdown
+    from realtalk.paper.showing import write, write_pictures
 
     loaded = load_runs(list(map(named_run, persona or [])))
     if loaded and not are_published(loaded):
@@ -155,7 +155,7 @@ def _command(only: str, persona: list[str], sweep: Path | None) -> str:
 
 def _print(found: Reproduction, out: Path) -> None:
     from realtalk.cli.printing import show
-    from realtalk.reproduce.showing import parity_grid, statement_grid, verdict_grid
+    from realtalk.paper.showing import parity_grid, statement_grid, verdict_grid
 
     for exhibit in found.exhibits:
         _print_exhibit(exhibit, out)
@@ -167,7 +167,7 @@ def _print(found: Reproduction, out: Path) -> None:
 
 def _print_exhibit(exhibit: Exhibit, out: Path) -> None:
     from realtalk.cli.printing import say, show
-    from realtalk.reproduce.showing import figure_grid
+    from realtalk.paper.showing import figure_grid
 
     say("")
     say(f"── {exhibit.title}: {exhibit.verdict}")

@@ -68,7 +68,7 @@ def studio(
         realtalk studio data/realtalk --labels labels --annotations shared.sqlite --no-open
     """
     from realtalk.cli.printing import say
-    from realtalk.corpora.writing import file_stem
+    from realtalk.local.writing import file_stem
     from realtalk.studio.serving import Server, need_extra
 
     need_extra()

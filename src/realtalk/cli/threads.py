@@ -152,8 +152,8 @@ def run(
     """
     from realtalk.cli.printing import end_unscored, progress, say
     from realtalk.cli.probe_options import run_folder
-    from realtalk.runs.threads import run_threads
     from realtalk.threads.registry import make_predictor
+    from realtalk.threads.run import run_threads
 
     named = settings_named(setting)
     asked = {"model": model, "budget": budget, "prompts": prompts, "seed": seed}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from realtalk.chat import Corpus
-    from realtalk.runs.threads import PredictedRun
+    from realtalk.threads.run import PredictedRun
     from realtalk.threads.sampling import Samples
     from realtalk.threads.summaries import Summary
     from realtalk.threads.values import Setting
@@ -243,7 +243,7 @@ def wanted_predictor(
 
 def load_named(named: Sequence[str]) -> list[tuple[str, PredictedRun]]:
     """Runs by name, in the order given; a name that comes twice gets its folder's beside it."""
-    from realtalk.runs.threads import load_threads
+    from realtalk.threads.run import load_threads
 
     found: list[tuple[str, PredictedRun]] = []
     for text in named:

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from realtalk.chat import Corpus
+from realtalk.local.progress import Progress, silent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,23 +29,11 @@ __all__ = [
     "Format",
     "Ledger",
     "Leftover",
-    "Progress",
     "ReadOptions",
     "Reading",
-    "silent",
 ]
 
 DateOrder = Literal["dmy", "mdy", "ymd"]
-
-
-class Progress(Protocol):
-    """Called with (done, total, what) while long work goes on; total may be 0 for unknown."""
-
-    def __call__(self, done: int, total: int, what: str) -> None: ...
-
-
-def silent(done: int, total: int, what: str) -> None:
-    """The progress of callers that show none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,7 @@ class Source:
 
 def _elsewhere(path: Path) -> str:
     """What to do about a path that is not there; a published corpus is named by its place."""
-    from realtalk.corpora.download import DATASETS
+    from realtalk.local.download import DATASETS
 
     name = str(path)
     return f'name it as "$(realtalk data get {name})"' if name in DATASETS else "check the path"

@@ -23,8 +23,8 @@ from realtalk.chat import Alias
 from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.corpora.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables
-from realtalk.corpora.writing import whole_folder
 from realtalk.errors import RealtalkError
+from realtalk.local.writing import whole_folder
 
 __all__ = ["LAYOUT", "is_stored", "load", "provenance", "store"]
 

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.corpora.reading import Progress, silent
 from realtalk.encoders.emoji import in_words
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 
 __all__ = ["PairEncoder"]
 

@@ -1,61 +1,27 @@
-"""Text → tokens and words, and lines chosen so that they fit a budget exactly.
+"""Lines chosen so that they fit a budget of tokens or words exactly.
 
-    count_tokens("did you sleep at all")     → 5
     sheet = Lines(["Mara: hi", "Theo: hello"], ["[Monday 2 March 2026]"], [0, 0], [0, 0])
     sheet.fit([1, 0], Size(Budget(tokens=9)))   → [1]
     sheet.text([1])                             → "[Monday 2 March 2026]\nTheo: hello"
 
-Tokens are counted with the WordPiece vocabulary that ships with the package, so that a budget
-means the same everywhere. It never joins words over a line's end: the tokens of a text are
-exactly the sum of its lines', and a budget is filled without counting anything twice.
+The tokens of a text are exactly the sum of its lines' (`encoders.tokens`): a budget is filled
+without counting anything twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from realtalk.encoders.tokens import count_each, count_tokens, count_words
 from realtalk.errors import RealtalkError
 from realtalk.memory.values import Budget
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-__all__ = ["Filling", "Lines", "Size", "count_each", "count_tokens", "count_words"]
+__all__ = ["Filling", "Lines", "Size"]
 
 _UNLIMITED = Budget()
-
-
-def count_words(text: str) -> int:
-    """Words as the corpus statistics count them: what white space separates."""
-    return len(text.split())
-
-
-def count_tokens(text: str) -> int:
-    """WordPiece tokens, without the marks that a model would put around them."""
-    return count_each([text])[0]
-
-
-def count_each(texts: Sequence[str]) -> list[int]:
-    """The tokens of every text."""
-    encoded = _tokenizer().encode_batch_fast(list(texts), add_special_tokens=False)
-    return [len(each) for each in encoded]
-
-
-@cache
-def _tokenizer() -> Tokenizer:
-    from tokenizers import Tokenizer
-
-    stored = files("realtalk.encoders").joinpath("ei", "tokenizer.json").read_text("utf-8")
-    tokenizer: Tokenizer = Tokenizer.from_str(stored)
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 class Size:

@@ -27,13 +27,13 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Chat, Message
-from realtalk.corpora.caches import INDEXES, cache_limit, keep_within
-from realtalk.corpora.download import cache_folder
-from realtalk.corpora.reading import Progress, silent
-from realtalk.corpora.writing import atomic_path
+from realtalk.encoders.lexical import Bm25
 from realtalk.encoders.sentences import Encoded, SentenceEncoder
 from realtalk.errors import RealtalkError
-from realtalk.memory.lexical import Bm25
+from realtalk.local.caches import INDEXES, cache_limit, keep_within
+from realtalk.local.download import cache_folder
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import atomic_path
 
 __all__ = ["ChatIndex", "content_key", "document_text", "named_text"]
 

@@ -22,9 +22,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from realtalk.chat import Chat, Session
-from realtalk.corpora.reading import Progress, silent
+from realtalk.ei.judge_answers import is_refusal
 from realtalk.errors import RealtalkError
-from realtalk.measures.judge_answers import is_refusal
+from realtalk.local.progress import Progress, silent
 from realtalk.memory.showing import session_text
 from realtalk.memory.values import Cost
 from realtalk.models.asking import Asked, Prompt, Reply, ask

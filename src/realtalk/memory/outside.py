@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from realtalk.chat import Chat, Question, Session
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.memory.counting import Filling, Lines, Size
 from realtalk.memory.showing import MessageCosts, day_line, one_line
 from realtalk.memory.values import Budget, Context, Cost

@@ -16,17 +16,11 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 from realtalk.chat import Chat, Event, EventKind, Question, Session
-from realtalk.corpora.reading import Progress, silent
+from realtalk.encoders.tokens import count_tokens, count_words
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.memory.counting import Lines, Size
-from realtalk.memory.showing import (
-    MessageCosts,
-    count_tokens,
-    count_words,
-    day_line,
-    one_line,
-    session_text,
-)
+from realtalk.memory.showing import MessageCosts, day_line, one_line, session_text
 from realtalk.memory.values import Budget, Context
 from realtalk.registry import suggest
 

@@ -24,10 +24,10 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Chat, Event, Question
-from realtalk.corpora.reading import Progress, silent
+from realtalk.encoders.lexical import Bm25, Ranking, RankingOf, best_first, with_aliases
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.memory.counting import Filling, Lines, Size
-from realtalk.memory.lexical import Bm25, Ranking, RankingOf, best_first, with_aliases
 from realtalk.memory.plain import EventLines, check_kinds
 from realtalk.memory.showing import MessageCosts
 from realtalk.memory.values import Budget, Context

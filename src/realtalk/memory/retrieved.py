@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Chat, Question
-from realtalk.corpora.reading import Progress, silent
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.memory.index import ChatIndex
 from realtalk.memory.plain import choice
 from realtalk.memory.ranking import BM25, ENCODER, FUSED, Asked, Floats, Weights, again, scores

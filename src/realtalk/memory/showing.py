@@ -17,32 +17,24 @@ on a later day than the one their session began.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import date, datetime
+from datetime import date
 from itertools import groupby
 
 from realtalk.chat import Attachment, Chat, Message, Session
 from realtalk.errors import RealtalkError
-from realtalk.memory.counting import Lines, Size, count_tokens, count_words
+from realtalk.evals.prompts import written_day
+from realtalk.memory.counting import Lines, Size
 from realtalk.memory.values import Budget, Context, Cost
 
 __all__ = [
     "MessageCosts",
     "assemble",
-    "count_tokens",
-    "count_words",
     "day_line",
     "one_line",
     "session_text",
     "shown",
-    "written_day",
 ]
 
-# English whatever the machine's language: strftime would follow the locale.
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July", "August"),
-    *("September", "October", "November", "December"),
-)
 _KINDS = {
     "image": "an image",
     "video": "a video",
@@ -62,12 +54,6 @@ _FREE = Cost()
 def one_line(text: str) -> str:
     """The text with every run of white space made one space."""
     return " ".join(text.split())
-
-
-def written_day(moment: date | datetime) -> str:
-    """2 March 2026 with its weekday, which "last Friday" is counted from."""
-    weekday, month = _WEEKDAYS[moment.weekday()], _MONTHS[moment.month - 1]
-    return f"{weekday} {moment.day} {month} {moment.year}"
 
 
 def day_line(session: Session, day: date | None = None) -> str:

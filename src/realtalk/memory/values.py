@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from realtalk.chat import Chat, Question
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 
 __all__ = ["Budget", "Built", "Context", "Cost", "Memory", "NothingRemembered"]
 

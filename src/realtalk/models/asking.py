@@ -34,10 +34,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from realtalk.corpora.download import cache_folder
-from realtalk.corpora.reading import Progress, silent
-from realtalk.corpora.writing import owner_only, private_folder
 from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.local.download import cache_folder
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import owner_only, private_folder
 from realtalk.models.addresses import address_of
 from realtalk.models.attempts import generated
 from realtalk.models.bodies import bound_bodies

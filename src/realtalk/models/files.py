@@ -21,10 +21,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO
 
-from realtalk.corpora.download import State, cache_folder, file_state
-from realtalk.corpora.reading import Progress, silent
-from realtalk.corpora.writing import atomic_path
 from realtalk.errors import RealtalkError
+from realtalk.local.download import State, cache_folder, file_state
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import atomic_path
 from realtalk.registry import suggest
 
 __all__ = ["MODELS", "Held", "LocalModel", "get", "inventory", "model_of", "path_of"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from realtalk.corpora.reading import Progress, silent
+from realtalk.local.progress import Progress, silent
 from realtalk.models.asking import Asked, Reply, ask
 from realtalk.models.asking import Prompt as Question
 from realtalk.persona.prompting import PROMPT_VERSION, cleaned, text_of

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from realtalk.chat import Chat, Corpus
-from realtalk.measures.labels import turn_inputs
+from realtalk.ei.labels import turn_inputs
 from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import SEED, Estimate
 from realtalk.persona.values import PersonaTask

@@ -19,9 +19,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from realtalk.corpora.reading import Progress, silent
-from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.measures.hub_models import (
+from realtalk.ei.hub_models import (
     BATCH_TOKENS,
     Device,
     batches,
@@ -31,6 +29,8 @@ from realtalk.measures.hub_models import (
     settle,
     told,
 )
+from realtalk.errors import MissingExtraError, RealtalkError
+from realtalk.local.progress import Progress, silent
 
 __all__ = ["LAYERS", "BertScore", "Matched"]
 

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from realtalk.corpora.writing import whole_folder, write_text
 from realtalk.errors import RealtalkError
+from realtalk.local.writing import whole_folder, write_text
 
 __all__ = ["clear", "latest", "read_json", "save", "write_json"]
 

@@ -20,11 +20,11 @@ import numpy as np
 import polars as pl
 
 from realtalk.chat import is_nobody
+from realtalk.ei.consistency import consistency_of
+from realtalk.ei.protocols import Rules
+from realtalk.ei.speakers import Measured, measure_speakers
+from realtalk.ei.values import FACETS
 from realtalk.errors import RealtalkError
-from realtalk.facets.consistency import consistency_of
-from realtalk.facets.protocols import Rules
-from realtalk.facets.speakers import Measured, measure_speakers
-from realtalk.facets.values import FACETS
 from realtalk.metrics.statistics import Array, Estimate
 from realtalk.persona.published import TABLE_8, PublishedSpeaker, published_choice
 from realtalk.stats.values import Grid

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from realtalk.ei.languages import Languages, languages_json
 from realtalk.errors import RealtalkError
-from realtalk.measures.languages import Languages, languages_json
 from realtalk.metrics.statistics import (
     SEED,
     Array,

@@ -17,8 +17,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.persona.decoding import Steps, one_token_attention, suits
 from realtalk.persona.pretrained import Pretrained, library
 from realtalk.persona.tuning_data import micro_batches

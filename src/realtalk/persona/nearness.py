@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from realtalk.memory.lexical import Bm25, Ranking, best_first
+from realtalk.encoders.lexical import Bm25, Ranking, best_first
 from realtalk.metrics.overlap import words
 from realtalk.metrics.similarity import Encoder, cosines, shipped_encoder
 from realtalk.registry import suggest

@@ -18,11 +18,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from realtalk.corpora.reading import Progress, silent
-from realtalk.corpora.writing import whole_folder
+from realtalk.ei.hub_models import quiet as quietly
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.measures.hub_models import quiet as quietly
-from realtalk.offline import no_hub
+from realtalk.local.offline import no_hub
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import whole_folder
 
 __all__ = [
     "Pretrained",

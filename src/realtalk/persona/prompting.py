@@ -15,7 +15,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from realtalk.memory.showing import written_day
+from realtalk.evals.prompts import written_day
 from realtalk.persona.values import ContextTurn, Prompt
 
 __all__ = ["PROMPT_VERSION", "cleaned", "messages", "session_head", "shown", "text_of"]

@@ -17,9 +17,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from realtalk.chat import Corpus
-from realtalk.corpora.reading import Progress, silent
-from realtalk.measures.labels import Label, Labeller, TurnInput
-from realtalk.measures.languages import turn_languages
+from realtalk.ei.labels import Label, Labeller, TurnInput
+from realtalk.ei.languages import turn_languages
+from realtalk.local.progress import Progress, silent
 from realtalk.metrics.overlap import distinct, length_ratio, overlap
 from realtalk.metrics.similarity import Similarity, encoder_shipped
 from realtalk.persona.authorship import AUTHORSHIP_VERSION, Trial, hold_trial
@@ -44,7 +44,7 @@ class Scorer:
         bertscore: BertScore | None = None,
     ) -> None:
         if labeller is None:
-            from realtalk.measures.embedded import EmbeddedLabeller
+            from realtalk.ei.embedded import EmbeddedLabeller
 
             labeller = EmbeddedLabeller()
         self._corpus = corpus

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.persona.nearness import Index, Nearness, nearness
 from realtalk.persona.values import Learning, Prompt, Settings, Simulated
 

@@ -23,10 +23,10 @@ import numpy as np
 import polars as pl
 
 from realtalk.chat import Corpus
-from realtalk.corpora.reading import Progress, silent
-from realtalk.facets.speakers import speakers
-from realtalk.measures.labels import EMOTIONS, SENTIMENTS, Labeller, label_frame, turn_inputs
-from realtalk.memory.lexical import words as telling
+from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Labeller, label_frame, turn_inputs
+from realtalk.ei.speakers import speakers
+from realtalk.encoders.lexical import words as telling
+from realtalk.local.progress import Progress, silent
 from realtalk.metrics.overlap import words
 from realtalk.persona.nearness import Index, nearness
 from realtalk.persona.simulators import gist, refuse_empty
@@ -155,7 +155,7 @@ def style_of(
 
 def _labels(learning: Learning, labeller: Labeller | None, progress: Progress) -> pl.DataFrame:
     if labeller is None:
-        from realtalk.measures.embedded import EmbeddedLabeller
+        from realtalk.ei.embedded import EmbeddedLabeller
 
         labeller = EmbeddedLabeller()
     inputs = turn_inputs(Corpus(learning.chat.id, "", (learning.chat,)))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from realtalk.measures.languages import Languages, languages_json, merged
+from realtalk.ei.languages import Languages, languages_json, merged
 from realtalk.metrics.distributions import jensen_shannon
 from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa

@@ -19,8 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.persona.checkpoints import read_json
 from realtalk.persona.generation import Asked, Sampling, generate
 from realtalk.persona.pretrained import (

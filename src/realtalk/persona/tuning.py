@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from realtalk import __version__
-from realtalk.corpora.reading import Progress, silent
-from realtalk.corpora.writing import private_folder, refuse_strangers, whole_folder
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import private_folder, refuse_strangers, whole_folder
 from realtalk.persona import checkpoints
 from realtalk.persona.learner import Learner, TuneSettings, reply_loss
 from realtalk.persona.pretrained import Pretrained, library, quiet

@@ -21,10 +21,10 @@ from datetime import datetime
 import polars as pl
 
 from realtalk.chat import Chat, Corpus, Turn, is_nobody
-from realtalk.corpora.reading import Progress, silent
+from realtalk.ei.labels import Labeller, label_frame, turn_inputs
+from realtalk.encoders.tokens import count_each
 from realtalk.errors import RealtalkError
-from realtalk.measures.labels import Labeller, label_frame, turn_inputs
-from realtalk.memory.counting import count_each
+from realtalk.local.progress import Progress, silent
 from realtalk.persona.choosing import Choice, as_published, choose
 from realtalk.persona.prompting import session_head
 from realtalk.persona.values import (
@@ -60,7 +60,7 @@ def label_corpus(
 ) -> pl.DataFrame:
     """Every turn labelled, by the encoder in this package unless another way is given."""
     if labeller is None:
-        from realtalk.measures.embedded import EmbeddedLabeller
+        from realtalk.ei.embedded import EmbeddedLabeller
 
         labeller = EmbeddedLabeller()
     inputs = turn_inputs(corpus)

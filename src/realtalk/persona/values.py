@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from realtalk.chat import Chat
-from realtalk.corpora.reading import Progress, silent
+from realtalk.local.progress import Progress, silent
 
 __all__ = [
     "ContextTurn",

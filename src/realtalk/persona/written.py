@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.persona.prompting import PROMPT_VERSION, cleaned
 from realtalk.persona.values import Learning, Prompt, Settings, Simulated
 

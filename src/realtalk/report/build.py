@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from realtalk import __version__
-from realtalk.corpora.reading import Progress, silent
 from realtalk.corpora.store import is_stored
-from realtalk.corpora.writing import write_text
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import write_text
 from realtalk.report.loading import Loaded, load
 from realtalk.report.values import KeyFigure, Section
 from realtalk.report.writers import Told

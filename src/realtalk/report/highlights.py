@@ -56,8 +56,8 @@ def highlights(
 
 def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
     """The facet that tells two sets of speakers apart most, of those beyond chance."""
-    from realtalk.facets import FACETS
-    from realtalk.facets.values import shown
+    from realtalk.ei import FACETS
+    from realtalk.ei.values import shown
 
     for pair in pairs:
         found = pair.comparison

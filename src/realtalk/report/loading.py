@@ -19,21 +19,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.report.finding import CORPUS, LABELS, Found, find
 from realtalk.report.writers import Told, Written, written
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from realtalk.facets import SpeakerConsistency, SpeakerFacets
+    from realtalk.ei import SpeakerConsistency, SpeakerFacets
+    from realtalk.memory.run import Probed
+    from realtalk.memory.scoring import RunScores
+    from realtalk.persona.run import SimulatedRun
     from realtalk.persona.summaries import Simulation
-    from realtalk.probing.scoring import RunScores
-    from realtalk.runs.persona import SimulatedRun
-    from realtalk.runs.probing import Probed
-    from realtalk.runs.threads import PredictedRun
     from realtalk.stats.values import CorpusStats
+    from realtalk.threads.run import PredictedRun
 
 __all__ = [
     "CorpusRun",
@@ -156,12 +156,12 @@ class Loaded:
 
 def load(folders: Sequence[Path], progress: Progress = silent, told: Told | None = None) -> Loaded:
     """Every run in and below the folders, people's before models'."""
-    from realtalk.runs.persona import KIND as PERSONA
-    from realtalk.runs.persona import load_persona
-    from realtalk.runs.probing import KIND as PROBE
-    from realtalk.runs.probing import load_probe
-    from realtalk.runs.threads import KIND as THREADS
-    from realtalk.runs.threads import load_threads
+    from realtalk.memory.run import KIND as PROBE
+    from realtalk.memory.run import load_probe
+    from realtalk.persona.run import KIND as PERSONA
+    from realtalk.persona.run import load_persona
+    from realtalk.threads.run import KIND as THREADS
+    from realtalk.threads.run import load_threads
 
     told = told or Told()
     finds = find(folders, (PROBE, PERSONA, THREADS))
@@ -246,10 +246,10 @@ def _corpus(found: Found, told: Told) -> CorpusRun:
 
 def _labels(found: Found, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
     from realtalk.corpora.store import load as load_corpus
-    from realtalk.facets import from_frame
-    from realtalk.facets.consistency import consistency_of
-    from realtalk.facets.speakers import measure_speakers
-    from realtalk.measures.label_files import labels_about, read_labels, with_languages
+    from realtalk.ei import from_frame
+    from realtalk.ei.consistency import consistency_of
+    from realtalk.ei.label_files import labels_about, read_labels, with_languages
+    from realtalk.ei.speakers import measure_speakers
 
     frame = read_labels(found.folder)
     if frame.is_empty():
@@ -321,7 +321,7 @@ def _need(*_values: object) -> None:
 def _speakers(path: Path) -> pl.DataFrame | None:
     import polars as pl
 
-    from realtalk.facets import SPEAKERS
+    from realtalk.ei import SPEAKERS
 
     try:
         frame = pl.read_parquet(path) if path.is_file() else None
@@ -333,7 +333,7 @@ def _speakers(path: Path) -> pl.DataFrame | None:
 
 def _protocol(frame: pl.DataFrame, kept: pl.DataFrame | None) -> str:
     """Of labels that do not say it: as their speakers' table has it, else as they look."""
-    from realtalk.measures.label_files import of_messages
+    from realtalk.ei.label_files import of_messages
 
     if kept is not None:
         return str(kept["protocol"][0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from realtalk.facets.protocols import rules_of
+from realtalk.ei.protocols import rules_of
 from realtalk.report.grids import table
 from realtalk.report.values import Cell, Section, TableView
 

@@ -57,8 +57,8 @@ def memory_sections(probes: Sequence[ProbeRun]) -> list[Section]:
 
 
 def _corpus(name: str, sha: str, runs: Mapping[str, ProbeRun]) -> Section:
-    from realtalk.probing.pictures import draw_sweep
-    from realtalk.probing.tables import answer_rows, cost_rows, retrieval_rows, sweep_rows
+    from realtalk.memory.pictures import draw_sweep
+    from realtalk.memory.tables import answer_rows, cost_rows, retrieval_rows, sweep_rows
 
     scores = {label: each.scores for label, each in runs.items()}
     points = sum(len(each.costs) for each in scores.values())

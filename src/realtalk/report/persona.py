@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from realtalk.measures.languages import language_notes
+from realtalk.ei.languages import language_notes
 from realtalk.report.charts import Panel, Point, interval_panels
 from realtalk.report.grids import table
 from realtalk.report.values import ChartView, Section
@@ -30,7 +30,7 @@ _INTERVALS = (
 
 def simulations(personas: Sequence[PersonaRun]) -> dict[tuple[str, str], dict[str, Simulation]]:
     """By corpus and name. Runs of one simulator with different speakers are one simulation."""
-    from realtalk.runs.persona import joined
+    from realtalk.persona.run import joined
 
     groups: dict[tuple[str, str], dict[str, list[PersonaRun]]] = {}
     for each in personas:

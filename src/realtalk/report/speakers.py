@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from realtalk.facets.protocols import rules_of
-from realtalk.measures.languages import chat_languages, language_notes
+from realtalk.ei.languages import chat_languages, language_notes
+from realtalk.ei.protocols import rules_of
 from realtalk.report.charts import MOST_POINTS, Panel, Point, interval_panels, view
 from realtalk.report.grids import table
 from realtalk.report.values import ChartView, Section
 
 if TYPE_CHECKING:
-    from realtalk.facets import Comparison, SpeakerFacets
+    from realtalk.ei import Comparison, SpeakerFacets
     from realtalk.report.loading import LabelsRun
 
 __all__ = [
@@ -67,8 +67,8 @@ def _unit(each: LabelsRun) -> str:
 
 
 def _speakers(each: LabelsRun) -> Section:
-    from realtalk.facets import speaker_rows
-    from realtalk.facets.timelines import draw_timelines
+    from realtalk.ei import speaker_rows
+    from realtalk.ei.timelines import draw_timelines
 
     charts = [_intervals(each)] if each.speakers else []
     if each.frame["chat"].n_unique() <= _MOST_TIMELINES:
@@ -85,9 +85,9 @@ def _speakers(each: LabelsRun) -> Section:
 
 
 def _intervals(each: LabelsRun) -> ChartView:
-    from realtalk.facets import FACETS
-    from realtalk.facets.figures import HEADLINE
-    from realtalk.facets.values import counted
+    from realtalk.ei import FACETS
+    from realtalk.ei.figures import HEADLINE
+    from realtalk.ei.values import counted
 
     shown = sorted(each.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
     shown.sort(key=lambda who: (who.speaker.casefold(), who.chat))
@@ -133,8 +133,8 @@ def _short(chat: str) -> str:
 
 def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
     """How far speakers differ from themselves, for each set in which somebody has two chats."""
-    from realtalk.facets import consistency_rows
-    from realtalk.facets.figures import draw_consistency
+    from realtalk.ei import consistency_rows
+    from realtalk.ei.figures import draw_consistency
 
     made = []
     for each in (each for each in labels if each.consistency):
@@ -160,7 +160,7 @@ def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
 
 def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
     """People against simulated speakers; two sets that nothing tells apart, as they come."""
-    from realtalk.facets import compare
+    from realtalk.ei import compare
 
     people = [each for each in labels if not each.written.is_simulated]
     models = [each for each in labels if each.written.is_simulated]
@@ -179,8 +179,8 @@ def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
 
 def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
     """Facet by facet, with what holds of the paper's findings."""
-    from realtalk.facets import comparison_rows, finding_rows
-    from realtalk.facets.figures import draw_comparison
+    from realtalk.ei import comparison_rows, finding_rows
+    from realtalk.ei.figures import draw_comparison
 
     made = []
     for pair in pairs:

@@ -47,7 +47,7 @@ def unscored_section(
 
 
 def _labels(each: LabelsRun) -> Iterator[tuple[Cell, ...]]:
-    from realtalk.measures.label_files import unscored_reasons
+    from realtalk.ei.label_files import unscored_reasons
 
     for measure, reason, count in unscored_reasons(each.frame):
         yield (f"{each.name}, labels", str(measure), count, each.frame.height, reason)

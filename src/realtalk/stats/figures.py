@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.corpora.writing import write_bytes
+from realtalk.local.writing import write_bytes
 from realtalk.stats.values import WEEKDAYS, CorpusStats
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from realtalk.corpora.categories import number_of
-from realtalk.measures.labels import Label
+from realtalk.ei.labels import Label
 from realtalk.studio.searching import MARKS
 from realtalk.studio.shelf import PIECE, Book
 from realtalk.studio.values import CORPUS, FINAL, Item

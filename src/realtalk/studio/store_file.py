@@ -9,8 +9,8 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from realtalk.corpora.writing import private_folder, private_stream
 from realtalk.errors import RealtalkError
+from realtalk.local.writing import private_folder, private_stream
 from realtalk.studio.store_repair import repair
 from realtalk.studio.troubles import told
 

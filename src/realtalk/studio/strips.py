@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Chat, Corpus
-from realtalk.corpora.download import cache_folder
+from realtalk.ei.label_files import read_labels, with_languages
+from realtalk.ei.labels import Label, TurnInput, turn_inputs
+from realtalk.ei.languages import Languages, chat_languages, language_notes, turn_languages
 from realtalk.errors import RealtalkError
-from realtalk.measures.label_files import read_labels, with_languages
-from realtalk.measures.labels import Label, TurnInput, turn_inputs
-from realtalk.measures.languages import Languages, chat_languages, language_notes, turn_languages
+from realtalk.local.download import cache_folder
 
 __all__ = ["Strips", "read_strips"]
 
@@ -89,8 +89,8 @@ class Strips:
             logging.getLogger("realtalk.studio").warning("%s", self.note)
 
     def _label(self, chat: Chat, folder: Path) -> None:
-        from realtalk.measures.embedded import EmbeddedLabeller
-        from realtalk.runs.folder import Run
+        from realtalk.ei.embedded import EmbeddedLabeller
+        from realtalk.evals.folder import Run
 
         _yield_to_readers()
         inputs = turn_inputs(Corpus("", "", (chat,)))

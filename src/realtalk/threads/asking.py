@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.models.asking import Asked, Prompt, Reply, ask
 from realtalk.threads.predictors import Prediction, Settings
 from realtalk.threads.prompting import Prompts, load_prompts, prompt

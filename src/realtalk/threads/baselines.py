@@ -15,8 +15,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.metrics.numbers import signed_exp, signed_log
 from realtalk.metrics.similarity import cosines
 from realtalk.registry import suggest

@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Chat, is_nobody
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.threads.tree import Comment, Post, Thread
 from realtalk.threads.values import Shown
 

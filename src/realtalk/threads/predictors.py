@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
-from realtalk.corpora.reading import Progress, silent
+from realtalk.local.progress import Progress, silent
 from realtalk.threads.histories import History
 from realtalk.threads.values import Sample, Task
 

@@ -23,9 +23,9 @@ from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 
+from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
-from realtalk.memory.counting import count_tokens
-from realtalk.models.wording import load_texts
+from realtalk.evals.prompts import load_texts
 from realtalk.threads.values import Example, Sample, Shown, Task
 
 __all__ = ["PROMPT_VERSION", "Prompts", "load_prompts", "prompt"]

@@ -19,8 +19,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.metrics.classification import CLASSIFICATION, confusion
 from realtalk.metrics.numbers import signed_exp, signed_log
 from realtalk.metrics.statistics import Array

@@ -21,8 +21,8 @@ from functools import cache, cached_property
 from typing import overload
 
 from realtalk.chat import Corpus
-from realtalk.corpora.reading import Progress, silent
 from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
 from realtalk.threads.forest import NO_TIME, Forest
 from realtalk.threads.histories import Histories
 from realtalk.threads.protocols import CLEAN

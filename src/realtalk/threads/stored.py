@@ -24,9 +24,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.corpora.caches import VECTORS, cache_limit, keep_within
-from realtalk.corpora.writing import private_folder, private_stream
 from realtalk.errors import RealtalkError
+from realtalk.local.caches import VECTORS, cache_limit, keep_within
+from realtalk.local.writing import private_folder, private_stream
 
 __all__ = ["VectorStore", "forget"]
 

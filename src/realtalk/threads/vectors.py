@@ -17,8 +17,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.corpora.download import cache_folder
-from realtalk.corpora.reading import Progress, silent
+from realtalk.local.download import cache_folder
+from realtalk.local.progress import Progress, silent
 from realtalk.metrics.similarity import Encoder, shipped_encoder
 from realtalk.threads.stored import VectorStore
 

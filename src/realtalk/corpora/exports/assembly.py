@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
 from realtalk.corpora.exports.speakers import Author, author, shown_names
 from realtalk.corpora.limits import check_leftovers
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.sessions import cut, sorted_by_time
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
 
 if TYPE_CHECKING:
     from datetime import datetime

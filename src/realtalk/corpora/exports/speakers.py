@@ -15,7 +15,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-from realtalk.corpora.naming import UniqueNames
+from realtalk.local.naming import UniqueNames
 
 __all__ = ["Author", "author", "plain_name", "shown_names"]
 

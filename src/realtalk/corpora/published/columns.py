@@ -17,12 +17,12 @@ from typing import Any
 
 from realtalk.chat import Chat, Message, Session
 from realtalk.corpora.json_input import zone
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.published.stamps import date_order, parse_stamp
 from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.sessions import Gap, cut, sorted_by_time
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
 from realtalk.registry import suggest
 
 __all__ = ["FIELDS", "Rows", "cut_keeping_ids", "mapped"]

@@ -27,7 +27,6 @@ import orjson
 
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.json_input import head_keys, load, zone
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.convokit_entries import (
     Conversation,
     chat_entry,
@@ -38,8 +37,9 @@ from realtalk.corpora.published.convokit_entries import (
 from realtalk.corpora.published.record import KEY
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
-from realtalk.corpora.writing import write_text
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
+from realtalk.local.writing import write_text
 
 __all__ = ["FORMAT"]
 

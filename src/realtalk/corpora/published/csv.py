@@ -23,12 +23,12 @@ from typing import IO
 
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.limits import MOST_COLUMNS, raised
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.columns import Rows, mapped
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
-from realtalk.corpora.writing import atomic_path, file_stem
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
+from realtalk.local.writing import atomic_path, file_stem
 
 __all__ = ["FORMAT"]
 

@@ -24,13 +24,13 @@ import orjson
 
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.corpora.json_input import head_text
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.columns import Rows, mapped
 from realtalk.corpora.published.record import record, restored
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
-from realtalk.corpora.writing import atomic_path, file_stem
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
+from realtalk.local.writing import atomic_path, file_stem
 
 __all__ = ["FORMAT"]
 

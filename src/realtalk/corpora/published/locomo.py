@@ -26,7 +26,6 @@ from typing import Any
 
 from realtalk.chat import Chat, Corpus, Event, Question, Session, unpack_extra
 from realtalk.corpora.json_input import head_text, load, text_of
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.locomo_entries import (
     SECTIONS,
     SESSION,
@@ -44,8 +43,9 @@ from realtalk.corpora.published.locomo_entries import (
 from realtalk.corpora.published.record import KEY, amended, differences, extra_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
-from realtalk.corpora.writing import file_stems, write_json
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
+from realtalk.local.writing import file_stems, write_json
 
 __all__ = ["FORMAT"]
 

@@ -23,11 +23,11 @@ from typing import Any
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.categories import name_of
 from realtalk.corpora.json_input import head_keys, items, text_of
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
 
 __all__ = ["FORMAT", "parse_date"]
 

@@ -36,11 +36,11 @@ from realtalk.corpora.aliases import learn
 from realtalk.corpora.categories import name_of, number_of
 from realtalk.corpora.evidence import resolve
 from realtalk.corpora.json_input import head_keys, load, text_of
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
-from realtalk.corpora.writing import file_stems, write_json
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
+from realtalk.local.writing import file_stems, write_json
 
 __all__ = ["FORMAT", "TIME", "parse_time"]
 

@@ -19,11 +19,11 @@ from typing import Any
 import polars as pl
 
 from realtalk.corpora.json_input import zone
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.published.stamps import parse_stamp
 from realtalk.corpora.reading import Leftover
 from realtalk.corpora.tables import ChatRow, message_frame
+from realtalk.local.naming import UniqueNames
 
 __all__ = ["BRANCHES", "NOBODY", "Columns", "Node"]
 

@@ -26,13 +26,13 @@ from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Se
 from realtalk.corpora.aliases import learn
 from realtalk.corpora.categories import name_of
 from realtalk.corpora.evidence import resolve
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.published.realtalk import parse_time
 from realtalk.corpora.published.sheet_writing import HEADINGS, unescape, write
 from realtalk.corpora.published.workbook import first_rows
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
 
 __all__ = ["FORMAT"]
 

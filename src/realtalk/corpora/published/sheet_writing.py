@@ -19,8 +19,8 @@ import orjson
 
 from realtalk.chat import Chat, Corpus, Message, Question, unpack_extra
 from realtalk.corpora.categories import number_of
-from realtalk.corpora.writing import atomic_path, file_stems
 from realtalk.errors import RealtalkError
+from realtalk.local.writing import atomic_path, file_stems
 
 __all__ = ["HEADINGS", "escape", "unescape", "write"]
 

@@ -16,9 +16,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.redaction.standins import STAND_IN, StandIns
 from realtalk.corpora.redaction.text import Scanner
+from realtalk.local.naming import UniqueNames
 
 __all__ = ["Rewriter"]
 

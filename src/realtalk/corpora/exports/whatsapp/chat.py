@@ -20,9 +20,9 @@ from realtalk.corpora.exports.whatsapp.headers import MARKS, find
 from realtalk.corpora.exports.whatsapp.text import lines
 from realtalk.corpora.exports.whatsapp.timeline import Timeline, timeline
 from realtalk.corpora.exports.whatsapp.wording import ENCRYPTED, GROUP_EVENTS
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.reading import DateOrder, Ledger, Leftover
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
 
 __all__ = ["ExportedChat", "read_chat"]
 

@@ -23,12 +23,12 @@ from realtalk.corpora.exports.whatsapp.headers import has_header
 from realtalk.corpora.exports.whatsapp.overlaps import joined
 from realtalk.corpora.exports.whatsapp.text import head
 from realtalk.corpora.limits import raised
-from realtalk.corpora.naming import UniqueNames
 from realtalk.corpora.reading import DateOrder, Format, Ledger, Reading, ReadOptions
 from realtalk.corpora.sessions import cut_frame
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.corpora.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables, message_frame
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
 
 __all__ = ["FORMAT", "read", "sniff"]
 

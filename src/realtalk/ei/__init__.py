@@ -1,0 +1,58 @@
+"""Labels of turns → eleven facets per speaker, in Goleman's five groups; and what to do with them.
+
+    speakers(labels)        one value per chat and speaker, each facet with its interval
+    consistency(labels)     the same person in two chats
+    compare(human, llm)     two corpora, and which of the paper's findings hold
+
+`formulas` is the arithmetic, `protocols` how the paper is read, `values` what a facet is and how
+it is stored and printed; `figures` and `timelines` draw.
+"""
+
+from realtalk.ei.comparison import Comparison, Finding, compare, comparison_rows, finding_rows
+from realtalk.ei.consistency import (
+    SpeakerConsistency,
+    consistency,
+    consistency_frame,
+    consistency_json,
+    consistency_rows,
+)
+from realtalk.ei.protocols import PROTOCOLS, Rules
+from realtalk.ei.speakers import speakers
+from realtalk.ei.values import (
+    FACETS,
+    GROUPS,
+    SPEAKERS,
+    Facet,
+    SpeakerFacets,
+    facet_rows,
+    from_frame,
+    speaker_rows,
+    speakers_frame,
+    speakers_json,
+)
+
+__all__ = [
+    "FACETS",
+    "GROUPS",
+    "PROTOCOLS",
+    "SPEAKERS",
+    "Comparison",
+    "Facet",
+    "Finding",
+    "Rules",
+    "SpeakerConsistency",
+    "SpeakerFacets",
+    "compare",
+    "comparison_rows",
+    "consistency",
+    "consistency_frame",
+    "consistency_json",
+    "consistency_rows",
+    "facet_rows",
+    "finding_rows",
+    "from_frame",
+    "speaker_rows",
+    "speakers",
+    "speakers_frame",
+    "speakers_json",
+]

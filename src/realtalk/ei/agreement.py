@@ -1,0 +1,251 @@
+"""Two labellings of the same turns → how far they agree, measure by measure.
+
+    found = agreement(embedded, judge)
+    found["grounding"].kappa     → Estimate(value=0.71, low=0.66, high=0.75, n=1204, left_out=3)
+    found["empathy"].qwk, found["empathy"].pearson
+    found["sentiment"].confusion → rows the first's labels, columns the second's
+    found.only_first             → turns that the second does not have
+
+A turn is known by its chat and its messages. Labels in steps are compared as they are;
+empathy is taken to the nearest whole number, and intimacy to the nearest of five steps
+(0, .25, .5, .75, 1), for QWK, the same-label share and the confusion. Pearson takes the
+scores as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from realtalk.ei.labels import EMOTIONS, LEVELS, SENTIMENTS
+from realtalk.ei.languages import Languages, chat_languages, languages_json
+from realtalk.errors import RealtalkError
+from realtalk.metrics.paired import wilson
+from realtalk.metrics.statistics import (
+    LEVEL,
+    RESAMPLES,
+    SEED,
+    Estimate,
+    bootstrap_interval,
+    cohen_kappa,
+    pearson,
+    weighted_kappa,
+)
+from realtalk.stats.values import Cell, Grid
+
+__all__ = ["Agreement", "MeasureAgreement", "agreement", "agreement_rows", "confusion_rows"]
+
+Step: TypeAlias = str | int
+_NAMED: dict[str, tuple[Step, ...]] = {
+    "reflective": ("false", "true"),
+    "grounding": ("false", "true"),
+    "sentiment": SENTIMENTS,
+    "emotion": EMOTIONS,
+}
+_STEPPED: dict[str, tuple[int, int]] = {  # column: (steps in a whole, highest step)
+    "intimacy": (4, 4),
+    **dict.fromkeys(LEVELS, (1, 2)),
+    "empathy": (1, 6),
+}
+_COLUMNS = (*_NAMED, *_STEPPED)
+_KEY = ("chat", "message_ids")
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureAgreement:
+    """One measure over the turns in both. What does not apply to the measure is None.
+
+    `n` turns are labelled by both, `unscored_first` and `unscored_second` lack a label of
+    that side (a turn may lack both). `steps` are the labels; `confusion` counts turns, its
+    rows the first's label and its columns the second's.
+    """
+
+    measure: str
+    n: int
+    unscored_first: int
+    unscored_second: int
+    same: Estimate  # share of turns with the same label
+    kappa: Estimate | None
+    qwk: Estimate | None
+    pearson: Estimate | None
+    steps: tuple[Step, ...]
+    confusion: tuple[tuple[int, ...], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "n": self.n,
+            "unscored_first": self.unscored_first,
+            "unscored_second": self.unscored_second,
+            **{name: found.to_json() for name, found in self.estimates()},
+            "steps": list(self.steps),
+            "confusion": [list(row) for row in self.confusion],
+        }
+
+    def estimates(self) -> Iterator[tuple[str, Estimate]]:
+        for name in ("same", "kappa", "qwk", "pearson"):
+            found = getattr(self, name)
+            if found is not None:
+                yield name, found
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Two labellings, each named by how it was measured, and their agreement."""
+
+    first: str
+    second: str
+    turns: int  # in both
+    only_first: int
+    only_second: int
+    measures: tuple[MeasureAgreement, ...]
+    languages: tuple[tuple[Languages, ...], tuple[Languages, ...]] = ((), ())  # of either side
+
+    def __getitem__(self, measure: str) -> MeasureAgreement:
+        return next(each for each in self.measures if each.measure == measure)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "first": self.first,
+            "second": self.second,
+            "turns": self.turns,
+            "only_first": self.only_first,
+            "only_second": self.only_second,
+            "interval_method": {
+                "kind": "percentile bootstrap over turns; Fisher's for Pearson, Wilson's where all "
+                "labels agree or none",
+                "level": LEVEL,
+                "resamples": RESAMPLES,
+                "seed": SEED,
+            },
+            "languages": dict(
+                zip(("first", "second"), map(languages_json, self.languages), strict=True)
+            ),
+            "measures": {each.measure: each.to_json() for each in self.measures},
+        }
+
+
+def agreement(first: pl.DataFrame, second: pl.DataFrame) -> Agreement:
+    """How far two tables of labels agree on the turns that both have."""
+    sides = [_keyed(frame, which) for frame, which in ((first, "first"), (second, "second"))]
+    both = sides[0].join(sides[1], on="key", how="inner", suffix="/2", maintain_order="left")
+    if both.is_empty():
+        raise RealtalkError(
+            "the two tables of labels have no turn in common",
+            fix="label the same chats, with the same protocol, in both ways",
+        )
+    return Agreement(
+        _name(first),
+        _name(second),
+        both.height,
+        first.height - both.height,
+        second.height - both.height,
+        tuple(
+            _measured(name, both[name].to_list(), both[f"{name}/2"].to_list()) for name in _COLUMNS
+        ),
+        (chat_languages(first), chat_languages(second)),
+    )
+
+
+def _keyed(frame: pl.DataFrame, which: str) -> pl.DataFrame:
+    missing = [name for name in (*_KEY, *_COLUMNS, "measure") if name not in frame.columns]
+    if missing:
+        raise RealtalkError(
+            f"not a table of labels: the {which} has no column '{missing[0]}'",
+            fix="make one with: realtalk ei PATH --out DIR",
+        )
+    keyed = frame.select(
+        pl.struct("chat", pl.col("message_ids").list.join("\0")).alias("key"), *_COLUMNS
+    )
+    if keyed["key"].is_duplicated().any():
+        raise RealtalkError(f"the {which} table of labels holds a turn twice")
+    return keyed
+
+
+def _name(frame: pl.DataFrame) -> str:
+    columns = [name for name in ("measure", "version") if name in frame.columns]
+    ways = frame.select(columns).unique(maintain_order=True).rows()
+    return "; ".join(", ".join(str(part) for part in way if part) for way in ways)
+
+
+def _measured(measure: str, first: list[Any], second: list[Any]) -> MeasureAgreement:
+    one, other = ([_step(measure, value) for value in side] for side in (first, second))
+    pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
+    steps = _steps(measure)
+    stepped = measure in _STEPPED
+    counts = {(a, b): 0 for a in steps for b in steps}
+    for pair in pairs:
+        if pair not in counts:
+            raise RealtalkError(f"a label of '{measure}' is none that the measure has")
+        counts[pair] += 1
+    return MeasureAgreement(
+        measure,
+        len(pairs),
+        one.count(None),
+        other.count(None),
+        _same(pairs, len(one) - len(pairs)),
+        None if stepped else cohen_kappa(one, other),
+        weighted_kappa(_whole(one), _whole(other)) if stepped else None,
+        pearson(first, second) if stepped else None,
+        steps,
+        tuple(tuple(counts[a, b] for b in steps) for a in steps),
+    )
+
+
+def _steps(measure: str) -> tuple[Step, ...]:
+    if measure in _NAMED:
+        return _NAMED[measure]
+    return tuple(range(_STEPPED[measure][1] + 1))
+
+
+def _step(measure: str, value: Any) -> Step | None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if measure in _NAMED:
+        return str(value).lower()
+    return math.floor(float(value) * _STEPPED[measure][0] + 0.5)
+
+
+def _whole(steps: Sequence[Step | None]) -> list[int | None]:
+    return [None if step is None else int(step) for step in steps]
+
+
+def _same(pairs: Sequence[tuple[Step, Step]], left_out: int) -> Estimate:
+    if not pairs:
+        return Estimate(None, left_out=left_out, unscored="no pair of labels")
+    hits = np.array([a == b for a, b in pairs], dtype=np.float64)
+    alike = len(set(hits.tolist())) == 1  # all the same: nothing else could be drawn
+    interval = wilson(hits.tolist()) if alike else bootstrap_interval((hits,), np.mean)
+    low, high = interval or (None, None)
+    return Estimate(float(hits.mean()), low, high, len(pairs), left_out)
+
+
+def agreement_rows(found: Agreement) -> Grid:
+    """A row a measure and figure, with its interval and n, for a terminal or a page."""
+    titles = {"same": "same label", "kappa": "kappa", "qwk": "QWK", "pearson": "Pearson"}
+    headings = [
+        *("measure", "figure", "value", "low (95 %)", "high (95 %)", "n"),
+        *("unscored in first", "unscored in second", "unscored because"),
+    ]
+    rows: list[list[Cell]] = [
+        [
+            *(each.measure, titles[name]),
+            *(None if part is None else round(part, 3) for part in (got.value, got.low, got.high)),
+            *(got.n, each.unscored_first, each.unscored_second, got.unscored),
+        ]
+        for each in found.measures
+        for name, got in each.estimates()
+    ]
+    return Grid(headings, rows)
+
+
+def confusion_rows(found: MeasureAgreement) -> Grid:
+    """The confusion: a row a label of the first, a column a label of the second."""
+    return Grid(
+        ["first \\ second", *map(str, found.steps)],
+        [[str(step), *row] for step, row in zip(found.steps, found.confusion, strict=True)],
+    )

@@ -1,0 +1,236 @@
+"""One person in two chats: how far their facets lie apart (§5.3, Figure 3 of the paper).
+
+    found = consistency(labels)
+    found[0].speaker, found[0].chats          → "Mara", ("Chat_1_Mara_Theo", "Chat_2_Mara_Ines")
+    found[0]["empathy"]                       → Estimate(value=0.43, low=0.11, high=0.75, n=210)
+    found[0].overall                          → Estimate(value=0.22, low=0.17, high=0.30, n=11)
+
+`overall` is the "persona consistency" of Table 8: each facet's absolute difference as a part
+of that facet's range over all speakers of the corpus, averaged over the facets. The paper
+does not give this formula; it follows from its numbers (Table 7's differences so scaled
+correlate at 1.00 with Table 8). The smaller, the more alike a person is in both chats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from realtalk.chat import is_nobody
+from realtalk.ei.languages import Languages, languages_json, merged
+from realtalk.ei.protocols import Rules
+from realtalk.ei.speakers import Measured, measure_speakers
+from realtalk.ei.values import FACETS, ByFacet, Facet, interval_method, interval_text
+from realtalk.metrics.statistics import Array, Estimate, percentile_interval
+from realtalk.stats.values import Grid
+
+__all__ = [
+    "CONSISTENCY",
+    "SpeakerConsistency",
+    "consistency",
+    "consistency_frame",
+    "consistency_json",
+    "consistency_languages",
+    "consistency_of",
+    "consistency_rows",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerConsistency(ByFacet):
+    """The absolute differences of a speaker's facets between two chats, in FACETS' order.
+
+    `scaled` are the same differences as parts of each facet's range in the corpus.
+    """
+
+    speaker: str
+    chats: tuple[str, str]
+    facets: tuple[Estimate, ...]
+    scaled: tuple[float | None, ...]
+    overall: Estimate
+    protocol: str = ""
+    languages: tuple[Languages, ...] = ()  # the speaker's turns in either chat
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "speaker": self.speaker,
+            "chats": list(self.chats),
+            "english": [each.english for each in self.languages],
+            "overall": self.overall.to_json(),
+            "facets": {
+                facet.name: {**found.to_json(), "scaled": scaled}
+                for (facet, found), scaled in zip(self.items(), self.scaled, strict=True)
+            },
+        }
+
+
+def consistency(
+    labels: pl.DataFrame, protocol: str | Rules = "turns"
+) -> tuple[SpeakerConsistency, ...]:
+    """Every speaker with two or more chats, once a pair of chats, sorted by name.
+
+    A speaker is known by name alone: two people of one name count as one.
+    """
+    return consistency_of(measure_speakers(labels, protocol))
+
+
+def consistency_of(measured: Iterable[Measured]) -> tuple[SpeakerConsistency, ...]:
+    """As `consistency`, from speakers that were measured before."""
+    everyone = list(measured)
+    ranges = [_range(everyone, place) for place in range(len(FACETS))]
+    chats: dict[str, list[Measured]] = {}
+    for each in everyone:
+        chats.setdefault(each.speaker.speaker, []).append(each)
+    return tuple(
+        _compare(name, first, second, ranges)
+        for name in sorted(chats)
+        if not is_nobody(name)
+        for first, second in combinations(chats[name], 2)
+    )
+
+
+def _range(everyone: Sequence[Measured], place: int) -> float:
+    known = [value for each in everyone if (value := each.speaker.facets[place].value) is not None]
+    return max(known) - min(known) if known else 0.0
+
+
+def _compare(
+    name: str, first: Measured, second: Measured, ranges: Sequence[float]
+) -> SpeakerConsistency:
+    facets: list[Estimate] = []
+    scaled: list[float | None] = []
+    gaps: list[Array] = []
+    every = True
+    for place, width in enumerate(ranges):
+        one, other = first.speaker.facets[place], second.speaker.facets[place]
+        draws, others = first.draws[place], second.draws[place]
+        n, left_out = one.n + other.n, one.left_out + other.left_out
+        if one.value is None or other.value is None or draws is None or others is None:
+            where = first if one.value is None else second
+            reason = f"{where.speaker.chat}: {one.unscored or other.unscored}"
+            facets.append(Estimate(None, n=n, left_out=left_out, unscored=reason))
+            scaled.append(None)
+            continue
+        gap = draws - others
+        low, high = (None, None) if one.low is None or other.low is None else _absolute(gap)
+        value = abs(one.value - other.value)
+        facets.append(Estimate(value, low, high, n, left_out))
+        scaled.append(value / width if width > 0 else None)
+        if width > 0:
+            gaps.append(np.abs(gap) / width)
+            every = every and one.low is not None and other.low is not None
+    chats = (first.speaker.chat, second.speaker.chat)
+    overall = _overall(scaled, gaps, every)
+    spoken = (first.speaker.languages, second.speaker.languages)
+    protocol = first.speaker.protocol
+    return SpeakerConsistency(
+        *(name, chats, tuple(facets), tuple(scaled), overall, protocol, spoken)
+    )
+
+
+def _absolute(gap: Array) -> tuple[float, float] | tuple[None, None]:
+    """The interval of a difference, folded at zero: one that holds zero begins there."""
+    interval = percentile_interval(gap)
+    if interval is None or interval[0] == interval[1]:  # nothing else could be drawn
+        return None, None
+    low, high = interval
+    if low <= 0 <= high:
+        return 0.0, max(-low, high)
+    return min(abs(low), abs(high)), max(abs(low), abs(high))
+
+
+def _overall(scaled: Sequence[float | None], gaps: Sequence[Array], every: bool) -> Estimate:
+    """`every`: each facet in it has resamples that differ, without which the whole's interval
+    would leave out what is not known of that facet."""
+    known = [value for value in scaled if value is not None]
+    left_out = len(scaled) - len(known)
+    if not known:
+        return Estimate(None, left_out=left_out, unscored="no facet is scored in both chats")
+    value = float(np.mean(known))
+    draws: Array = np.mean(gaps, axis=0)
+    # Absolute differences of resamples are too large on average: noise never cancels.
+    draws = draws + value - np.mean(draws, where=np.isfinite(draws))
+    low, high = (percentile_interval(draws) if every else None) or (None, None)
+    if low is not None and high is not None:
+        # A part of the range over speakers of which these two are: no less than 0, no more than 1.
+        low, high = max(low, 0.0), min(high, 1.0)
+    return Estimate(value, low, high, len(known), left_out)
+
+
+_Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
+_CONSISTENCY: _Kinds = {
+    "speaker": pl.String,
+    "first_chat": pl.String,
+    "second_chat": pl.String,
+    "facet": pl.String,  # one of FACETS, or "overall"
+    "difference": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "scaled": pl.Float64,
+    "n": pl.Int32,
+    "left_out": pl.Int32,
+    "unscored": pl.String,
+}
+CONSISTENCY = pl.Schema(_CONSISTENCY)
+
+
+def consistency_frame(found: Sequence[SpeakerConsistency]) -> pl.DataFrame:
+    """One row a speaker, pair of chats and facet, then one for the whole."""
+    rows: list[tuple[Any, ...]] = []
+    for who in found:
+        parts = [
+            *zip(FACETS, who.facets, who.scaled, strict=True),
+            ("overall", who.overall, who.overall.value),
+        ]
+        for name, each, scaled in parts:
+            rows.append(
+                (
+                    *(who.speaker, *who.chats, name, each.value, each.low, each.high, scaled),
+                    *(each.n, each.left_out, each.unscored),
+                )
+            )
+    return pl.DataFrame(rows, schema=CONSISTENCY, orient="row")
+
+
+def consistency_rows(found: Sequence[SpeakerConsistency]) -> Grid:
+    """A row a speaker and pair of chats: difference and interval, facet by facet."""
+    headings = ["speaker", "chats", "overall (0-1)", "facets"]
+    headings += [
+        f"{facet.title.lower()}{' (1e-3)' if facet.scale == 1000 else ''}"
+        for facet in FACETS.values()
+    ]
+    whole = Facet("overall", "Overall", "", "", "share")
+    return Grid(
+        headings,
+        [
+            [
+                *(who.speaker, " / ".join(who.chats)),
+                *(interval_text(whole, who.overall), who.overall.n),
+                *(interval_text(facet, each) for facet, each in who.items()),
+            ]
+            for who in found
+        ],
+    )
+
+
+def consistency_languages(found: Sequence[SpeakerConsistency]) -> tuple[Languages, ...]:
+    """What the speakers wrote in, in the chats that are compared."""
+    once = {(who.speaker, each.chat): each for who in found for each in who.languages}
+    return merged(once.values())
+
+
+def consistency_json(found: Sequence[SpeakerConsistency]) -> dict[str, Any]:
+    """Everything about the differences, with how their intervals were made."""
+    return {
+        "protocol": sorted({who.protocol for who in found}),
+        "languages": languages_json(consistency_languages(found)),
+        "interval_method": interval_method(),
+        "overall": "mean over facets of the absolute difference divided by the facet's range "
+        "over all speakers of the corpus",
+        "speakers": [who.to_json() for who in found],
+    }

@@ -1,0 +1,227 @@
+"""What every way of measuring is given and gives back: turns in, one table of labels out.
+
+    inputs = turn_inputs(corpus)  → [TurnInput("Chat_1", 1, 0, "Mara", ("D1:1",), ..., "hey")]
+    label_frame(inputs, answers, "embedded", "1")
+    → chat | session | turn | speaker | message_ids | reflective | reflective_p | ...
+
+A label that could not be made is null and its reason stands in `unscored`, never zero or
+neutral. `reflective` … `empathy` are the answers, the `_p` columns the probability of the
+answer given (null where the way of measuring has none). The three components of empathy add up
+to it: they are expected levels where a way of measuring has probabilities, and the `_level`
+columns hold the likeliest level of each. `language` is the turn's (see `languages`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol, TypeAlias, overload
+
+import polars as pl
+
+from realtalk.chat import Chat, Corpus, Message
+from realtalk.ei.languages import turn_languages
+from realtalk.local.progress import Progress, silent
+
+__all__ = [
+    "COMPONENTS",
+    "EMOTIONS",
+    "LABELS",
+    "LEVELS",
+    "MEASURES",
+    "SENTIMENTS",
+    "Label",
+    "Labeller",
+    "Past",
+    "TurnInput",
+    "label_frame",
+    "turn_inputs",
+]
+
+EMOTIONS = (
+    *("anger", "anticipation", "disgust", "fear", "joy", "love"),
+    *("optimism", "pessimism", "sadness", "surprise", "trust"),
+)
+SENTIMENTS = ("negative", "neutral", "positive")
+COMPONENTS = ("emotional_reaction", "interpretation", "exploration")
+LEVELS = tuple(f"{name}_level" for name in COMPONENTS)
+MEASURES = ("reflective", "grounding", "sentiment", "emotion", "intimacy", "empathy")
+
+_Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
+_LABELS: _Kinds = {
+    "chat": pl.String,
+    "session": pl.Int32,
+    "turn": pl.Int32,  # 0, 1, 2 ... within the chat
+    "speaker": pl.String,
+    "time": pl.Datetime("us"),
+    "message_ids": pl.List(pl.String),
+    "language": pl.String,  # "en", "other", "und"; null where nobody looked
+    "reflective": pl.Boolean,
+    "reflective_p": pl.Float32,
+    "grounding": pl.Boolean,
+    "grounding_p": pl.Float32,
+    "sentiment": pl.String,
+    "sentiment_p": pl.Float32,
+    "emotion": pl.String,
+    "emotion_p": pl.Float32,
+    "intimacy": pl.Float32,  # 0..1
+    **dict.fromkeys(COMPONENTS, pl.Float32),  # 0..2; expected where probabilities exist
+    "empathy": pl.Float32,  # their sum
+    **dict.fromkeys(LEVELS, pl.Int8),  # 0, 1 or 2: the likeliest
+    "measure": pl.String,  # how it was measured ...
+    "version": pl.String,  # ... and by which version
+    "unscored": pl.List(pl.Struct({"measure": pl.String, "reason": pl.String})),
+}
+LABELS = pl.Schema(_LABELS)
+
+
+class Past(Sequence[tuple[str, str]]):
+    """The first entries of a list that grows: what was said before a turn.
+
+    A copy for every turn would fill the memory: 20,000 turns without a pause are 1.6 GB of them.
+    """
+
+    __slots__ = ("_said", "_size")
+
+    def __init__(self, said: list[tuple[str, str]], size: int) -> None:
+        self._said = said
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, at: int) -> tuple[str, str]: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[tuple[str, str], ...]: ...
+    def __getitem__(self, at: int | slice) -> tuple[str, str] | tuple[tuple[str, str], ...]:
+        if isinstance(at, slice):
+            return tuple(self._said[each] for each in range(self._size)[at])
+        return self._said[range(self._size)[at]]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
+@dataclass(frozen=True, slots=True)
+class TurnInput:
+    """One turn with what was said before it. Nothing later is ever shown."""
+
+    chat: str
+    session: int
+    turn: int
+    speaker: str
+    ids: tuple[str, ...]
+    time: datetime | None
+    text: str  # the turn's messages, a line each
+    previous: str  # the last by somebody else in the session, "" where nobody spoke
+    history: Sequence[tuple[str, str]] = ()  # (speaker, text) of the session so far, oldest first
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What one way of measuring says about one turn; None is unscored."""
+
+    reflective: bool | None = None
+    reflective_p: float | None = None
+    grounding: bool | None = None
+    grounding_p: float | None = None
+    sentiment: str | None = None
+    sentiment_p: float | None = None
+    emotion: str | None = None
+    emotion_p: float | None = None
+    intimacy: float | None = None
+    emotional_reaction: float | None = None
+    interpretation: float | None = None
+    exploration: float | None = None
+    empathy: float | None = None
+    emotional_reaction_level: int | None = None
+    interpretation_level: int | None = None
+    exploration_level: int | None = None
+    unscored: Mapping[str, str] = field(default_factory=dict)  # measure → reason
+
+
+class Labeller(Protocol):
+    """A way of measuring. `label` answers in the order of its inputs, one label each."""
+
+    name: str
+    version: str
+
+    def label(
+        self, inputs: Sequence[TurnInput], progress: Progress = silent
+    ) -> Sequence[Label]: ...
+
+
+def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
+    """Every turn of a corpus, in order, with the session so far.
+
+    Not `joined`, every message stands alone, as the paper's released code has it.
+    """
+    return list(_inputs(corpus, joined))
+
+
+def _inputs(corpus: Corpus, joined: bool) -> Iterator[TurnInput]:
+    for chat in corpus.chats:
+        session = -1
+        history: list[tuple[str, str]] = []
+        for index, (number, messages) in enumerate(_units(chat, joined)):
+            if number != session:
+                session, history = number, []
+            first = messages[0]
+            lines = [_said(message) for message in messages]
+            text = "\n".join(line for line in lines if line)
+            others = (said for who, said in reversed(history) if who != first.speaker)
+            yield TurnInput(
+                *(chat.id, number, index, first.speaker, tuple(m.id for m in messages)),
+                *(first.time, text, next(others, ""), Past(history, len(history))),
+            )
+            history.append((first.speaker, text))
+
+
+def _units(chat: Chat, joined: bool) -> Iterator[tuple[int, tuple[Message, ...]]]:
+    """What is labelled, with its session: turns, or single messages that say something."""
+    if joined:
+        yield from ((turn.session, turn.messages) for turn in chat.turns)
+        return
+    for session in chat.sessions:
+        for message in session.messages:
+            if _said(message):
+                yield session.number, (message,)
+
+
+def _said(message: Message) -> str:
+    """A message's words, or what a wordless one shows.
+
+    Beside words, captions are not what the speaker said.
+    """
+    if message.text.strip():
+        return message.text
+    return " ".join(f"[{a.caption}]" for a in message.attachments if a.caption)
+
+
+def label_frame(
+    inputs: Sequence[TurnInput], labels: Sequence[Label], measure: str, version: str
+) -> pl.DataFrame:
+    """Inputs and their labels as one table, one row per turn."""
+    columns: dict[str, list[object]] = {name: [] for name in LABELS}
+    columns["language"] += turn_languages((each.chat, each.speaker, each.text) for each in inputs)
+    for given, label in zip(inputs, labels, strict=True):
+        columns["chat"].append(given.chat)
+        columns["session"].append(given.session)
+        columns["turn"].append(given.turn)
+        columns["speaker"].append(given.speaker)
+        columns["time"].append(given.time)
+        columns["message_ids"].append(list(given.ids))
+        columns["measure"].append(measure)
+        columns["version"].append(version)
+        columns["unscored"].append(
+            [{"measure": name, "reason": why} for name, why in label.unscored.items()]
+        )
+        for name in Label.__slots__:
+            if name != "unscored":
+                columns[name].append(getattr(label, name))
+    return pl.DataFrame(columns, schema=LABELS)

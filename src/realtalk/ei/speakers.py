@@ -1,0 +1,310 @@
+"""Labels of turns → the eleven facets of every speaker in every chat, with intervals.
+
+    speakers(labels)[0]["grounding_frequency"]
+    → Estimate(value=0.11, low=0.05, high=0.18, n=88, left_out=0, unscored=None)
+
+Unscored labels are left out and counted. In stability and alignment a pair counts only
+where both of its turns have a label: bridging a gap would compare turns that are no
+neighbours. Each speaker's resamples come from a seed of their own, so that a speaker's
+interval does not depend on who else is in the table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from realtalk.ei.formulas import (
+    draw_counts,
+    draw_means,
+    entropy,
+    exponents,
+    fit_exponential,
+    kth_of_others,
+    latest_of_others,
+    slopes,
+)
+from realtalk.ei.labels import EMOTIONS, SENTIMENTS
+from realtalk.ei.languages import languages_of
+from realtalk.ei.protocols import Rules, rules_of
+from realtalk.ei.values import FACETS, Facet, SpeakerFacets
+from realtalk.errors import RealtalkError
+from realtalk.metrics.paired import wilson
+from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, percentile_interval
+
+__all__ = ["Measured", "measure_speakers", "session_means", "speakers"]
+
+Codes = NDArray[np.int64]
+_NEEDED = (
+    *("chat", "session", "turn", "speaker", "measure", "version"),
+    *("reflective", "grounding", "sentiment", "emotion", "intimacy", "empathy"),
+)
+_KINDS = {"emotion": len(EMOTIONS), "sentiment": len(SENTIMENTS)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """A speaker's facets and, facet by facet, their resamples (None where unscored)."""
+
+    speaker: SpeakerFacets
+    draws: tuple[Array | None, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turns:
+    """A chat's labels as numbers, in order: -1 or not a number is unscored."""
+
+    session: Codes
+    speaker: Codes
+    codes: dict[str, Codes]  # sentiment, emotion
+    scores: dict[str, Array]  # reflective, grounding, intimacy, empathy
+
+
+def speakers(labels: pl.DataFrame, protocol: str | Rules = "turns") -> tuple[SpeakerFacets, ...]:
+    """The facets of every speaker in every chat, in order of appearance."""
+    return tuple(each.speaker for each in measure_speakers(labels, protocol))
+
+
+def measure_speakers(labels: pl.DataFrame, protocol: str | Rules = "turns") -> Iterator[Measured]:
+    """As `speakers`, with the resamples that differences between chats need."""
+    rules = rules_of(protocol)
+    _check(labels)
+    for (chat,), part in labels.group_by("chat", maintain_order=True):
+        ordered = part.sort("turn", maintain_order=True)
+        names = ordered["speaker"].unique(maintain_order=True).to_list()
+        turns = _turns(ordered, names)
+        spoken = np.array(languages_of(ordered), dtype=object)
+        measure, version = (
+            ", ".join(ordered[name].drop_nulls().unique().sort()) for name in ("measure", "version")
+        )
+        for who, name in enumerate(names):
+            own = turns.speaker == who
+            found = [
+                _facet(facet, turns, who, rules, _generator(str(chat), name, facet.name))
+                for facet in FACETS.values()
+            ]
+            sessions = len(np.unique(turns.session[own]))
+            facets = tuple(estimate for estimate, _ in found)
+            yield Measured(
+                SpeakerFacets(
+                    *(str(chat), name, int(own.sum()), sessions),
+                    *(rules.name, measure, version, facets),
+                    by_language=_counts(spoken[own]),
+                ),
+                tuple(draws for _, draws in found),
+            )
+
+
+def _counts(languages: NDArray[np.object_]) -> dict[str, int]:
+    return dict(Counter(name for name in languages if name is not None))
+
+
+def _check(labels: pl.DataFrame) -> None:
+    missing = [name for name in _NEEDED if name not in labels.columns]
+    if missing:
+        raise RealtalkError(
+            f"not a table of labels: column '{missing[0]}' is missing",
+            fix="make one with: realtalk ei PATH --out DIR",
+        )
+
+
+def _turns(part: pl.DataFrame, names: list[str]) -> _Turns:
+    places = {name: place for place, name in enumerate(names)}
+    numbers = part["session"].to_numpy()
+    # Sessions count up in order of appearance, whatever their own numbers are.
+    changes = np.r_[False, numbers[1:] != numbers[:-1]]
+    return _Turns(
+        np.cumsum(changes).astype(np.int64),
+        np.array([places[name] for name in part["speaker"].to_list()], dtype=np.int64),
+        {name: _codes(part[name]) for name in ("sentiment", "emotion")},
+        {
+            name: part[name].cast(pl.Float64).fill_null(math.nan).to_numpy()
+            for name in ("reflective", "grounding", "intimacy", "empathy")
+        },
+    )
+
+
+def _codes(labels: pl.Series) -> Codes:
+    places = {name: place for place, name in enumerate(labels.drop_nulls().unique().sort())}
+    return np.array([places.get(name, -1) for name in labels.to_list()], dtype=np.int64)
+
+
+def _generator(*words: str) -> np.random.Generator:
+    digest = hashlib.blake2b("\0".join(words).encode(), digest_size=8).digest()
+    return np.random.default_rng([SEED, int.from_bytes(digest, "little")])
+
+
+def _facet(
+    facet: Facet, turns: _Turns, who: int, rules: Rules, rng: np.random.Generator
+) -> tuple[Estimate, Array | None]:
+    own = np.flatnonzero(turns.speaker == who)
+    if facet.name.endswith("_diversity"):
+        return _diversity(facet, turns.codes[facet.measure][own], rng)
+    if facet.unit == "a session":
+        return _progression(facet, turns, own, rng)
+    if facet.name.endswith("_stability"):
+        # A speaker's turn and their own turn before it.
+        first, second = own[:-1], own[1:]
+        if not rules.across_sessions:
+            inside = turns.session[first] == turns.session[second]
+            first, second = first[inside], second[inside]
+        none = "fewer than two turns" if len(own) < 2 else "no session with two turns"
+        return _agreement(facet, turns.codes[facet.measure], first, second, none, rng)
+    if facet.name.endswith("_alignment"):
+        if rules.pairing == "answered":
+            partner = latest_of_others(turns.session, turns.speaker)[own]
+        else:
+            partner = kth_of_others(turns.session, turns.speaker, who)[own]
+        met = partner >= 0
+        none = "no turn answers another speaker"
+        codes = turns.codes[facet.measure]
+        alone = codes[own[~met]] if rules.alignment_over == "turns" else None
+        return _agreement(facet, codes, partner[met], own[met], none, rng, alone)
+    return _mean(facet, turns.scores[facet.measure][own], rng)
+
+
+def _estimate(
+    draws: Array,
+    n: int,
+    left_out: int,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    varies: bool = True,
+) -> tuple[Estimate, Array]:
+    """The first draw is the value, the others its resamples. One label has no interval.
+
+    Resamples that never differ (every turn scored alike) have none either: of a width of
+    nothing, a handful of turns would seem to tell all.
+    """
+    varies = varies and n > 1 and bool(np.any(draws[1:] != draws[1]))
+    interval = percentile_interval(draws[1:]) if varies else None
+    low, high = interval or (None, None)
+    if low is not None and high is not None:
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+    return Estimate(float(draws[0]), low, high, n, left_out), draws[1:]
+
+
+def _unscored(reason: str, n: int, left_out: int) -> tuple[Estimate, None]:
+    return Estimate(None, n=n, left_out=left_out, unscored=reason), None
+
+
+def _mean(facet: Facet, scores: Array, rng: np.random.Generator) -> tuple[Estimate, Array | None]:
+    known = scores[np.isfinite(scores)]
+    left_out = scores.size - known.size
+    if not known.size:
+        return _unscored(f"no turn has a scored {facet.measure}", 0, left_out)
+    if facet.unit == "share":
+        return _share(int(known.sum()), known.size, left_out, rng)
+    return _estimate(draw_means(known, RESAMPLES, rng), known.size, left_out)
+
+
+def _share(
+    hits: int, n: int, left_out: int, rng: np.random.Generator
+) -> tuple[Estimate, Array | None]:
+    # Drawing yes and no with replacement is drawing from a binomial.
+    draws: Array = np.r_[hits, rng.binomial(n, hits / n, RESAMPLES)] / n
+    estimate, kept = _estimate(draws, n, left_out)
+    if n > 1 and hits in (0, n):
+        # None or all of them: nothing else can be drawn, but another turn might differ.
+        low, high = wilson(np.r_[np.ones(hits), np.zeros(n - hits)].tolist()) or (None, None)
+        estimate = replace(estimate, low=low, high=high)
+    return estimate, kept
+
+
+def _diversity(
+    facet: Facet, codes: Codes, rng: np.random.Generator
+) -> tuple[Estimate, Array | None]:
+    known = codes[codes >= 0]
+    left_out = codes.size - known.size
+    if not known.size:
+        return _unscored(f"no turn has a scored {facet.measure}", 0, left_out)
+    counts = np.bincount(known)
+    counts = counts[counts > 0]
+    draws = entropy(draw_counts(counts, RESAMPLES, rng))
+    # A resample misses rare labels, so its entropy is too small on average; without this
+    # the value could lie above its own interval.
+    draws[1:] += draws[0] - draws[1:].mean()
+    most = math.log2(max(_KINDS[facet.measure], counts.size))
+    return _estimate(draws, known.size, left_out, (0.0, most))
+
+
+def _agreement(
+    facet: Facet,
+    codes: Codes,
+    first: Codes,
+    second: Codes,
+    none: str,
+    rng: np.random.Generator,
+    alone: Codes | None = None,
+) -> tuple[Estimate, Array | None]:
+    """The share of pairs with the same label; `alone` are labels that count without a pair."""
+    if not first.size:
+        return _unscored(none, 0, 0)
+    one, other = codes[first], codes[second]
+    known = (one >= 0) & (other >= 0)
+    n = int(known.sum())
+    left_out = first.size - n
+    if not n:
+        return _unscored(f"no pair of turns has a scored {facet.measure}", 0, left_out)
+    hits = int((one == other)[known].sum())
+    if alone is not None:
+        n += int((alone >= 0).sum())
+        left_out += int((alone < 0).sum())
+    return _share(hits, n, left_out, rng)
+
+
+def _progression(
+    facet: Facet, turns: _Turns, own: Codes, rng: np.random.Generator
+) -> tuple[Estimate, Array | None]:
+    x, groups = _by_session(turns.session[own], turns.scores["intimacy"][own])
+    n = sum(group.size for group in groups)
+    left_out = own.size - n
+    if len(np.unique(turns.session[own])) < 2:
+        return _unscored("speaks in one session only", n, left_out)
+    if len(groups) < 2:
+        return _unscored("fewer than two sessions have a scored intimacy", n, left_out)
+    # One turn a session can only be drawn again as itself: that is no interval.
+    varies = n > len(groups)
+    y = np.stack([draw_means(group, RESAMPLES, rng) for group in groups], axis=1)
+    if facet.name == "intimacy_linear":
+        return _estimate(slopes(x, y), n, left_out, varies=varies)
+    fit = fit_exponential(x, y[0])
+    if fit is None:
+        return _unscored("no exponential curve settles on the session means", n, left_out)
+    return _estimate(np.r_[fit[1], exponents(x, y[1:], fit)], n, left_out, varies=varies)
+
+
+def _by_session(session: Codes, scores: Array) -> tuple[Array, list[Array]]:
+    """x = 1..m over the sessions in which the speaker speaks, and the scores of each.
+
+    A session without a score is left out and keeps its place on the axis.
+    """
+    starts = np.flatnonzero(np.r_[True, session[1:] != session[:-1]])[1:]
+    groups = [group[np.isfinite(group)] for group in np.split(scores, starts)]
+    x = np.array([place for place, group in enumerate(groups, 1) if group.size], dtype=np.float64)
+    return x, [group for group in groups if group.size]
+
+
+def session_means(labels: pl.DataFrame) -> pl.DataFrame:
+    """The points that intimacy's course is fitted to: a row a chat, speaker and session.
+
+    `order` is x, `intimacy` is y, `n` the turns with a score.
+    """
+    _check(labels)
+    return (
+        labels.sort("turn", maintain_order=True)
+        .group_by("chat", "speaker", "session", maintain_order=True)
+        .agg(
+            pl.col("intimacy").cast(pl.Float64).fill_nan(None).mean(),
+            pl.col("intimacy").fill_nan(None).count().alias("n"),
+        )
+        .with_columns(pl.int_range(1, pl.len() + 1).over("chat", "speaker").alias("order"))
+        .filter(pl.col("n") > 0)
+        .select("chat", "speaker", "session", "order", "intimacy", "n")
+    )

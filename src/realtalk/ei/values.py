@@ -1,0 +1,322 @@
+"""What a facet is, and a speaker's eleven of them as a frozen value, table, rows and JSON.
+
+    FACETS["emotion_diversity"]  → Facet(title="Emotion diversity", group="Self-awareness", ...)
+    speaker["emotion_diversity"] → Estimate(value=2.21, low=1.98, high=2.37, n=88, left_out=0)
+    speakers_frame(speakers)     → chat | speaker | ... | emotion_diversity | emotion_diversity_low
+                                   | emotion_diversity_high | emotion_diversity_n | ... | unscored
+
+The groups are Goleman's five, as in §4.3 of the REALTALK paper; the order is its Table 7's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from realtalk.ei.languages import Languages, languages_json, merged
+from realtalk.ei.protocols import PROTOCOLS
+from realtalk.errors import RealtalkError
+from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Estimate
+from realtalk.stats.values import Grid
+
+__all__ = [
+    "FACETS",
+    "GROUPS",
+    "SPEAKERS",
+    "ByFacet",
+    "Facet",
+    "SpeakerFacets",
+    "counted",
+    "facet_rows",
+    "from_frame",
+    "interval_method",
+    "interval_text",
+    "shown",
+    "speaker_languages",
+    "speaker_rows",
+    "speakers_frame",
+    "speakers_json",
+]
+
+Unit: TypeAlias = Literal["share", "bits", "score", "a session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One figure about a speaker. Shown values are multiplied by `scale`, as in Table 7."""
+
+    name: str
+    title: str
+    group: str
+    measure: str
+    unit: Unit
+    of: str = "turns"
+    scale: float = 1.0
+    digits: int = 2
+
+
+_TABLE = (
+    Facet("reflective_frequency", "Reflective frequency", "Self-awareness", "reflective", "share"),
+    Facet("emotion_diversity", "Emotion diversity", "Self-awareness", "emotion", "bits"),
+    Facet("sentiment_diversity", "Sentiment diversity", "Self-awareness", "sentiment", "bits"),
+    Facet("grounding_frequency", "Grounding frequency", "Motivation", "grounding", "share"),
+    Facet("empathy", "Empathy", "Empathy", "empathy", "score"),
+    Facet(
+        "intimacy_linear",
+        "Intimacy progression, linear",
+        "Social skills",
+        "intimacy",
+        "a session",
+        scale=1000.0,
+        digits=1,
+    ),
+    Facet(
+        "intimacy_exponential",
+        "Intimacy progression, exponential",
+        "Social skills",
+        "intimacy",
+        "a session",
+        scale=1000.0,
+        digits=1,
+    ),
+    *(
+        Facet(
+            f"{measure}_{what}",
+            f"{measure.title()} {what}",
+            "Self-regulation",
+            measure,
+            "share",
+            of="pairs",
+        )
+        for what in ("stability", "alignment")
+        for measure in ("sentiment", "emotion")
+    ),
+)
+FACETS: Mapping[str, Facet] = MappingProxyType({facet.name: facet for facet in _TABLE})
+GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        group: tuple(facet.name for facet in _TABLE if facet.group == group)
+        for group in dict.fromkeys(facet.group for facet in _TABLE)
+    }
+)
+
+
+class ByFacet:
+    """Estimates in FACETS' order, found by a facet's name."""
+
+    __slots__ = ()
+    facets: tuple[Estimate, ...]
+
+    def __getitem__(self, facet: str) -> Estimate:
+        return self.facets[list(FACETS).index(facet)]
+
+    def items(self) -> Iterator[tuple[Facet, Estimate]]:
+        return zip(FACETS.values(), self.facets, strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerFacets(ByFacet):
+    """One speaker in one chat: an estimate for each of FACETS, in its order."""
+
+    chat: str
+    speaker: str
+    turns: int
+    sessions: int
+    protocol: str
+    measure: str  # how the labels were made ...
+    version: str  # ... and by which version
+    facets: tuple[Estimate, ...]
+    # Turns; empty where nobody looked.
+    by_language: Mapping[str, int] = field(default_factory=dict, hash=False)
+
+    @property
+    def languages(self) -> Languages:
+        """What the speaker's turns are written in; `.english` is the share of English."""
+        return Languages(self.chat, self.measure, self.by_language)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "chat": self.chat,
+            "speaker": self.speaker,
+            "turns": self.turns,
+            "sessions": self.sessions,
+            "english": self.languages.english,
+            "facets": {facet.name: estimate.to_json() for facet, estimate in self.items()},
+        }
+
+
+_Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
+_WHO: _Kinds = {
+    "chat": pl.String,
+    "speaker": pl.String,
+    "turns": pl.Int32,
+    "sessions": pl.Int32,
+    "protocol": pl.String,
+    "measure": pl.String,
+    "version": pl.String,
+}
+_PARTS: _Kinds = {
+    "": pl.Float64,
+    "_low": pl.Float64,
+    "_high": pl.Float64,
+    "_n": pl.Int32,
+    "_left_out": pl.Int32,
+}
+SPEAKERS = pl.Schema(
+    {
+        **_WHO,
+        **{f"{name}{part}": kind for name in FACETS for part, kind in _PARTS.items()},
+        "unscored": pl.List(pl.Struct({"facet": pl.String, "reason": pl.String})),
+        "by_language": pl.List(pl.Struct({"language": pl.String, "turns": pl.Int32})),
+    }
+)
+
+
+def speakers_frame(speakers: Sequence[SpeakerFacets]) -> pl.DataFrame:
+    """One row per chat and speaker; what could not be made is null, its reason in `unscored`."""
+    columns: dict[str, list[Any]] = {name: [] for name in SPEAKERS}
+    for who in speakers:
+        for name in _WHO:
+            columns[name].append(getattr(who, name))
+        for facet, found in who.items():
+            values = (found.value, found.low, found.high, found.n, found.left_out)
+            for part, value in zip(_PARTS, values, strict=True):
+                columns[f"{facet.name}{part}"].append(value)
+        columns["unscored"].append(
+            [
+                {"facet": facet.name, "reason": found.unscored}
+                for facet, found in who.items()
+                if found.unscored is not None
+            ]
+        )
+        columns["by_language"].append(
+            [{"language": name, "turns": turns} for name, turns in who.by_language.items()]
+        )
+    return pl.DataFrame(columns, schema=SPEAKERS)
+
+
+def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
+    """The values that `speakers_frame` was given. Tables of version 0.1.0 know no languages."""
+    missing = [name for name in SPEAKERS if name not in (*frame.columns, "by_language")]
+    if missing:
+        raise RealtalkError(
+            f"not a table of speakers: column '{missing[0]}' is missing",
+            fix="make one with: realtalk ei PATH --out DIR",
+        )
+    made = []
+    for row in frame.iter_rows(named=True):
+        reasons = {each["facet"]: each["reason"] for each in row["unscored"] or ()}
+        facets = tuple(
+            Estimate(
+                value=row[name],
+                low=row[f"{name}_low"],
+                high=row[f"{name}_high"],
+                n=row[f"{name}_n"],
+                left_out=row[f"{name}_left_out"],
+                unscored=reasons.get(name),
+            )
+            for name in FACETS
+        )
+        spoken = {each["language"]: each["turns"] for each in row.get("by_language") or ()}
+        made.append(
+            SpeakerFacets(**{name: row[name] for name in _WHO}, facets=facets, by_language=spoken)
+        )
+    return tuple(made)
+
+
+def speaker_languages(speakers: Sequence[SpeakerFacets]) -> tuple[Languages, ...]:
+    """The languages of the chats that the speakers are from."""
+    return merged(who.languages for who in speakers)
+
+
+def counted(facet: Facet, protocol: str) -> str:
+    """What a facet's n counts under a protocol."""
+    rules = PROTOCOLS.get(protocol)
+    over_turns = rules is not None and rules.alignment_over == "turns"
+    return "turns" if over_turns and facet.name.endswith("_alignment") else facet.of
+
+
+def shown(facet: Facet, value: float | None) -> str:
+    """A facet's value as it is printed; intimacy in thousandths a session."""
+    if value is None:
+        return "–"
+    text = f"{value * facet.scale:.{facet.digits}f}"
+    # A slope that rounds to nothing has no sign.
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def interval_text(facet: Facet, found: Estimate) -> str:
+    """ "2.21 [1.98, 2.37]", without the bracket where there is no interval."""
+    if found.low is None or found.high is None:
+        return shown(facet, found.value)
+    low, high = shown(facet, found.low), shown(facet, found.high)
+    return f"{shown(facet, found.value)} [{low}, {high}]"
+
+
+def speaker_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
+    """A row a chat and speaker, a column a facet: value and interval, for a terminal or page."""
+    headings = ["speaker", "chat", "turns", "sessions"]
+    headings += [
+        f"{facet.title.lower()}{' (1e-3)' if facet.scale == 1000 else ''}"
+        for facet in FACETS.values()
+    ]
+    return Grid(
+        headings,
+        [
+            [
+                *(who.speaker, who.chat, who.turns, who.sessions),
+                *(interval_text(facet, found) for facet, found in who.items()),
+            ]
+            for who in speakers
+        ],
+    )
+
+
+def facet_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
+    """A row a chat, speaker and facet, with n, of what, what was left out, and the reason."""
+    headings = [
+        *("speaker", "chat", "group", "facet", "value", "low (95 %)", "high (95 %)"),
+        *("n", "of", "left out", "unscored because"),
+    ]
+    return Grid(
+        headings,
+        [
+            [
+                *(who.speaker, who.chat, facet.group, facet.name),
+                *(found.value, found.low, found.high),
+                *(found.n, counted(facet, who.protocol), found.left_out, found.unscored),
+            ]
+            for who in speakers
+            for facet, found in who.items()
+        ],
+    )
+
+
+def interval_method() -> dict[str, Any]:
+    """How the intervals were made, for a result that travels alone."""
+    return {
+        "kind": "percentile bootstrap over turns (pairs of turns for stability and, but under the "
+        "protocol paper, alignment; turns within sessions for intimacy; diversity centred on its "
+        "value); Wilson's for a share of 0 or 1, none where every turn is alike",
+        "level": LEVEL,
+        "resamples": RESAMPLES,
+        "seed": SEED,
+    }
+
+
+def speakers_json(speakers: Sequence[SpeakerFacets]) -> dict[str, Any]:
+    """Everything about the speakers, with the settings it was made with."""
+    return {
+        **{
+            name: sorted({getattr(who, name) for who in speakers})
+            for name in ("protocol", "measure", "version")
+        },
+        "languages": languages_json(speaker_languages(speakers)),
+        "interval_method": interval_method(),
+        "groups": {group: list(names) for group, names in GROUPS.items()},
+        "speakers": [who.to_json() for who in speakers],
+    }

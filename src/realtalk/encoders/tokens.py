@@ -1,0 +1,48 @@
+"""Text → how many tokens and words it has.
+
+    count_tokens("did you sleep at all")     → 5
+    count_words("did you sleep at all")      → 5
+
+Tokens are counted with the WordPiece vocabulary that ships with the package, so that a budget
+means the same everywhere. It never joins words over a line's end: the tokens of a text are
+exactly the sum of its lines'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+__all__ = ["count_each", "count_tokens", "count_words"]
+
+
+def count_words(text: str) -> int:
+    """Words as the corpus statistics count them: what white space separates."""
+    return len(text.split())
+
+
+def count_tokens(text: str) -> int:
+    """WordPiece tokens, without the marks that a model would put around them."""
+    return count_each([text])[0]
+
+
+def count_each(texts: Sequence[str]) -> list[int]:
+    """The tokens of every text."""
+    encoded = _tokenizer().encode_batch_fast(list(texts), add_special_tokens=False)
+    return [len(each) for each in encoded]
+
+
+@cache
+def _tokenizer() -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    stored = files("realtalk.encoders").joinpath("ei", "tokenizer.json").read_text("utf-8")
+    tokenizer: Tokenizer = Tokenizer.from_str(stored)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer

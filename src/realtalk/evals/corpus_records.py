@@ -1,0 +1,31 @@
+"""A corpus → what a run's settings say of it.
+
+    corpus_record(corpus)    → {"name": "sample", "format": "realtalk", "sha256": "9f86d081…"}
+
+Runs are told apart by what a corpus holds, not by where it lies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import fields
+
+import orjson
+
+from realtalk.chat import Corpus
+
+__all__ = ["content_hash", "corpus_record"]
+
+
+def content_hash(corpus: Corpus) -> str:
+    """What the rows depend on of a corpus: its chats, events and questions."""
+    digest = hashlib.sha256()
+    for chat in corpus.chats:
+        # Field by field: a chat also carries what was derived from it so far.
+        digest.update(orjson.dumps([getattr(chat, each.name) for each in fields(chat)]))
+    return digest.hexdigest()[:16]
+
+
+def corpus_record(corpus: Corpus) -> dict[str, str]:
+    """A corpus among a run's settings."""
+    return {"name": corpus.name, "format": corpus.format, "sha256": content_hash(corpus)}

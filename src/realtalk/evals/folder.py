@@ -1,0 +1,357 @@
+"""A folder that a run writes into: settings, versions, rows. Killed at any moment, it goes on.
+
+    with Run.open(Path("out"), "memory probing", {"memory": "whole", "seed": 0}) as run:
+        rows = run.table("rows", ("chat", "question"))
+        rows.add({"chat": "Chat_1", "question": "Q3", "answer": "in March"})
+        rows.finish(order=[("Chat_1", "Q3"), ...])
+
+    out/run.json        {"kind": "memory probing", "settings": {...}, "versions": [{...}]}
+    out/rows.jsonl      a line a row, in the order they came; the later of two with one key counts
+    out/rows.parquet    the same at the end, in the order asked for
+
+A row is whole on disk or not there: a line that was cut off is dropped when the folder is
+opened again. A folder that was made with other settings, or at another server, is refused by what
+differs; one that holds something else than a run is not written into. Starting anew removes a
+run's own tables and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import orjson
+
+from realtalk import __version__
+from realtalk.errors import RealtalkError
+from realtalk.local.writing import (
+    private_folder,
+    private_stream,
+    refuse_strangers,
+    write_json,
+    write_parquet,
+)
+from realtalk.models.addresses import bare_address
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "Key",
+    "Row",
+    "Run",
+    "Table",
+    "refuse_difference",
+    "refuse_other_folder",
+    "refuse_other_runs",
+    "versions",
+]
+
+Row: TypeAlias = dict[str, Any]
+Key: TypeAlias = tuple[Any, ...]
+
+_FILE = "run.json"
+_PACKAGES = (
+    *("numpy", "polars", "scipy", "onnxruntime", "tokenizers", "bm25s", "rouge-score"),
+    *("sacrebleu", "scikit-learn", "nltk", "inspect-ai", "openai", "xllamacpp"),
+)
+# What describes a run without deciding its rows: older runs do not say it, and go on all the same.
+_DESCRIBING = frozenset({"settings.corpus.format"})
+# What the runs of this package call their tables: all that --fresh may remove.
+_TABLES = frozenset(
+    {
+        *("rows", "timings", "memories", "judgements", "simulated", "speakers", "stages", "labels"),
+    }
+)
+_SYNC_EVERY = 0.5  # seconds: what a power cut may cost; a killed process loses nothing
+
+
+def versions() -> dict[str, str]:
+    """What may change a result: this package, Python, and the libraries that are installed."""
+    found = {"realtalk": __version__, "python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+class Run:
+    """A folder with its settings. Use it in a `with` block: the files are closed at its end."""
+
+    def __init__(
+        self,
+        folder: Path,
+        kind: str,
+        settings: Mapping[str, Any],
+        versions: Sequence[Mapping[str, str]] = (),
+    ) -> None:
+        self.folder = folder
+        self.kind = kind
+        self.settings = dict(settings)
+        self.versions = tuple(dict(each) for each in versions)  # of every sitting that added to it
+        self._tables: list[Table] = []
+
+    @classmethod
+    def open(
+        cls, folder: Path, kind: str, settings: Mapping[str, Any], *, fresh: bool = False
+    ) -> Run:
+        """A new run, or one that goes on; `fresh` removes what an earlier run left here."""
+        wanted = orjson.loads(orjson.dumps(dict(settings)))  # as it reads when it comes back
+        refuse_other_folder(folder)
+        try:
+            private_folder(folder)
+        except OSError as error:
+            raise RealtalkError(
+                f"cannot be a run's folder ({error.strerror})", where=str(folder)
+            ) from error
+        place = folder / _FILE
+        if fresh and place.exists():
+            _clear(folder)
+        used = [versions()]
+        if place.exists():
+            known = _read(place)
+            refuse_difference(folder, known, {"kind": kind, "settings": wanted})
+            used = [*(known["versions"]), *(each for each in used if each not in known["versions"])]
+        write_json(place, {"kind": kind, "settings": wanted, "versions": used})
+        return cls(folder, kind, wanted, used)
+
+    @classmethod
+    def load(cls, folder: Path, kind: str) -> Run:
+        """A run that is there, to be read or added to."""
+        place = folder / _FILE
+        if not place.is_file():
+            raise RealtalkError("no run here", where=str(folder), fix=f"it has no {_FILE}")
+        known = _read(place)
+        if known["kind"] != kind:
+            raise RealtalkError(f"a run of {known['kind']}, not of {kind}", where=str(folder))
+        return cls(folder, kind, known["settings"], known["versions"])
+
+    def table(self, name: str, key: Sequence[str]) -> Table:
+        """The rows of one name, opened for writing, with those that are there."""
+        if name not in _TABLES:
+            raise ValueError(f"'{name}' is not among the tables that --fresh removes")
+        made = Table(self.folder / f"{name}.jsonl", tuple(key))
+        self._tables.append(made)
+        return made
+
+    def rows(self, name: str, key: Sequence[str]) -> list[Row]:
+        """The rows of one name, only to be read: as they came, or of a shared run its table."""
+        path = self.folder / f"{name}.jsonl"
+        if path.is_file():
+            return list(_latest(_lines(path)[0], tuple(key)).values())
+        table = path.with_suffix(".parquet")
+        return _table_rows(table) if table.is_file() else []
+
+    def close(self) -> None:
+        for table in self._tables:
+            table.close()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Table:
+    """Rows of one kind: added one by one, each on disk before the next."""
+
+    def __init__(self, path: Path, key: tuple[str, ...]) -> None:
+        self.path = path
+        self.key = key
+        self._stream = _opened(path)
+        try:
+            found, whole = _lines(path)
+        except RealtalkError:
+            self._stream.close()
+            raise
+        self._stream.truncate(whole)
+        self._stream.seek(0, os.SEEK_END)
+        self._rows = _latest(found, key)
+        self._synced = time.monotonic()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def rows(self) -> Iterable[Row]:
+        """Every row, the latest of each key."""
+        return self._rows.values()
+
+    def get(self, key: Key) -> Row | None:
+        return self._rows.get(key)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """One row, given to the system at once and to the disk soon."""
+        line = orjson.dumps(dict(row))
+        self._stream.write(line + b"\n")
+        self._stream.flush()
+        kept = orjson.loads(line)
+        self._rows[tuple(kept[name] for name in self.key)] = kept
+        if time.monotonic() - self._synced > _SYNC_EVERY:
+            self.sync()
+
+    def sync(self) -> None:
+        """Makes sure that every row so far survives a power cut."""
+        os.fsync(self._stream.fileno())
+        self._synced = time.monotonic()
+
+    def finish(self, order: Sequence[Key], schema: pl.Schema | None = None) -> pl.DataFrame:
+        """The rows in the order given, also written as Parquet. Rows not named come last."""
+        import polars as pl
+
+        self.sync()
+        named = [key for key in order if key in self._rows]
+        rest = sorted(set(self._rows) - set(named), key=str)
+        rows = [self._rows[key] for key in (*named, *rest)]
+        frame = pl.DataFrame(rows, schema=schema, infer_schema_length=None)
+        write_parquet(self.path.with_suffix(".parquet"), frame)
+        return frame
+
+    def close(self) -> None:
+        if not self._stream.closed:
+            self.sync()
+            self._stream.close()
+
+
+def refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    """Raises where a run was made with other settings, naming each that differs."""
+    before, now = _flat(known), _flat(wanted)
+    names = [
+        name
+        for name in dict.fromkeys((*before, *now))
+        if name != "versions" and before.get(name) != now.get(name) and name not in _DESCRIBING
+    ]
+    names = [name for name in names if not name.startswith("versions.")]
+    if not names:
+        return
+    shown = [
+        f"{name.removeprefix('settings.')} is {_short(before.get(name))} there, "
+        f"{_short(now.get(name))} now"
+        for name in names[:4]
+    ]
+    more = f", and {len(names) - 4} more" if len(names) > 4 else ""
+    raise RealtalkError(
+        f"made with other settings ({', '.join(shown)}{more})",
+        where=str(folder),
+        fix="name another folder, or start anew with --fresh",
+    )
+
+
+def refuse_other_folder(folder: Path) -> None:
+    """Raises where a folder holds something else than a run; before long work, too."""
+    refuse_strangers(folder, "a run", _FILE)
+
+
+def refuse_other_runs(folder: Path) -> None:
+    """Raises where a folder for several runs (a sweep) holds anything but runs and figures."""
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
+        known = path.name.startswith(".") or path.name == "figures" or (path / _FILE).is_file()
+        if not known and (path.is_file() or any(path.iterdir())):
+            raise RealtalkError(
+                f"holds {path.name}, which is no run", where=str(folder), fix="name another folder"
+            )
+
+
+def _flat(value: Mapping[str, Any], head: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, each in value.items():
+        if isinstance(each, Mapping):
+            flat |= _flat(each, f"{head}{name}.")
+        else:
+            # 0.1.0 wrote addresses down as they were given, with the keys in them.
+            bare = name == "base_url" and isinstance(each, str)
+            flat[f"{head}{name}"] = bare_address(each) if bare else each
+    return flat
+
+
+def _short(value: Any) -> str:
+    text = "not set" if value is None else str(value)
+    return text if len(text) <= 40 else f"{text[:37]}…"
+
+
+def _clear(folder: Path) -> None:
+    """Removes what runs write, and nothing else. The settings go last: they say whose it is."""
+    for path in (*_own(folder), folder / _FILE):
+        path.unlink(missing_ok=True)
+
+
+def _own(folder: Path) -> list[Path]:
+    return [folder / f"{name}{end}" for name in sorted(_TABLES) for end in (".jsonl", ".parquet")]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = orjson.loads(path.read_bytes())
+        if not {"kind", "settings", "versions"} <= set(found):
+            raise ValueError
+    except (OSError, ValueError, TypeError) as error:
+        raise RealtalkError(
+            "not a run's settings", where=str(path), fix="start anew with --fresh"
+        ) from error
+    return dict(found)
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        stream = private_stream(path)
+    except OSError as error:
+        raise RealtalkError(f"cannot be written ({error.strerror})", where=str(path)) from error
+    try:
+        import fcntl
+
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:  # not on Windows
+        pass
+    except OSError as error:
+        stream.close()
+        raise RealtalkError(
+            "another run is writing here", where=str(path), fix="wait for it or stop it"
+        ) from error
+    return stream
+
+
+def _lines(path: Path) -> tuple[list[Row], int]:
+    """The whole rows of a file, and where they end; a row that was cut off is left out."""
+    rows: list[Row] = []
+    whole = 0
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                rows.append(orjson.loads(line))
+            except ValueError as error:
+                raise RealtalkError(
+                    "not a row", where=f"{path}, line {number}", fix="start anew with --fresh"
+                ) from error
+            whole += len(line)
+    return rows, whole
+
+
+def _table_rows(path: Path) -> list[Row]:
+    import polars as pl
+
+    try:
+        return pl.read_parquet(path).to_dicts()
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise RealtalkError("not a table of rows", where=str(path)) from error
+
+
+def _latest(rows: Iterable[Row], key: tuple[str, ...]) -> dict[Key, Row]:
+    return {tuple(row[name] for name in key): row for row in rows}

@@ -1,0 +1,80 @@
+"""Prompts as text files in versions, which a user's folder may replace one by one.
+
+    load_texts("realtalk.memory", "1", {"answer": ("context", "question")}, Path("my-prompts"))
+    → ("sha256:3f2a9c1b04d2", {"answer": "…{context}…{question}…"})
+
+Ours stand in for what the folder does not hold. The hash is over all as used, so that it says
+what was asked; without a folder the version is our own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+
+from realtalk.errors import RealtalkError
+from realtalk.registry import suggest
+
+__all__ = ["load_texts", "written_day"]
+
+# English whatever the machine's language: strftime would follow the locale.
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August"),
+    *("September", "October", "November", "December"),
+)
+
+
+def load_texts(
+    package: str, version: str, needed: Mapping[str, Sequence[str]], folder: Path | None
+) -> tuple[str, Mapping[str, str]]:
+    """The version, and a text for every name of `needed`, which says what each must show."""
+    ours = files(package).joinpath("prompts", version)
+    texts = {name: ours.joinpath(f"{name}.md").read_text("utf-8") for name in needed}
+    if folder is None:
+        return version, MappingProxyType(texts)
+    texts |= _replacements(folder, needed)
+    digest = hashlib.sha256()
+    for name in needed:
+        digest.update(f"{name}\0{texts[name]}\0".encode())
+    return f"sha256:{digest.hexdigest()[:12]}", MappingProxyType(texts)
+
+
+def _replacements(folder: Path, needed: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    names = ", ".join(f"{name}.md" for name in needed)
+    if not folder.is_dir():
+        raise RealtalkError(
+            "no such folder of prompts", where=str(folder), fix=f"it holds any of {names}"
+        )
+    found: dict[str, str] = {}
+    for path in sorted(folder.glob("*.md")):
+        if path.stem.lower() == "readme":
+            continue
+        if path.stem not in needed:
+            raise suggest("prompt", path.stem, list(needed))
+        try:
+            text = path.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise RealtalkError(
+                "the prompt cannot be read", where=str(path), fix="save it as UTF-8 text"
+            ) from error
+        if lacking := [each for each in needed[path.stem] if f"{{{each}}}" not in text]:
+            raise RealtalkError(
+                f"the prompt does not show the {lacking[0]}",
+                where=str(path),
+                fix=f"put {{{lacking[0]}}} into it",
+            )
+        found[path.stem] = text
+    if not found:
+        raise RealtalkError("no prompt in the folder", where=str(folder), fix=f"name it: {names}")
+    return found
+
+
+def written_day(moment: date | datetime) -> str:
+    """2 March 2026 with its weekday, which "last Friday" is counted from."""
+    weekday, month = _WEEKDAYS[moment.weekday()], _MONTHS[moment.month - 1]
+    return f"{weekday} {moment.day} {month} {moment.year}"

@@ -1,0 +1,1 @@
+"""Files on this machine: private and atomic writes, caches, downloads, progress."""

@@ -1,0 +1,346 @@
+"""Published corpora from their own homes into the user's cache, checked by hash.
+
+    get("locomo")                      → <cache>/locomo/locomo10.json
+    get("realtalk")                    → <cache>/realtalk, with the ten chats
+    get("locomo", base_url="http://mirror.example/data")
+        → takes .../data/locomo/locomo10.json, else .../data/locomo10.json
+    inventory()                        → what is in the cache, and whether it is whole
+
+A file appears under its name only when all of it has arrived and its SHA-256 is right.
+Files that are there and right are not fetched again. Nothing is sent but the request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+from urllib.parse import quote, urlsplit
+
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import private_folder
+from realtalk.registry import suggest
+
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "Held",
+    "RemoteFile",
+    "State",
+    "cache_folder",
+    "file_state",
+    "get",
+    "inventory",
+]
+
+_ATTEMPTS = 3
+_PAUSE = 0.5  # seconds before the second attempt; doubled for each one after
+_TIMEOUT = 30  # seconds without a byte
+_CHUNK = 1 << 16
+
+State = Literal["verified", "damaged", "missing"]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file as published."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Where a corpus is published, under which terms, and what to cite."""
+
+    name: str
+    url: str  # the folder that holds the files
+    files: tuple[RemoteFile, ...]
+    licence: str
+    citation: str
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A dataset's file in the cache; `size` is what lies on disk."""
+
+    dataset: str
+    path: Path
+    size: int
+    state: State
+
+
+_REALTALK = Dataset(
+    name="realtalk",
+    url="https://raw.githubusercontent.com/danny911kr/REALTALK/main/data",
+    files=(
+        RemoteFile(
+            "Chat_1_Emi_Elise.json",
+            236_990,
+            "4e947998a751a1ba2c3710fc873b90fbcbc234fda7a5e4e75db2b762e0f25a36",
+        ),
+        RemoteFile(
+            "Chat_2_Kevin_Elise.json",
+            228_327,
+            "4ac6e319c206731aa9a025c93325eb1edb43686cf39473f058c87ae7deb2d62a",
+        ),
+        RemoteFile(
+            "Chat_3_Kevin_Paola.json",
+            231_570,
+            "10c9208016538cbe7a28aafa6cfd72587b072677964c36ec242159fdf58961f2",
+        ),
+        RemoteFile(
+            "Chat_4_Emi_Paola.json",
+            232_501,
+            "80aa012ed6a918f5b317bd942b4d4811a158d27a6e07b7a5c6182994107a9367",
+        ),
+        RemoteFile(
+            "Chat_5_Nicolas_Nebraas.json",
+            466_832,
+            "32dd7c45786b1a26861dc1574a1bb698a855196fd2ae3fc0c091f3c9ab2d6d06",
+        ),
+        RemoteFile(
+            "Chat_6_Vanessa_Nicolas.json",
+            467_008,
+            "9d5ee072ab5a0667ef71d5644d7cd3a4c6777a1e6e2252bf306f310d982e40ac",
+        ),
+        RemoteFile(
+            "Chat_7_Nebraas_Vanessa.json",
+            383_849,
+            "b5716bb093217980e747dec0d98996829b569febc09587a025efc6b79806e9ce",
+        ),
+        RemoteFile(
+            "Chat_8_Akib_Muhhamed.json",
+            364_402,
+            "814f64ad7e8a46f0398f550fe84184e2ba495a292290b9ff96ffc95448280800",
+        ),
+        RemoteFile(
+            "Chat_9_Fahim_Akib.json",
+            400_397,
+            "05b9b4331bf0e25a2a64dc89c404622c83a61ab5e7c935fb7d844449caf6dd39",
+        ),
+        RemoteFile(
+            "Chat_10_Fahim_Muhhamed.json",
+            283_618,
+            "26135a9e3482f40bea4c71de570a2d994a361848111067e60587be1dd82a0127",
+        ),
+    ),
+    licence="no licence is stated: download for your own use, do not pass on",
+    citation=(
+        "Lee et al. (2025). REALTALK: A 21-Day Real-World Dataset for Long-Term Conversation. "
+        "arXiv:2502.13270"
+    ),
+)
+
+_LOCOMO = Dataset(
+    name="locomo",
+    url="https://raw.githubusercontent.com/snap-research/locomo/main/data",
+    files=(
+        RemoteFile(
+            "locomo10.json",
+            2_805_274,
+            "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4",
+        ),
+    ),
+    licence="CC BY-NC 4.0: not for commercial use",
+    citation=(
+        "Maharana et al. (2024). Evaluating Very Long-Term Conversational Memory of LLM Agents. "
+        "ACL 2024, arXiv:2402.17753"
+    ),
+)
+
+DATASETS: Mapping[str, Dataset] = MappingProxyType(
+    {dataset.name: dataset for dataset in (_REALTALK, _LOCOMO)}
+)
+
+
+def cache_folder(cache: Path | str | None = None) -> Path:
+    """The folder given, else `REALTALK_CACHE`, else the user's own cache."""
+    named = cache or os.environ.get("REALTALK_CACHE")
+    if named:
+        return Path(named).expanduser()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("realtalk"))
+
+
+def get(
+    name: str,
+    cache: Path | str | None = None,
+    base_url: str | None = None,
+    progress: Progress = silent,
+    *,
+    datasets: Mapping[str, Dataset] = DATASETS,
+) -> Path:
+    """The dataset's folder in the cache (its file, where it has but one), fetched if need be.
+
+    `base_url`, or `REALTALK_DATA_URL`, names a mirror that holds the files either in a
+    folder of the dataset's name or directly.
+    """
+    if name not in datasets:
+        raise suggest("dataset", name, list(datasets))
+    dataset = datasets[name]
+    folder = cache_folder(cache) / dataset.name
+    mirror = base_url or os.environ.get("REALTALK_DATA_URL") or None
+    homes = [dataset.url]
+    if mirror is not None:
+        mirror = mirror.rstrip("/")
+        homes = [f"{mirror}/{quote(dataset.name)}", mirror]
+    done = 0
+    for file in dataset.files:
+        before = done
+
+        def report(arrived: int, before: int = before, file: RemoteFile = file) -> None:
+            progress(before + min(arrived, file.size), dataset.size, file.name)
+
+        report(0)
+        if file_state(folder / file.name, file.size, file.sha256) != "verified":
+            _fetch(file, folder, homes, report)
+        done += file.size
+        report(file.size)
+    return folder / dataset.files[0].name if len(dataset.files) == 1 else folder
+
+
+def inventory(
+    cache: Path | str | None = None, *, datasets: Mapping[str, Dataset] = DATASETS
+) -> list[Held]:
+    """Every file of every dataset: its size on disk, and whether it is what was published."""
+    held = []
+    for dataset in datasets.values():
+        for file in dataset.files:
+            path = cache_folder(cache) / dataset.name / file.name
+            state = file_state(path, file.size, file.sha256)
+            held.append(
+                Held(dataset.name, path, 0 if state == "missing" else path.stat().st_size, state)
+            )
+    return held
+
+
+def file_state(path: Path, size: int, sha256: str) -> State:
+    """Whether a file is there and is what was published."""
+    try:
+        if not path.is_file():
+            return "missing"
+        if path.stat().st_size != size:
+            return "damaged"
+        with path.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise RealtalkError(
+            f"cannot be read ({error.strerror})",
+            where=str(path),
+            fix="check its permissions, or name another cache with REALTALK_CACHE",
+        ) from error
+    return "verified" if found == sha256 else "damaged"
+
+
+def _downloader(
+    file: RemoteFile, report: Callable[[int], None]
+) -> Callable[[str, str, object], None]:
+    """The part of pooch that moves bytes; ours reports, closes what it opened, stops a flood."""
+    import requests
+
+    def download(url: str, output_file: str, _pooch: object) -> None:
+        arrived = 0
+        with (
+            requests.get(url, stream=True, timeout=_TIMEOUT) as response,
+            Path(output_file).open("wb") as stream,
+        ):
+            response.raise_for_status()
+            for chunk in response.iter_content(_CHUNK):
+                arrived += len(chunk)
+                if arrived > file.size:
+                    raise RealtalkError(
+                        f"{file.name} is larger than published",
+                        where=url,
+                        fix="this address holds another file; try another mirror",
+                    )
+                stream.write(chunk)
+                report(arrived)
+
+    return download
+
+
+def _fetch(file: RemoteFile, folder: Path, homes: list[str], report: Callable[[int], None]) -> None:
+    """One file from the first home that has it; `homes` loses those that do not."""
+    while True:
+        url = f"{homes[0]}/{quote(file.name)}"
+        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc:
+            raise RealtalkError(
+                "not a web address", where=homes[0], fix="it must begin with http:// or https://"
+            )
+        reason = _attempts(file, folder, url, report)
+        if reason is None:
+            return
+        if reason == _ABSENT and len(homes) > 1:
+            del homes[0]
+            continue
+        raise RealtalkError(
+            f"{file.name} could not be fetched: {reason[0]}", where=url, fix=reason[1]
+        )
+
+
+_ABSENT = ("there is no such file (404)", "it may have moved; name a mirror with REALTALK_DATA_URL")
+
+
+def _attempts(
+    file: RemoteFile, folder: Path, url: str, report: Callable[[int], None]
+) -> tuple[str, str] | None:
+    """None once the file is there, else why it is not and what to do."""
+    import logging
+
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel(logging.WARNING)
+    again = "check the connection and run it again, or name a mirror with REALTALK_DATA_URL"
+    reason = ("", again)
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(_PAUSE * 2 ** (attempt - 1))
+        try:
+            private_folder(folder)
+            pooch.retrieve(
+                url,
+                f"sha256:{file.sha256}",
+                fname=file.name,
+                path=folder,
+                downloader=_downloader(file, report),
+            )
+        except requests.HTTPError as error:
+            status = error.response.status_code if error.response is not None else 0
+            if status == 404:
+                return _ABSENT
+            reason = (f"the server answered {status}", again)
+            if status < 500 and status != 429:
+                return reason
+        except requests.ConnectionError:
+            reason = ("the connection failed or broke off", again)
+        except requests.Timeout:
+            reason = (f"no answer for {_TIMEOUT} seconds", again)
+        except requests.RequestException as error:
+            reason = (f"the download broke off ({type(error).__name__})", again)
+        except OSError as error:  # after requests' own errors, which are OSErrors too
+            return (
+                f"the cache {folder} cannot be written ({error.strerror})",
+                "name another cache with REALTALK_CACHE",
+            )
+        except ValueError:  # how pooch says that the hash is wrong
+            reason = (
+                "what arrived is not the published file (wrong SHA-256)",
+                "run it again later; if it stays, the publisher changed the file",
+            )
+        else:
+            return None
+    return reason

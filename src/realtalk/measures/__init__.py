@@ -1,1 +1,0 @@
-"""Turn → emotional-intelligence label: the embedded encoder, hub classifiers, or a judge."""

@@ -1,0 +1,191 @@
+"""Answers that came from anywhere → a run of memory probing like any other.
+
+    answers = read_answers(Path("answers.jsonl"))
+    → [{"chat": "Chat_1", "id": "Q3", "answer": "3 March 2026", "budget": "1000t", …}]
+    score_answers(corpus, answers, Path("out"))    → Probed(rows, …)
+
+A question without an answer, or with an empty one, is unscored and counted. Answers that name
+the budget of their context are rows of that budget.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from realtalk.chat import Chat, Corpus, Question
+from realtalk.errors import RealtalkError
+from realtalk.evals.corpus_records import corpus_record
+from realtalk.evals.folder import Run
+from realtalk.memory.budgets import label, parse_budgets
+from realtalk.memory.rows import (
+    KEY,
+    SCORING_VERSION,
+    Row,
+    answered_columns,
+    category_of,
+    empty_row,
+    row_key,
+    row_schema,
+)
+from realtalk.memory.run import KIND, Probed, load_probe, refuse_earlier_formulas
+from realtalk.memory.values import Budget, Context
+
+__all__ = ["read_answers", "score_answers"]
+
+_NOTHING = Context("", (), 0, 0)
+
+
+def read_answers(path: Path) -> list[Row]:
+    """Answers as JSONL: `id` and `answer` a line, and `chat` where ids repeat between chats.
+
+    `budget`, `message_ids` and `tokens` of a line of `probe contexts` are taken over.
+    """
+    found: list[Row] = []
+    try:
+        # Windows tools put a mark before the first line.
+        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    except OSError as error:
+        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        try:
+            row = orjson.loads(line)
+        except ValueError:
+            raise RealtalkError("not JSON", where=where, fix="write one object a line") from None
+        if not isinstance(row, dict) or not isinstance(row.get("id"), str | int):
+            raise RealtalkError(
+                "names no question",
+                where=where,
+                fix='write {"chat": "…", "id": "Q1", "answer": "…"} as in `probe contexts`',
+            )
+        said = row.get("answer")
+        if isinstance(said, bool) or not isinstance(said, str | int | float | None):
+            raise RealtalkError("the answer is no text", where=where)
+        if row.get("budget") is not None:
+            _budget(row | {"where": where})
+        shown, size = row.get("message_ids"), row.get("tokens")
+        if shown is not None and not (
+            isinstance(shown, list) and all(isinstance(each, str) for each in shown)
+        ):
+            raise RealtalkError("message_ids is no list of ids", where=where)
+        if size is not None and not (type(size) is int and size >= 0):
+            raise RealtalkError("tokens is no count", where=where)
+        found.append(row | {"where": where})
+    if not found:
+        raise RealtalkError("holds no answer", where=str(path), fix="write one object a line")
+    return found
+
+
+def _budget(row: Row) -> Budget:
+    """The budget of the context that an answer was read from; all where it does not say."""
+    told = row.get("budget")
+    if told is None:
+        return Budget()
+    try:
+        (found,) = parse_budgets(str(told))
+    except (RealtalkError, ValueError):
+        raise RealtalkError(
+            "the budget is none", where=row.get("where"), fix='write it as "1000t" or "2000w"'
+        ) from None
+    return found
+
+
+def score_answers(
+    corpus: Corpus, answers: Iterable[Row], folder: Path, *, fresh: bool = False
+) -> Probed:
+    """Rows of answers that came from anywhere; a question without one is unscored."""
+    by_chat, by_id = _questions(corpus)
+    given: dict[tuple[str, str, str], Row] = {}
+    budgets: dict[Budget, None] = {}
+    for row in answers:
+        budget = _budget(row)
+        key = (*_meant(row, by_chat, by_id), label(budget))
+        if key in given:
+            raise RealtalkError(
+                f"question '{key[1]}' of {key[0]} is answered twice",
+                where=row.get("where"),
+                fix="answers from contexts of several budgets name theirs as `budget`",
+            )
+        given[key] = row
+        budgets[budget] = None
+    told = [
+        [*key, row.get("answer"), *(row[name] for name in ("message_ids", "tokens") if name in row)]
+        for key, row in sorted(given.items(), key=lambda each: each[0])
+    ]
+    asked = [(each, *both) for each in budgets or [Budget()] for both in by_chat.values()]
+    settings = {
+        "corpus": corpus_record(corpus),
+        "memory": {"name": "elsewhere", "version": "", "settings": {}},
+        "reader": {"name": "elsewhere", "version": "", "settings": {}},
+        "budgets": [label(budget) for budget in budgets or [Budget()]],
+        "scoring": SCORING_VERSION,
+        "answers": hashlib.sha256(orjson.dumps(told)).hexdigest()[:16],
+    }
+    if not fresh:
+        refuse_earlier_formulas(folder)
+    with Run.open(folder, KIND, settings, fresh=fresh) as run:
+        table = run.table("rows", KEY)
+        for budget, chat, question in asked:
+            key = row_key(chat, question, budget)
+            row = _given_row(chat, question, budget, given.get(key))
+            if table.get(key) != row:
+                table.add(row)
+        order = [row_key(chat, question, budget) for budget, chat, question in asked]
+        table.finish(order, row_schema())
+    return load_probe(folder)
+
+
+def _meant(
+    row: Row,
+    by_chat: Mapping[tuple[str, str], Any],
+    by_id: Mapping[str, tuple[str, str] | None],
+) -> tuple[str, str]:
+    """The (chat, id) that an answer is about."""
+    name = str(row["id"])
+    key = by_id.get(name) if row.get("chat") is None else (str(row["chat"]), name)
+    if key is not None and key in by_chat:
+        return key
+    if row.get("chat") is None and name in by_id:
+        raise RealtalkError(
+            f"question '{name}' is in several chats",
+            where=row.get("where"),
+            fix='name the chat too: {"chat": "…"}',
+        )
+    place = "" if row.get("chat") is None else f" in {row['chat']}"
+    raise RealtalkError(
+        f"no question '{name}'{place}", where=row.get("where"), fix="check the corpus"
+    )
+
+
+def _questions(
+    corpus: Corpus,
+) -> tuple[dict[tuple[str, str], tuple[Chat, Question]], dict[str, tuple[str, str] | None]]:
+    by_chat = {(chat.id, q.id): (chat, q) for chat in corpus.chats for q in chat.questions}
+    if not by_chat:
+        raise RealtalkError("this corpus has no questions", where=corpus.name)
+    by_id: dict[str, tuple[str, str] | None] = {}
+    for key in by_chat:
+        by_id[key[1]] = None if key[1] in by_id else key
+    return by_chat, by_id
+
+
+def _given_row(chat: Chat, question: Question, budget: Budget, given: Row | None) -> Row:
+    said = given or {}
+    # What the answer's reader was shown is not known here unless it says so.
+    shown = tuple(said.get("message_ids") or ())
+    if unknown := [id_ for id_ in shown if id_ not in chat.by_id]:
+        raise RealtalkError(f"no message '{unknown[0]}' in {chat.id}", where=said.get("where"))
+    told = Context("", shown, said.get("tokens") or 0, 0) if shown else _NOTHING
+    row = empty_row(chat, question, budget, told)
+    if not shown:
+        row |= dict.fromkeys(("any@budget", "all@budget", "recall@budget"))
+    answer = None if said.get("answer") is None else str(said["answer"]).strip()
+    missing = "no answer was given" if answer is None else None
+    return row | answered_columns(answer, question.answer, category_of(question), missing)

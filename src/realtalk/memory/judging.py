@@ -1,0 +1,188 @@
+"""Answers → right or wrong, by a language model that is not the one under test.
+
+    judge = Judge(Asked("openai/gpt-4o-mini"), load_wording())
+    judge.judge(rows, keep=print)
+    → {"chat": "Chat_1", "id": "Q3", "budget": "1000t", "judge": "openai/gpt-4o-mini",
+       "wording": "lenient", "right": 1.0, "unscored": None, "of": "9f86d081884c7d65", ...}
+
+Two wordings, two scores. `lenient` asks what the REALTALK paper's judge was asked: whether the
+answer matches. `strict` wants every fact, and no other. The judge sees question, true answer and
+answer: not the chat, and not who answered. `of` is a hash of the answer: a question that is
+answered anew is judged anew. `base_url` is where the judge was asked, without keys.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+from realtalk.memory.rows import KEY, Row
+from realtalk.memory.wording import Wording
+from realtalk.metrics.answers import ABSTAINING
+from realtalk.models.asking import Asked, Prompt, Reply, ask
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = [
+    "JUDGED_KEY",
+    "UNTOLD",
+    "WORDINGS",
+    "Judge",
+    "is_current",
+    "judgement_schema",
+    "read_verdict",
+    "refuse_own_judge",
+]
+
+WORDINGS = ("lenient", "strict")
+JUDGED_KEY = (*KEY, "judge", "wording", "prompts")
+UNTOLD = "The conversation does not tell this."
+_REMINDERS = (
+    "\n\nThe reply must be the one word CORRECT or the one word WRONG.",
+    "\n\nThe reply must be CORRECT or WRONG. Explanations cannot be read: leave them out.",
+)
+
+
+def read_verdict(text: str) -> float | None:
+    """1 for CORRECT, 0 for WRONG; None where the reply is neither, alone."""
+    word = text.strip().strip("\"'`*.“”‘’<> \n").lower()
+    return {"correct": 1.0, "wrong": 0.0}.get(word)
+
+
+def refuse_own_judge(model: str | None, judge: str) -> None:
+    """A model that judges its own answers is no judge."""
+    if model is not None and model.strip("/") == judge.strip("/"):
+        raise RealtalkError(
+            f"{judge} would judge its own answers", fix="name another model with --judge"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A model and the wordings it is asked with."""
+
+    asked: Asked
+    wording: Wording
+    wordings: tuple[str, ...] = WORDINGS
+
+    def refuse_other_server(self, judgements: Iterable[Row], where: str) -> None:
+        """Raises where a model of this name judged before, at another address."""
+        before = [
+            row.get("base_url")
+            for row in judgements
+            if (row["judge"], row["prompts"]) == (self.asked.model, self.wording.version)
+            # 0.1.0 did not write the address down, and what failed may have had a wrong one.
+            and "base_url" in row
+            and row["unscored"] is None
+        ]
+        now = self.asked.address
+        other = next((address for address in before if address != now), now)
+        if other != now:
+            raise RealtalkError(
+                f"{self.asked.model} judged at another address there "
+                f"({other or 'its own'}, now {now or 'its own'})",
+                where=where,
+                fix="set the address as it was, or score the answers in another folder",
+            )
+
+    def keys(self, rows: Iterable[Row]) -> list[tuple[Any, ...]]:
+        """Every judgement to be made, in the order of the rows."""
+        return [self._key(row, wording) for wording in self.wordings for row in _judgeable(rows)]
+
+    def judge(
+        self,
+        rows: Sequence[Row],
+        keep: Callable[[Row], None],
+        done: Callable[[tuple[Any, ...]], bool] = lambda key: False,  # noqa: ARG005
+        progress: Progress = silent,
+    ) -> None:
+        """Judges every answer that is not judged yet, and hands each judgement on as it comes."""
+        waiting = [
+            (row, wording)
+            for wording in self.wordings
+            for row in _judgeable(rows)
+            if not done(self._key(row, wording))
+        ]
+        prompts = [
+            Prompt(
+                str(place),
+                lambda row=row, wording=wording: self._prompt(row, wording),  # type: ignore[misc]
+                _flaw,
+                _REMINDERS,
+            )
+            for place, (row, wording) in enumerate(waiting)
+        ]
+
+        def kept(key: str, reply: Reply) -> None:
+            row, wording = waiting[int(key)]
+            keep(self._judgement(row, wording, reply))
+
+        ask(prompts, self.asked, kept, progress)
+
+    def _key(self, row: Row, wording: str) -> tuple[Any, ...]:
+        return (*(row[name] for name in KEY), self.asked.model, wording, self.wording.version)
+
+    def _prompt(self, row: Row, wording: str) -> str:
+        return self.wording.fill(
+            f"judge_{wording}",
+            question=row["question"],
+            gold=UNTOLD if row["category"] in ABSTAINING or row["gold"] is None else row["gold"],
+            answer=row["answer"],
+        )
+
+    def _judgement(self, row: Row, wording: str, reply: Reply) -> Row:
+        right = None if reply.text is None else read_verdict(reply.text)
+        return {
+            **dict(zip(JUDGED_KEY, self._key(row, wording), strict=True)),
+            "right": right,
+            "unscored": reply.reason or None,
+            "of": _hash(row["answer"]),
+            "base_url": self.asked.address,
+            "calls": reply.calls,
+            "tokens_in": reply.tokens_in,
+            "tokens_out": reply.tokens_out,
+        }
+
+
+def _hash(answer: str) -> str:
+    return hashlib.sha256(answer.encode()).hexdigest()[:16]
+
+
+def is_current(judgement: Row, row: Row | None) -> bool:
+    """Whether a judgement is of the answer that the row has; those of 0.1.0 do not say."""
+    said = None if row is None else row["answer"]
+    return said is not None and judgement.get("of") in (None, _hash(said))
+
+
+def _judgeable(rows: Iterable[Row]) -> list[Row]:
+    """Rows with an answer and something to hold it against."""
+    return [
+        row
+        for row in rows
+        if row["answer"] is not None and (row["gold"] is not None or row["category"] in ABSTAINING)
+    ]
+
+
+def _flaw(text: str) -> str:
+    if read_verdict(text) is not None:
+        return ""
+    return "malformed answer" if text.strip() else "empty answer"
+
+
+def judgement_schema() -> pl.Schema:
+    """The columns of judgements.parquet."""
+    import polars as pl
+
+    return pl.Schema(
+        {
+            **dict.fromkeys(JUDGED_KEY, pl.String()),
+            "right": pl.Float64(),
+            **dict.fromkeys(("unscored", "of", "base_url"), pl.String()),
+            **dict.fromkeys(("calls", "tokens_in", "tokens_out"), pl.Int64()),
+        }
+    )

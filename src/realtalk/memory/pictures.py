@@ -1,0 +1,127 @@
+"""A sweep → the picture of score against tokens, with the memories that nothing beats marked.
+
+draw_sweep({"retrieved": scores, "recent": scores})    → {"recall": Chart, "f1": Chart}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from realtalk.memory.scoring import RunScores
+from realtalk.metrics.retrieval import RetrievalGroup
+from realtalk.stats.figures import styled
+
+__all__ = ["draw_sweep", "pareto"]
+
+_WIDTH, _HEIGHT = 640, 360
+# Okabe and Ito's colours, which stay apart for colour-blind readers.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+
+
+def draw_sweep(runs: Mapping[str, RunScores]) -> dict[str, Any]:
+    """A chart a score that the runs have: evidence found, and the answers' F1."""
+    charts = {}
+    for name, title in (
+        ("recall", "Evidence in the context"),
+        ("f1", "Partial-match F1 of the answers"),
+        ("date_f1", "Date-aware F1 of the answers"),
+    ):
+        points = _points(runs, name)
+        if points:
+            charts[name] = _chart(points, title)
+    return charts
+
+
+def pareto(points: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The places of points that no other beats: none is as cheap and better, or as good and
+    cheaper. Cheapest first."""
+    order = sorted(range(len(points)), key=lambda at: (points[at]["tokens"], -points[at]["value"]))
+    kept: list[int] = []
+    for at in order:
+        if not kept or points[at]["value"] > points[kept[-1]]["value"]:
+            kept.append(at)
+    return kept
+
+
+def _points(runs: Mapping[str, RunScores], name: str) -> list[dict[str, Any]]:
+    points: list[dict[str, Any]] = []
+    for memory, scores in runs.items():
+        for budget, cost in scores.costs.items():
+            group, key = _group(scores, budget, name)
+            if group is None or key not in group.means:
+                continue
+            interval = group.intervals.get(key)
+            points.append(
+                {
+                    "memory": memory,
+                    "budget": budget,
+                    "tokens": max(1.0, cost.context_tokens),
+                    "value": group.means[key],
+                    "low": group.means[key] if interval is None else interval[0],
+                    "high": group.means[key] if interval is None else interval[1],
+                    "n": group.n,
+                }
+            )
+    return points
+
+
+def _group(scores: RunScores, budget: str, name: str) -> tuple[RetrievalGroup | None, str]:
+    if name == "recall":
+        return (None if scores.retrieval is None else scores.retrieval.overall), f"recall@{budget}"
+    answers = scores.answers.get(budget)
+    return (None if answers is None else answers.overall), name
+
+
+def _chart(points: list[dict[str, Any]], title: str) -> Any:
+    import altair as alt
+
+    best = {(points[at]["memory"], points[at]["budget"]) for at in pareto(points)}
+    for point in points:
+        point["unbeaten"] = (point["memory"], point["budget"]) in best
+    data = alt.InlineData(values=points)
+    memories = list(dict.fromkeys(point["memory"] for point in points))
+    tokens = alt.X(
+        "tokens:Q",
+        title="Tokens of context a question (mean, log scale)",
+        scale=alt.Scale(type="log", nice=True),
+        axis=alt.Axis(format=",.0f", grid=False, labelOverlap="greedy", tickCount=6),
+    )
+    colour = alt.Color(
+        "memory:N",
+        title="memory",
+        scale=alt.Scale(domain=memories, range=[_COLOURS[i % 7] for i in range(len(memories))]),
+    )
+    value = alt.Y(
+        "value:Q", title="mean, with 95 % interval", scale=alt.Scale(domainMin=0, nice=True)
+    )
+    shown = [
+        alt.Tooltip("memory:N"),
+        alt.Tooltip("budget:N"),
+        alt.Tooltip("tokens:Q", format=",.0f"),
+        alt.Tooltip("value:Q", format=".3f"),
+        alt.Tooltip("low:Q", format=".3f"),
+        alt.Tooltip("high:Q", format=".3f"),
+        alt.Tooltip("n:Q"),
+    ]
+    whole = alt.Chart(data).encode(x=tokens)
+    front = (
+        alt.Chart(data)
+        .transform_filter("datum.unbeaten")
+        .mark_line(interpolate="step-after", color="#999999", strokeDash=[4, 3])
+        .encode(x=tokens, y=value)
+    )
+    bars = whole.mark_rule().encode(y=alt.Y("low:Q"), y2="high:Q", color=colour)
+    lines = whole.mark_line().encode(y=value, color=colour)
+    dots = whole.mark_point(filled=True, size=90, opacity=1).encode(
+        y=value, color=colour, tooltip=shown
+    )
+    names = (
+        alt.Chart(data)
+        .mark_text(align="left", dx=8, dy=-8, fontSize=11, color="#444444")
+        .encode(x=tokens, y=value, text="budget:N")
+    )
+    chart = alt.layer(front, bars, lines, dots, names).properties(width=_WIDTH, height=_HEIGHT)
+    n = max(point["n"] for point in points)
+    note = f"{n:,} questions. Dashed: what no other memory beats at its price or below."
+    return styled(chart, title, [note])

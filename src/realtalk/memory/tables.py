@@ -1,0 +1,266 @@
+"""Figures of a run → tables for people: headings and rows.
+
+retrieval_rows(scores.retrieval)       → ("category", "n", "any@5", …), [("all", 706, "0.77 …")]
+answer_rows(scores, published=True)    → the run's F1 by category, Table 3's lines below it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from realtalk.memory.published import TABLE_3
+from realtalk.memory.rows import ANSWER_SCORES
+from realtalk.memory.scoring import Comparison, RunScores
+from realtalk.metrics.paired import FEWEST_CHATS
+from realtalk.metrics.retrieval import RetrievalGroup, RetrievalSummary
+
+__all__ = [
+    "answer_rows",
+    "comparison_lines",
+    "comparison_rows",
+    "cost_rows",
+    "independent_rows",
+    "published_rows",
+    "retrieval_rows",
+    "sweep_rows",
+    "unscored_lines",
+]
+
+Rows: TypeAlias = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+
+_SHOWN = ("any@5", "all@5", "recall@5", "recall@10", "recall@20", "all@20", "recall@50", "ndcg@10")
+_ALL = "all"
+_SMALL_P = 0.05
+
+
+def figure(group: RetrievalGroup | None, name: str) -> str | None:
+    """A mean with its interval: 0.77 (0.72–0.80)."""
+    if group is None or name not in group.means:
+        return None
+    interval = group.intervals.get(name)
+    shown = "" if interval is None else f" ({interval[0]:.2f}–{interval[1]:.2f})"
+    return f"{group.means[name]:.3f}{shown}"
+
+
+def _groups(summary: RetrievalSummary) -> list[tuple[str, RetrievalGroup]]:
+    return [(_ALL, summary.overall), *summary.by_category.items()]
+
+
+def retrieval_rows(summary: RetrievalSummary) -> Rows:
+    """A line a figure, a column a category: the figures are many, the categories few."""
+    groups = _groups(summary)
+    names = [
+        name
+        for name in summary.overall.means
+        if name in _SHOWN or (name.endswith(("t", "w", _ALL)) and not name.startswith("any"))
+    ]
+    headings = ("evidence found", *(f"{title}, n={group.n}" for title, group in groups))
+    return headings, [(name, *(figure(group, name) for _, group in groups)) for name in names]
+
+
+def answer_rows(scores: RunScores) -> Rows:
+    """Every score of the answers by category."""
+    categories = list(
+        dict.fromkeys(name for each in scores.answers.values() for name in each.by_category)
+    )
+    headings = ("score", "budget", _ALL, *categories)
+    rows: list[tuple[Any, ...]] = []
+    for budget, summary in scores.answers.items():
+        rows.append(("n", budget, *_counts(summary, categories)))
+        rows += [_line(name, budget, summary, name, categories) for name in ANSWER_SCORES]
+    for (budget, judge, wording), summary in scores.judged.items():
+        rows.append(_line(f"{wording}, {judge}", budget, summary, "right", categories))
+    return headings, rows
+
+
+def published_rows(scores: RunScores, reader: str, memory: str) -> Rows:
+    """The run's F1 and lenient judgements beside Table 3 of the paper, which has no intervals."""
+    categories = tuple(TABLE_3[0].f1)
+    headings = (
+        *("who answered", "from"),
+        *(f"F1 {name}" for name in categories),
+        *(f"judged {name}" for name in categories),
+    )
+    rows: list[tuple[Any, ...]] = []
+    for budget, summary in scores.answers.items():
+        judged = next(
+            (
+                each
+                for (where, _, wording), each in scores.judged.items()
+                if where == budget and wording.partition(",")[0] == "lenient"
+            ),
+            None,
+        )
+        found = [figure(summary.by_category.get(name), "f1") for name in categories]
+        right = [
+            figure(None if judged is None else judged.by_category.get(name), "right")
+            for name in categories
+        ]
+        rows.append((f"this run: {reader}", f"{memory}, {budget}", *found, *right))
+    for line in TABLE_3:
+        values = (*line.f1.values(), *line.accuracy.values())
+        rows.append((f"Table 3: {line.model}", line.memory, *(f"{each:.3f}" for each in values)))
+    return headings, rows
+
+
+def unscored_lines(scores: RunScores, most: int = 10) -> list[str]:
+    """A line a reason, with the first of its questions."""
+    by_reason: dict[str, list[str]] = {}
+    for row in scores.unscored:
+        by_reason.setdefault(row["reason"], []).append(f"{row['chat']}:{row['id']}")
+    total = sum(each.questions for each in scores.costs.values())
+    lines = []
+    for reason, names in by_reason.items():
+        more = f" and {len(names) - most:,} more" if len(names) > most else ""
+        shown = ", ".join(names[:most])
+        lines.append(f"unscored: {len(names):,} of {total:,} ({reason}): {shown}{more}")
+    return lines + _unnoted(scores, most) + _partly(scores)
+
+
+def _unnoted(scores: RunScores, most: int) -> list[str]:
+    found = () if scores.building is None else scores.building.unscored
+    by_reason: dict[str, list[str]] = {}
+    for each in found:
+        by_reason.setdefault(each["reason"], []).append(f"{each['chat']}:{each['session']}")
+    return [
+        f"not remembered: {len(names):,} sessions ({reason}): {', '.join(names[:most])}"
+        + (f" and {len(names) - most:,} more" if len(names) > most else "")
+        for reason, names in by_reason.items()
+    ]
+
+
+def _partly(scores: RunScores) -> list[str]:
+    if not scores.partly_resolved or scores.retrieval is None:
+        return []
+    return [
+        f"evidence: of {scores.partly_resolved:,} questions a piece names no message; they are "
+        "scored on the rest"
+    ]
+
+
+def _counts(summary: RetrievalSummary, categories: Sequence[str]) -> list[str]:
+    groups = [summary.overall, *(summary.by_category.get(each) for each in categories)]
+    return ["–" if each is None else f"{each.n} of {each.n + each.unscored}" for each in groups]
+
+
+def _line(
+    title: str, budget: str, summary: RetrievalSummary, name: str, categories: Sequence[str]
+) -> tuple[Any, ...]:
+    groups = [summary.overall, *(summary.by_category.get(each) for each in categories)]
+    return (title, budget, *(figure(group, name) for group in groups))
+
+
+def cost_rows(scores: RunScores) -> Rows:
+    headings = (
+        *("budget", "questions", "context tokens", "context words", "calls"),
+        *("tokens in", "tokens out", "recall ms", "reader s"),
+    )
+    return headings, [
+        (
+            budget,
+            each.questions,
+            round(each.context_tokens, 1),
+            round(each.context_words, 1),
+            each.calls,
+            each.tokens_in,
+            each.tokens_out,
+            None if each.recall_ms is None else round(each.recall_ms, 2),
+            None if each.reader_seconds is None else round(each.reader_seconds, 3),
+        )
+        for budget, each in scores.costs.items()
+    ] + _building(scores)
+
+
+def _building(scores: RunScores) -> list[tuple[Any, ...]]:
+    built = scores.building
+    if built is None:
+        return []
+    spent = (built.calls, built.tokens_in, built.tokens_out)
+    return [("building the memory", None, None, None, *spent, None, None)]
+
+
+def comparison_rows(found: Comparison) -> Rows:
+    """The difference with whole chats drawn and swapped: what holds for other chats too."""
+    headings = (
+        *("score", "n", "chats (+/-)", found.names[0], found.names[1], "difference"),
+        *("p by chat", "Holm"),
+    )
+    rows: list[tuple[Any, ...]] = []
+    for name, test in found.tests.items():
+        chats = test.by_chat
+        ways = "" if chats.unscored is not None else f" ({chats.better}/{chats.worse})"
+        rows.append(
+            (
+                *(name, test.n, f"{chats.chats}{ways}"),
+                *(f"{test.first:.3f}", f"{test.second:.3f}"),
+                _difference(test.difference, chats.low, chats.high),
+                *(_p(chats.p), _p(found.corrected_by_chat[name])),
+            )
+        )
+    return headings, rows
+
+
+def independent_rows(found: Comparison) -> Rows:
+    """The same with every question taken as independent: what holds for these chats only."""
+    headings = (*("score", "n", "questions (+/-)", "difference", "test", "p by question", "Holm"),)
+    return headings, [
+        (
+            *(name, test.n, f"{test.better}/{test.worse}"),
+            *(_difference(test.difference, test.low, test.high), test.test),
+            *(_p(test.p), _p(found.corrected[name])),
+        )
+        for name, test in found.tests.items()
+    ]
+
+
+def comparison_lines(found: Comparison) -> list[str]:
+    """Which of the two tables to trust, and where the number of chats sets a limit."""
+    counts = [test.by_chat.chats for test in found.tests.values()]
+    few = sum(count < FEWEST_CHATS for count in counts)
+    lines = []
+    if few < len(counts):
+        lines.append("trust p by chat: questions of one chat are alike")
+    if few:
+        lines.append(
+            f"fewer than {FEWEST_CHATS} chats for {few} of {len(counts)} scores: whether the "
+            "difference holds for other chats cannot be told"
+        )
+    if left_out := max(found.left_out.values()):
+        lines.append(
+            f"left out: up to {left_out:,} questions of which one run, or both, has no score"
+        )
+    least = min((count for count in counts if count >= FEWEST_CHATS), default=0)
+    if least and 2 ** (1 - least) > _SMALL_P:
+        lines.append(f"{least} chats cannot give a p below {2 ** (1 - least):.3f}")
+    return lines
+
+
+def _difference(value: float, low: float | None, high: float | None) -> str:
+    return f"{value:+.3f}" + ("" if low is None else f" ({low:+.3f} to {high:+.3f})")
+
+
+def _p(value: float | None) -> str | None:
+    # A p of 0 does not exist: what is too small to be shown is said to be so.
+    if value is None:
+        return None
+    return f"{value:.4f}" if value >= 0.00005 else "<0.0001"
+
+
+def sweep_rows(runs: Mapping[str, RunScores]) -> Rows:
+    """A line a memory and budget: what it costs, what it finds, what is answered."""
+    headings = ("memory", "budget", "tokens", "words", "recall", "all evidence", "f1", "date f1")
+    rows: list[tuple[Any, ...]] = []
+    for memory, scores in runs.items():
+        for budget, cost in scores.costs.items():
+            found = None if scores.retrieval is None else scores.retrieval.overall
+            answers = scores.answers.get(budget)
+            overall = None if answers is None else answers.overall
+            rows.append(
+                (
+                    *(memory, budget, round(cost.context_tokens), round(cost.context_words)),
+                    *(figure(found, f"{what}@{budget}") for what in ("recall", "all")),
+                    *(figure(overall, what) for what in ("f1", "date_f1")),
+                )
+            )
+    return headings, rows

@@ -1,0 +1,146 @@
+"""Questions about the ten chats, answered from the conversation or from events → Table 3.
+
+    table_3(corpus, Path("out/probe"), reader)
+    → Exhibit("table-3", ..., not comparable: because 'extract' answers, not gpt-4o-mini)
+
+A model of the paper's name is compared with its own row; every other reader stands beside the
+rows for orientation. Each input is a probe run of its own, which goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from realtalk.chat import Corpus
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import file_stem
+from realtalk.memory.asking import Plan
+from realtalk.memory.judging import Judge
+from realtalk.memory.published import TABLE_3, Published
+from realtalk.memory.readers import Reader
+from realtalk.memory.registry import make_memory
+from realtalk.memory.run import Probed, run_probe
+from realtalk.memory.tables import published_rows, unscored_lines
+from realtalk.memory.values import Budget
+from realtalk.metrics.retrieval import RetrievalSummary
+from realtalk.paper.values import Exhibit, Figure, Verdict, judged, not_comparable, not_made
+from realtalk.stats.values import Grid
+
+__all__ = ["INPUTS", "table_3"]
+
+INPUTS = {"whole": "conversation", "events": "events"}  # memory: the paper's input
+_TITLE = "Table 3: what is remembered of a chat"
+
+
+def table_3(
+    corpus: Corpus,
+    folder: Path,
+    reader: Reader,
+    *,
+    judge: Judge | None = None,
+    progress: Progress = silent,
+) -> Exhibit:
+    """Both inputs of the table, read by one reader."""
+    if not any(chat.questions for chat in corpus.chats):
+        return Exhibit("table-3", _TITLE, not_made("these chats have no questions"))
+    model = reader.settings.get("model")
+    who = str(model or reader.name)
+    runs: dict[str, Probed] = {}
+    for memory in INPUTS:
+        if memory == "events" and reader.name == "extract":
+            continue  # it takes spans of messages, and this input shows none
+        plan = Plan(corpus, make_memory(memory, {}), reader, (Budget(),))
+        place = folder / file_stem(who) / memory
+        runs[memory] = run_probe(plan, place, judge=judge, progress=progress)
+    same = _published(who)
+    figures: list[Figure] = []
+    for memory, run in runs.items():
+        line = next(each for each in same or TABLE_3 if each.memory == memory)
+        figures += _figures(line, run)
+    notes = [note for run in runs.values() for note in unscored_lines(run.scores)]
+    if "events" not in runs:
+        notes.append("events: the reader 'extract' reads messages, and events are none")
+    if same is None:
+        notes.append(f"set beside the rows of {TABLE_3[0].model}, the smaller of its two models")
+    if not any("judged" in figure.column and figure.measured is not None for figure in figures):
+        notes.append("accuracy by a judge is unscored: no judge was named (--judge)")
+    return Exhibit(
+        "table-3",
+        _TITLE,
+        _verdict(who, same, figures),
+        tuple(figures),
+        (("This run above the paper's rows", _grid(runs, who)),),
+        tuple(notes),
+    )
+
+
+def _published(model: str) -> tuple[Published, ...] | None:
+    """The table's rows of the model that answers, if it is one of its models."""
+    name = model.rsplit("/", 1)[-1]
+    return tuple(line for line in TABLE_3 if line.model == name) or None
+
+
+def _verdict(who: str, same: tuple[Published, ...] | None, figures: list[Figure]) -> Verdict:
+    if same is None:
+        return not_comparable(f"'{who}' answers here, not the models of the paper")
+    inside = [
+        figure
+        for figure in figures
+        if figure.low is not None
+        and figure.high is not None
+        and figure.low <= figure.published <= figure.high
+    ]
+    scored = [figure for figure in figures if figure.measured is not None]
+    found = judged(figures)
+    line = f"{len(inside)} of {len(scored)} printed figures lie in our 95 % intervals"
+    return Verdict(found.kind, f"{found.line}; {line}")
+
+
+def _figures(line: Published, run: Probed) -> list[Figure]:
+    scores = run.scores
+    answers = next(iter(scores.answers.values()), None)
+    judged_by = next(
+        (each for (_, _, wording), each in scores.judged.items() if wording == "lenient"), None
+    )
+    row = f"{line.model}, {INPUTS[line.memory]}"
+    return [
+        *(
+            _figure(row, f"F1 {name}", value, answers, name, "f1")
+            for name, value in line.f1.items()
+        ),
+        *(
+            _figure(row, f"judged {name}", value, judged_by, name, "right")
+            for name, value in line.accuracy.items()
+        ),
+    ]
+
+
+def _figure(
+    row: str, column: str, published: float, summary: RetrievalSummary | None, name: str, score: str
+) -> Figure:
+    group = None if summary is None else summary.by_category.get(name)
+    if group is None or score not in group.means:
+        return Figure(
+            row,
+            column,
+            published,
+            None,
+            3,
+            unscored="not judged" if score == "right" else "not answered",
+        )
+    low, high = group.intervals.get(score) or (None, None)
+    return Figure(row, column, published, group.means[score], 3, low, high, group.n)
+
+
+def _grid(runs: dict[str, Probed], who: str) -> Grid:
+    """The paper's rows once, below all of ours."""
+    headings: tuple[str, ...] = ()
+    rows: list[list[Any]] = []
+    below: list[list[Any]] = []
+    for memory, run in runs.items():
+        headings, made = published_rows(run.scores, who, memory)
+        own = len(made) - len(TABLE_3)
+        rows += [list(row) for row in made[:own]]
+        below = [list(row) for row in made[own:]]
+    return Grid(list(headings), [*rows, *below])

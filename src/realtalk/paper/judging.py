@@ -1,0 +1,174 @@
+"""Our facets beside Table 7's → whether a facet is reproduced, by order and by scale.
+
+    circles()    → {"Chat_1_Emi_Elise": 0, "Chat_5_Nicolas_Nebraas": 1, ...}
+    judge({key: 0.61 for key in TABLE_7}, "empathy").order    → False
+
+A figure counts only beside what knowing nothing of the speakers would give: a *constant* (the
+mean of the printed column) and a *dummy* with two values (the printed means inside and outside
+the one circle of friends that parts the column best). It passes where it is nearer to perfect
+than to the better of the two, and better than it in the same draws of whole chats.
+docs/decisions.md says why half way, and what was fixed before anything was judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+import numpy as np
+
+from realtalk.metrics.grouped import grouped_changes, grouped_estimates
+from realtalk.metrics.numbers import NEARNESS, products
+from realtalk.metrics.statistics import Array, Estimate
+from realtalk.paper.published import TABLE_7
+
+__all__ = [
+    "ORDER",
+    "SCALE",
+    "Judged",
+    "Key",
+    "Passing",
+    "best_split",
+    "circle_of",
+    "circles",
+    "judge",
+    "near",
+]
+
+Key: TypeAlias = tuple[str, str]  # chat and speaker
+ORDER, SCALE = ("r",), ("concordance", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """One figure of ours beside the trivial answers', and what it has to reach.
+
+    `beyond` is ours less the better trivial answer's, both in the same draws.
+    """
+
+    ours: Estimate
+    constant: float | None
+    dummy: float | None
+    wanted: float
+    beyond: Estimate
+    passes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A facet by NEARNESS, over all speakers and on differences from their circle's mean."""
+
+    facet: str
+    circle: int  # the one that the dummy sets against the others
+    over_all: Mapping[str, Passing]
+    within: Mapping[str, Passing]
+
+    def _holds(self, figures: Sequence[str]) -> bool:
+        sides = (self.over_all, self.within)
+        return all(side[figure].passes for side in sides for figure in figures)
+
+    @property
+    def order(self) -> bool:
+        return self._holds(ORDER)
+
+    @property
+    def scale(self) -> bool:
+        return self._holds(SCALE)
+
+
+@cache
+def circles() -> Mapping[str, int]:
+    """A number for each of Table 7's chats: chats that share a speaker have the same."""
+    met: list[tuple[set[str], set[str]]] = []  # speakers and chats of each circle so far
+    for chat, speaker in TABLE_7:
+        people, chats = {speaker.casefold()}, {chat}
+        apart = []
+        for each in met:
+            if people & each[0] or chats & each[1]:
+                people, chats = people | each[0], chats | each[1]
+            else:
+                apart.append(each)
+        met = [*apart, (people, chats)]
+    order = list(dict.fromkeys(chat for chat, _ in TABLE_7))
+    met.sort(key=lambda each: min(order.index(chat) for chat in each[1]))
+    return {chat: place for place, (_, chats) in enumerate(met) for chat in sorted(chats)}
+
+
+def circle_of(speaker: str) -> int:
+    """The circle of one of the paper's ten people."""
+    return next(circles()[chat] for chat, name in TABLE_7 if name.casefold() == speaker.casefold())
+
+
+def best_split(printed: Array, places: Array) -> tuple[int, Array]:
+    """The circle that parts a column best from all others, and the means on its two sides."""
+    found: list[tuple[float, int, Array]] = []
+    for circle in sorted(set(places.tolist())):
+        inside = places == circle
+        if not inside.all():
+            sides = np.where(inside, printed[inside].mean(), printed[~inside].mean())
+            found.append((float(((printed - sides) ** 2).sum()), circle, sides))
+    if not found:  # one circle alone has no other side
+        return int(places[0]), np.full(len(printed), printed.mean())
+    return min(found, key=lambda each: each[:2])[1:]
+
+
+def near(ours: Array, printed: Array, chats: Sequence[str]) -> dict[str, Estimate]:
+    """The figures of NEARNESS, with intervals that draw whole chats."""
+    return grouped_estimates(products(printed.tolist(), ours.tolist()), chats, NEARNESS)
+
+
+def judge(ours: Mapping[Key, float | None], facet: str) -> Judged | None:
+    """A facet of all of Table 7's speakers in its unit; None where one of them has no figure."""
+    values = [ours.get(key) for key in TABLE_7]
+    known = np.array([value for value in values if value is not None], dtype=np.float64)
+    if len(known) < len(TABLE_7):
+        return None
+    printed = np.array([row[facet] for row in TABLE_7.values()])
+    constant = np.full(len(printed), printed.mean())
+    circle, dummy = best_split(printed, _places())
+    answers = (known, constant, dummy)
+    sides = (_passing(printed, answers), _passing(*_centred(printed, answers)))
+    return Judged(facet, circle, *sides)
+
+
+def _places() -> Array:
+    return np.array([circles()[chat] for chat, _ in TABLE_7], dtype=np.float64)
+
+
+def _centred(printed: Array, answers: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
+    """Differences from the mean of the speaker's circle, of print and answers alike."""
+    places = _places()
+
+    def centre(values: Array) -> Array:
+        away = values.copy()
+        for circle in set(places.tolist()):
+            away[places == circle] -= values[places == circle].mean()
+        return away
+
+    return centre(printed), tuple(map(centre, answers))
+
+
+def _passing(printed: Array, answers: tuple[Array, ...]) -> dict[str, Passing]:
+    chats = [chat for chat, _ in TABLE_7]
+    ours, constant, dummy = (near(each, printed, chats) for each in answers)
+    own, flat, split = (products(printed.tolist(), each.tolist()) for each in answers)
+    made = {}
+    for figure in NEARNESS:
+        levels = [each[figure].value for each in (constant, dummy)]
+        # What never changes has no r; it orders nobody, which is what an r of 0 means.
+        known = [0.0 if level is None else level for level in levels]
+        less = figure == "error"
+        place = known.index(min(known) if less else max(known))
+        gain = grouped_changes((flat, split)[place], own, chats, {figure: NEARNESS[figure]})
+        beyond = ours[figure] if levels[place] is None else gain[figure].difference
+        value, trivial = ours[figure].value, known[place]
+        wanted = trivial / 2 if less else (1 + trivial) / 2
+        passes = False
+        if value is not None and beyond.low is not None and beyond.high is not None:
+            passes = (
+                value <= wanted and beyond.high < 0 if less else value >= wanted and beyond.low > 0
+            )
+        made[figure] = Passing(ours[figure], levels[0], levels[1], wanted, beyond, passes)
+    return made

@@ -1,0 +1,89 @@
+"""A reproduction → one Markdown text, for a repository's documents.
+
+    markdown(found)    → "# The REALTALK paper, reproduced\\n\\n…| Table 1: … | exact | 6 of 6 …"
+
+It holds what fits a page: verdicts, what has to hold, the paper beside itself, and every table
+that is not too wide. The rest is in the CSV files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from realtalk.paper.showing import (
+    HOLDING,
+    READING,
+    figure_grid,
+    parity_grid,
+    statement_grid,
+    verdict_grid,
+)
+from realtalk.paper.study import Reproduction
+from realtalk.paper.values import Exhibit
+from realtalk.stats.values import Grid
+
+__all__ = ["markdown", "table"]
+
+_WIDEST = 9  # columns that a page holds
+
+
+def markdown(found: Reproduction, command: str = "realtalk reproduce") -> str:
+    """The whole text; every line of it comes from the run, which `command` starts again."""
+    held = sum(parity.held is True for parity in found.parities)
+    known = sum(parity.held is False and parity.known is not None for parity in found.parities)
+    parts = [
+        "# The REALTALK paper, reproduced",
+        f"Made by `{command}`: every table and figure of arXiv:2502.13270 that the "
+        "published chats allow, beside the printed figures. Figure 1 is a drawn example and Table "
+        "4 tells who took part; neither is in the data.",
+        f"{held} of {len(found.parities)} parities hold, {known} fail as recorded. "
+        + ", ".join(f"{name} {version}" for name, version in found.versions.items())
+        + "; EI labels: "
+        + " ".join(str(value) for value in found.settings["labels"].values())
+        + ".",
+        "## Verdicts",
+        _table(verdict_grid(found)),
+        "## What has to hold",
+        HOLDING,
+        _table(parity_grid(found)),
+        "## The paper beside its own tables and data",
+        _table(statement_grid(found)),
+        *(part for each in found.exhibits for part in _exhibit(each)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _exhibit(exhibit: Exhibit) -> list[str]:
+    parts = [f"## {exhibit.title}", f"**{exhibit.verdict.kind}**: {exhibit.verdict.line}"]
+    grids: Sequence[tuple[str, Grid]] = exhibit.grids
+    if exhibit.figures:
+        grids = (("", figure_grid(exhibit.figures, intervals=False)), *grids)
+    for title, grid in grids:
+        if len(grid.headings) > _WIDEST:
+            where = f"`tables/{exhibit.id}*.csv`"
+            parts.append(f"{title or 'Printed and measured'}: {len(grid.rows)} rows, in {where}.")
+            continue
+        if title:
+            parts.append(f"{title}:")
+        parts.append(_table(grid))
+        if "" in grid.headings:
+            parts.append(f"({READING})")
+    if exhibit.notes:
+        parts.append("\n".join(f"- {note}" for note in exhibit.notes))
+    return parts
+
+
+def _table(grid: Grid) -> str:
+    return table(grid.headings, grid.rows)
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table in Markdown; nothing in a cell can break it."""
+    lines: list[Sequence[Any]] = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    text = "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+    return text.replace("|", "\\|").replace("\n", " ")

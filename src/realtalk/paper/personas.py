@@ -1,0 +1,220 @@
+"""Stored persona runs → Tables 2 and 8.
+
+    table_2([untuned, tuned])     → Exhibit("table-2", ..., same direction in 7 of 8 columns)
+    table_8([untuned, tuned], readings)
+
+The paper simulates with GPT-4o-mini and labels with it; whoever was simulated here has another
+model and other labels. So means stand beside each other for orientation, and what is compared is
+what fine-tuning changes (which way each column moves) and who is easy (order of speakers).
+Only speakers who were tested on the chat that Table 8 tests are set beside it; of the others
+the tables say that they are not comparable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from realtalk.metrics.statistics import Estimate, pearson
+from realtalk.paper.judging import best_split, circle_of
+from realtalk.paper.speakers import Readings, apart, together, told
+from realtalk.paper.values import Exhibit, Figure, Verdict, not_comparable, not_made
+from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
+from realtalk.persona.rows import SCORES
+from realtalk.persona.summaries import Simulation, average
+from realtalk.persona.tables import READING
+from realtalk.persona.tables import table_2 as rows_2
+from realtalk.persona.tables import table_8 as rows_8
+from realtalk.stats.values import Grid
+
+__all__ = ["table_2", "table_8"]
+
+_OURS = {kind.published: name for name, kind in SCORES.items() if kind.published}
+_LINES = {False: "without fine-tuning", True: "with fine-tuning"}
+_NO_RUN = "no persona run was given: name stored ones with --persona"
+
+
+def _tuned(simulation: Simulation) -> bool:
+    """Runs of an adapter are called tuned, by `persona simulate` and in its examples."""
+    name = simulation.name.casefold()
+    return "tuned" in name and "untuned" not in name
+
+
+def _grid(made: tuple[Sequence[str], Sequence[Sequence[Any]]]) -> Grid:
+    headings, rows = made
+    return Grid(list(headings), [list(row) for row in rows])
+
+
+def _elsewhere(simulation: Simulation) -> dict[str, str]:
+    """Speakers who were tested on another chat than Table 8's, with that other chat."""
+    found = {}
+    for who, each in simulation.speakers.items():
+        told_chats = published_choice(who, (each.learn, each.test))
+        if told_chats is None or told_chats[1] != each.test:
+            found[who] = each.test
+    return found
+
+
+def _comparable(simulation: Simulation) -> Simulation:
+    """The simulation of those who were tested on Table 8's chats."""
+    left = _elsewhere(simulation)
+    kept = {who: each for who, each in simulation.speakers.items() if who not in left}
+    averages = {name: average(each.scores[name].value for each in kept.values()) for name in SCORES}
+    return Simulation(simulation.name, kept, averages)
+
+
+def _left_out(simulations: Sequence[Simulation]) -> tuple[str, ...]:
+    """A note on whom the tables leave out, the same for runs that leave out the same."""
+    lines: dict[str, list[str]] = {}
+    for each in simulations:
+        left = _elsewhere(each)
+        if left:
+            who = ", ".join(f"{name} ({chat})" for name, chat in left.items())
+            kept = len(each.speakers) - len(left)
+            line = f"{kept} of {len(each.speakers)} speakers are compared; not comparable: {who}"
+            line += ", tested on another chat than in Table 8"
+            lines.setdefault(line, []).append(each.name)
+    return tuple(f"{', '.join(names)}: {line}" for line, names in lines.items())
+
+
+def _printed(speakers: Collection[str], tuned: bool, name: str) -> float | None:
+    """Table 2's mean; over fewer than its speakers the mean of their rows in Table 8."""
+    known = {who.casefold() for who in speakers}
+    rows = [row for row in TABLE_8 if row.speaker.casefold() in known]
+    if len(rows) == len(TABLE_8):
+        return TABLE_2[_LINES[tuned]].mean[name]
+    return fmean((row.tuned if tuned else row.without)[name] for row in rows) if rows else None
+
+
+def table_2(simulations: Sequence[Simulation]) -> Exhibit:
+    """Averages over speakers beside the paper's two rows."""
+    title = "Table 2: continuing as a speaker, on average"
+    if not simulations:
+        return Exhibit("table-2", title, not_made(_NO_RUN))
+    kept = [_comparable(each) for each in simulations]
+    if not any(each.speakers for each in kept):
+        because = "nobody was tested on the chat that Table 8 tests"
+        return Exhibit("table-2", title, not_comparable(because), (), (), _left_out(simulations))
+    figures: list[Figure] = []
+    for each in kept:
+        for name in PUBLISHED_SCORES:
+            found = each.averages[_OURS[name]]
+            printed = _printed(each.speakers, _tuned(each), name)
+            if printed is None:
+                continue
+            figures.append(
+                Figure(
+                    *(each.name, name, printed, found.mean, 2),
+                    *(found.low, found.high, found.n),
+                    unscored=None if found.mean is not None else "no speaker has this score",
+                )
+            )
+    grids = (("Ours above the paper's", _grid(rows_2(kept, published=True))),)
+    notes = _left_out(simulations)
+    if notes:
+        notes += (
+            "set beside them are the means of the same speakers in Table 8, whose means over all "
+            "ten Table 2 prints",
+        )
+    return Exhibit("table-2", title, _direction(kept), tuple(figures), grids, (*notes, READING))
+
+
+def _direction(simulations: Sequence[Simulation]) -> Verdict:
+    sides = {tuned: [each for each in simulations if _tuned(each) == tuned] for tuned in _LINES}
+    if not (sides[False] and sides[True]):
+        return not_comparable(
+            "another model and other labels are at work, and only the change by fine-tuning could "
+            "be compared: name an untuned and a tuned run"
+        )
+    before, after = sides[False][0], sides[True][0]
+    alike, asked = [], []
+    for name in PUBLISHED_SCORES:
+        one, other = (each.averages[_OURS[name]].mean for each in (before, after))
+        with_it = _printed(after.speakers, True, name)
+        without = _printed(before.speakers, False, name)
+        if one is None or other is None or with_it is None or without is None:
+            continue
+        printed = with_it - without
+        if round(printed, 2) == 0:
+            continue
+        asked.append(name)
+        if (other - one) * printed > 0:
+            alike.append(name)
+    others = [name for name in asked if name not in alike]
+    line = f"fine-tuning moves {len(alike)} of {len(asked)} columns the way the paper has it"
+    line += f" (not {', '.join(others)})" if others else ""
+    line += f", over {len(after.speakers)} of its {len(TABLE_8)} speakers"
+    return Verdict("holds" if not others else "differs", line)
+
+
+def table_8(simulations: Sequence[Simulation], found: Readings | None) -> Exhibit:
+    """Speaker by speaker; the column of persona consistency needs no simulation."""
+    title = "Table 8: continuing as each speaker"
+    figures = list(apart(found)) if found is not None else []
+    grids = []
+    lines: list[str] = []
+    kind = together(figures, "for persona consistency")
+    if kind is not None:
+        lines.append(kind.line)
+    for each in simulations:
+        kept = _comparable(each)
+        if kept.speakers:
+            grids.append((f"{each.name}, every speaker", _grid(rows_8(kept, published=True))))
+        own = _speakers(each)
+        figures += own
+        grids.append((f"{each.name}: order of speakers", _orders(own)))
+    if not simulations:
+        lines.append(f"its scores are not made ({_NO_RUN})")
+    if not figures:
+        return Exhibit("table-8", title, not_made(_NO_RUN))
+    verdict = Verdict(kind.kind if kind else "not comparable", "; ".join(lines))
+    notes = (*_left_out(simulations), READING) if simulations else ()
+    return Exhibit("table-8", title, verdict, tuple(figures), tuple(grids), notes)
+
+
+def _speakers(simulation: Simulation) -> list[Figure]:
+    printed = {row.speaker.casefold(): row for row in TABLE_8}
+    left = _elsewhere(simulation)
+    made = []
+    for who, each in simulation.speakers.items():
+        row = printed.get(who.casefold())
+        if row is None:
+            continue
+        values: Mapping[str, float] = row.tuned if _tuned(simulation) else row.without
+        for name in PUBLISHED_SCORES:
+            found = each.scores[_OURS[name]]
+            if who in left:
+                reason = f"not comparable: tested on another chat ({left[who]})"
+                found = Estimate(None, unscored=reason)
+            made.append(
+                Figure(
+                    *(f"{row.speaker}, {simulation.name}", name, values[name], found.value, 2),
+                    *(found.low, found.high, found.n, found.unscored),
+                )
+            )
+    return made
+
+
+def _orders(figures: Sequence[Figure]) -> Grid:
+    """How our order of speakers goes with the printed one, and how a dummy's by circle does."""
+    rows: list[list[Any]] = []
+    for name in PUBLISHED_SCORES:
+        own = [each for each in figures if each.column == name and each.measured is not None]
+        printed = [each.published for each in own]
+        r = pearson([each.measured for each in own], printed)
+        rows.append([name, told(r), _dummy(own), r.n])
+    headings = ["score", "r with the printed column [95 %]", "a dummy by circle", "speakers"]
+    return Grid(headings, rows)
+
+
+def _dummy(own: Sequence[Figure]) -> str | None:
+    """The r of the two values that know only a speaker's circle of friends."""
+    if not own:
+        return None
+    printed = np.array([each.published for each in own])
+    places = np.array([float(circle_of(each.row.partition(",")[0])) for each in own])
+    r = pearson(best_split(printed, places)[1].tolist(), printed.tolist())
+    return None if r.value is None else f"{r.value:.2f}"

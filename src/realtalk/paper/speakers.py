@@ -1,0 +1,248 @@
+"""EI labels → speakers in every reading, Figures 2, 3 and 6, and persona consistency.
+
+    found = measure(labels)          → Readings({"released": ..., "turns": ..., "printed": ...})
+    figure_2(found, simulated)       the findings of §5.2, and the picture
+    figure_3(found)                  the same person in two chats, beside Table 8's column
+
+Table 7 was made from single messages (*released*), though §4.1 joins consecutive messages
+(*turns*). *printed* and *printed turns* are the two with intimacy on the scale that the paper's
+tables are on (`intimacy`), for what is set beside its figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from realtalk.ei.comparison import Comparison, compare, comparison_rows, finding_rows
+from realtalk.ei.consistency import SpeakerConsistency, consistency_of, consistency_rows
+from realtalk.ei.figures import draw_comparison, draw_consistency
+from realtalk.ei.speakers import Measured, measure_speakers
+from realtalk.ei.values import FACETS, SpeakerFacets
+from realtalk.metrics.statistics import Estimate, pearson
+from realtalk.paper.intimacy import as_printed
+from realtalk.paper.published import TABLE_7
+from realtalk.paper.values import (
+    Exhibit,
+    Figure,
+    Parity,
+    Verdict,
+    judged,
+    not_comparable,
+    not_made,
+)
+from realtalk.persona.published import TABLE_8
+
+__all__ = [
+    "PRINTED",
+    "PRINTED_TURNS",
+    "READINGS",
+    "Readings",
+    "apart",
+    "correlations",
+    "figure_2",
+    "figure_3",
+    "figure_6",
+    "measure",
+    "together",
+    "told",
+]
+
+READINGS = {"released": "messages", "turns": "turns"}  # protocol: what is labelled
+PRINTED, PRINTED_TURNS = "printed", "printed turns"
+_NAMES = ("REALTALK", "LoCoMo")
+_IN_SAMPLE = (
+    "the encoder learned from LoCoMo's chats and from two of REALTALK's ten (2 and 6): a part of "
+    "what differs may be that it knows the one better than the other"
+)
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The speakers of one corpus in every reading, with the resamples of their facets."""
+
+    measured: Mapping[str, tuple[Measured, ...]]  # by protocol, PRINTED and PRINTED_TURNS
+    labels: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # by unit
+
+    def speakers(self, protocol: str) -> tuple[SpeakerFacets, ...]:
+        return tuple(each.speaker for each in self.measured[protocol])
+
+    def consistency(self, protocol: str) -> tuple[SpeakerConsistency, ...]:
+        return consistency_of(self.measured[protocol])
+
+
+def measure(labels: Mapping[str, pl.DataFrame]) -> Readings:
+    """Every reading of labels by unit."""
+    made = {
+        protocol: tuple(measure_speakers(labels[unit], protocol))
+        for protocol, unit in READINGS.items()
+    }
+    for name, protocol in ((PRINTED, "released"), (PRINTED_TURNS, "turns")):
+        rescaled = as_printed(labels[READINGS[protocol]])
+        made[name] = tuple(measure_speakers(rescaled, protocol))
+    return Readings(made, labels)
+
+
+def told(estimate: Estimate, digits: int = 2) -> str:
+    """ ".95 [.86, .98]", or why there is none."""
+    if estimate.value is None:
+        return estimate.unscored or "unscored"
+    text = f"{estimate.value:.{digits}f}"
+    if estimate.low is not None and estimate.high is not None:
+        text += f" [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+    return text
+
+
+def correlations(speakers: Sequence[SpeakerFacets]) -> dict[str, Estimate]:
+    """Pearson's r with Table 7, facet by facet, over its speakers that are here."""
+    here = {(who.chat, who.speaker): who for who in speakers}
+    known = [key for key in TABLE_7 if key in here]
+    return {
+        facet: pearson(
+            [here[key][facet].value for key in known], [TABLE_7[key][facet] for key in known]
+        )
+        for facet in FACETS
+    }
+
+
+def apart(found: Readings) -> tuple[Figure, ...]:
+    """Persona consistency of Table 8, speaker by speaker, from single messages."""
+    here = {each.speaker.casefold(): each.overall for each in found.consistency(PRINTED)}
+    made = []
+    for row in TABLE_8:
+        each = here.get(row.speaker.casefold())
+        if each is not None:
+            made.append(
+                Figure(
+                    *(row.speaker, "persona consistency", row.consistency, each.value),
+                    digits=2,
+                    low=each.low,
+                    high=each.high,
+                    n=each.n,
+                    unscored=each.unscored,
+                )
+            )
+    return tuple(made)
+
+
+def together(figures: Sequence[Figure], what: str) -> Verdict | None:
+    """The verdict of figures that are compared by correlation; None where there is none."""
+    r = pearson([each.measured for each in figures], [each.published for each in figures])
+    if r.value is None:
+        return None
+    line = f"r = {told(r)} {what}, {r.n} speakers"
+    if r.low is not None and r.low > 0:
+        return Verdict("correlated", line)
+    return Verdict("differs", f"{line}: not beyond chance")
+
+
+def figure_2(found: Readings, simulated: Readings | None) -> Exhibit:
+    """People beside simulated speakers: six facets, and the three findings of §5.2."""
+    title = "Figure 2: people beside simulated speakers"
+    if simulated is None:
+        return Exhibit("figure-2", title, not_made("LoCoMo is not here"))
+    made = {name: _compared(found, simulated, name) for name in READINGS}
+    findings = made["released"].findings
+    held = sum(finding.verdict == "holds" for finding in findings)
+    other = sum(finding.verdict == "holds" for finding in made["turns"].findings)
+    grids = tuple(
+        (f"What §5.2 finds, from {unit}", finding_rows(made[protocol]))
+        for protocol, unit in READINGS.items()
+    )
+    parities = tuple(
+        Parity(
+            f"Figure 2, finding {place}, {unit}",
+            *("holds", finding.verdict, finding.verdict == "holds"),
+        )
+        for protocol, unit in READINGS.items()
+        for place, finding in enumerate(made[protocol].findings, 1)
+    )
+    line = (
+        f"{held} of {len(findings)} findings of §5.2 from messages, {other} of {len(findings)} "
+        "from joined turns"
+    )
+    verdict = Verdict("holds" if held == len(findings) else "differs", line)
+    notes = (
+        "the paper prints no numbers with the picture; its findings are tested instead",
+        _IN_SAMPLE,
+    )
+    charts = (("figure-2", _picture(made["released"], found, simulated, "comparison")),)
+    return Exhibit("figure-2", title, verdict, (), grids, notes, parities, charts)
+
+
+def _compared(found: Readings, simulated: Readings, protocol: str) -> Comparison:
+    return compare(found.speakers(protocol), simulated.speakers(protocol), _NAMES)
+
+
+def _picture(made: Comparison, found: Readings, simulated: Readings, name: str) -> Any:
+    sides = (each.speakers("released") for each in (found, simulated))
+    return draw_comparison(made, *sides).charts[name]
+
+
+def figure_6(found: Readings, simulated: Readings | None) -> Exhibit:
+    """All eleven facets of both corpora."""
+    title = "Figure 6: people beside simulated speakers, all facets"
+    if simulated is None:
+        return Exhibit("figure-6", title, not_made("LoCoMo is not here"))
+    made = _compared(found, simulated, "released")
+    verdict = not_comparable(
+        "the paper draws it and prints no numbers; Table 7 holds REALTALK's, Figure 2 what is "
+        "found in them"
+    )
+    grids = (("Facet by facet, from messages", comparison_rows(made)),)
+    charts = (("figure-6", _picture(made, found, simulated, "comparison_all")),)
+    return Exhibit("figure-6", title, verdict, (), grids, (_IN_SAMPLE,), charts=charts)
+
+
+def figure_3(found: Readings) -> Exhibit:
+    """The same person in two chats; the paper's numbers are Table 8's column."""
+    title = "Figure 3: the same person in two chats"
+    pairs = found.consistency(PRINTED)
+    if not pairs:
+        return Exhibit("figure-3", title, not_made("no speaker is in two chats"))
+    figures = apart(found)
+    verdict = judged(figures) if figures else not_comparable("its speakers are not here")
+    if figures:
+        verdict = together(figures, "with Table 8's column") or verdict
+    grids = (("Differences, facet by facet", consistency_rows(pairs)),)
+    notes = (
+        "the picture has no numbers; each speaker's mean over the facets, as a part of each "
+        "facet's range, is the column 'persona consistency' of Table 8",
+        "the smaller, the more alike a person is in both chats; every speaker has two, so that "
+        "it does not matter which of them is learned from and which is tested",
+        _own_column(),
+    )
+    charts = tuple(("figure-3", chart) for chart in draw_consistency(pairs).charts.values())
+    return Exhibit("figure-3", title, verdict, figures, grids, notes, charts=charts)
+
+
+def _own_column() -> str:
+    """Whether the formula is the paper's: Table 7's own figures through it, beside Table 8."""
+    rows = tuple(
+        Measured(
+            SpeakerFacets(
+                *(chat, speaker, 0, 0, PRINTED, "printed", ""),
+                tuple(Estimate(row[name] / FACETS[name].scale) for name in FACETS),
+            ),
+            tuple(np.zeros(2) for _ in FACETS),
+        )
+        for (chat, speaker), row in TABLE_7.items()
+    )
+    own = {each.speaker.casefold(): each.overall.value for each in consistency_of(rows)}
+    pairs = [
+        (value, row.consistency)
+        for row in TABLE_8
+        if (value := own.get(row.speaker.casefold())) is not None
+    ]
+    r = pearson([one for one, _ in pairs], [other for _, other in pairs])
+    off = fmean(abs(one - other) for one, other in pairs)
+    return (
+        "the formula is the paper's: Table 7's own figures give Table 8's column with r = "
+        f"{told(r)} and a mean difference of {off:.3f} for the {len(pairs)} speakers whose two "
+        "chats it prints; what differs is the labels"
+    )

@@ -1,0 +1,186 @@
+"""Agreement of two labellings on turns made up for the purpose."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from facet_labels import table
+from realtalk.ei.agreement import agreement, agreement_rows, confusion_rows
+from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput, label_frame
+from realtalk.errors import RealtalkError
+
+
+def inputs(count: int, chat: str = "Chat_A") -> list[TurnInput]:
+    return [
+        TurnInput(chat, 1, n, "Mara", (f"D1:{2 * n}", f"D1:{2 * n + 1}"), None, "text", "")
+        for n in range(count)
+    ]
+
+
+def label(seed: int) -> Label:
+    drawn = random.Random(seed)
+    parts = [drawn.randrange(3) for _ in range(3)]
+    return Label(
+        reflective=drawn.random() < 0.3,
+        grounding=drawn.random() < 0.5,
+        sentiment=drawn.choice(SENTIMENTS),
+        emotion=drawn.choice(EMOTIONS),
+        intimacy=round(drawn.random(), 2),
+        emotional_reaction=float(parts[0]),
+        interpretation=float(parts[1]),
+        exploration=float(parts[2]),
+        empathy=float(sum(parts)),
+        emotional_reaction_level=parts[0],
+        interpretation_level=parts[1],
+        exploration_level=parts[2],
+    )
+
+
+def frame(labels: Sequence[Label], measure: str = "judge") -> pl.DataFrame:
+    return label_frame(inputs(len(labels)), labels, measure, "1")
+
+
+def changed(labels: Sequence[Label], change: Callable[[int, Label], Label]) -> pl.DataFrame:
+    return frame([change(n, each) for n, each in enumerate(labels)], "embedded")
+
+
+FIRST = [label(n) for n in range(60)]
+
+
+def test_a_labelling_agrees_with_itself() -> None:
+    found = agreement(frame(FIRST), frame(FIRST, "embedded"))
+    assert (found.first, found.second) == ("judge, 1", "embedded, 1")
+    assert (found.turns, found.only_first, found.only_second) == (60, 0, 0)
+    assert len(found.measures) == 9
+    for each in found.measures:
+        assert each.n == 60
+        for name, estimate in each.estimates():
+            assert estimate.value == pytest.approx(1), (each.measure, name)
+            assert estimate.n == 60
+        assert sum(each.confusion[n][n] for n in range(len(each.steps))) == 60
+
+
+def test_kappa_of_a_table_worked_by_hand() -> None:
+    """Kappa of [[20, 5], [10, 15]]: observed .7, expected .5 → .4."""
+    cells = [(False, False)] * 20 + [(False, True)] * 5 + [(True, False)] * 10 + [(True, True)] * 15
+    one, other = zip(*cells, strict=True)
+    found = agreement(
+        frame([replace(label(0), grounding=value) for value in one]),
+        frame([replace(label(0), grounding=value) for value in other]),
+    )["grounding"]
+    assert found.kappa is not None
+    assert found.kappa.value == pytest.approx(0.4)
+    assert found.kappa.low is not None
+    assert found.kappa.high is not None
+    assert found.kappa.low < 0.4 < found.kappa.high
+    assert found.same.value == pytest.approx(0.7)
+    assert found.confusion == ((20, 5), (10, 15))
+    assert (found.qwk, found.pearson) == (None, None)
+
+
+def test_scores_have_weighted_kappa_and_pearson() -> None:
+    def lower(_: int, each: Label) -> Label:
+        return replace(each, exploration_level=max(0, (each.exploration_level or 0) - 1))
+
+    found = agreement(frame(FIRST), changed(FIRST, lower))["exploration_level"]
+    assert found.kappa is None
+    assert found.qwk is not None
+    assert found.qwk.value is not None
+    assert found.pearson is not None
+    assert found.pearson.value is not None
+    # A constant shift hurts the agreement more than the correlation.
+    assert found.qwk.value < found.pearson.value < 1
+
+
+def test_fractions_go_to_the_nearest_step() -> None:
+    def nudged(_: int, each: Label) -> Label:
+        assert each.empathy is not None
+        return replace(each, empathy=min(6.0, each.empathy + 0.4), intimacy=0.62)
+
+    def lowered(_: int, each: Label) -> Label:
+        assert each.empathy is not None
+        return replace(each, empathy=max(0.0, each.empathy - 0.4), intimacy=0.65)
+
+    below = agreement(frame(FIRST), changed(FIRST, lowered))
+    assert below["empathy"].same.value == 1
+    columns = [sum(column) for column in zip(*below["intimacy"].confusion, strict=True)]
+    assert columns == [0, 0, 0, 60, 0]  # .65 is nearer to three quarters than to a half
+    found = agreement(frame(FIRST), changed(FIRST, nudged))
+    assert found["empathy"].same.value == 1
+    assert found["empathy"].pearson is not None
+    assert found["intimacy"].steps == (0, 1, 2, 3, 4)
+    assert {sum(column) for column in zip(*found["intimacy"].confusion, strict=True)} == {0, 60}
+    assert found["intimacy"].pearson is not None
+    assert found["intimacy"].pearson.unscored == "one side never changes"
+
+
+def test_unscored_and_missing_turns_are_counted() -> None:
+    def partial(n: int, each: Label) -> Label:
+        return replace(each, sentiment=None, unscored={"sentiment": "timeout"}) if n < 7 else each
+
+    first = frame(
+        [replace(each, sentiment=None) if n == 6 else each for n, each in enumerate(FIRST)]
+    )
+    second = changed(FIRST, partial)
+    found = agreement(first[:50], second[5:])
+    assert (found.turns, found.only_first, found.only_second) == (45, 5, 10)
+    sentiment = found["sentiment"]
+    assert (sentiment.n, sentiment.unscored_first, sentiment.unscored_second) == (43, 1, 2)
+    assert sentiment.same.left_out == 2
+
+
+def test_a_measure_that_one_side_never_took_is_unscored() -> None:
+    found = agreement(frame(FIRST), changed(FIRST, lambda _, each: replace(each, emotion=None)))[
+        "emotion"
+    ]
+    assert found.n == 0
+    assert found.same.unscored == "no pair of labels"
+    assert found.kappa is not None
+    assert (found.kappa.value, found.kappa.unscored) == (None, "no pair of labels")
+
+
+def test_turns_are_known_by_their_messages_whatever_the_order() -> None:
+    second = frame(FIRST).reverse().with_columns(turn=pl.lit(0, pl.Int32))
+    assert agreement(frame(FIRST), second)["emotion"].same.value == 1
+
+
+def test_what_cannot_be_compared() -> None:
+    other = label_frame(inputs(5, "Chat_B"), FIRST[:5], "judge", "1")
+    with pytest.raises(RealtalkError, match="no turn in common"):
+        agreement(frame(FIRST), other)
+    with pytest.raises(RealtalkError, match="the second has no column 'emotion'"):
+        agreement(frame(FIRST), frame(FIRST).drop("emotion"))
+    with pytest.raises(RealtalkError, match="the first table of labels holds a turn twice"):
+        agreement(pl.concat([frame(FIRST), frame(FIRST)]), frame(FIRST))
+    with pytest.raises(RealtalkError, match="a label of 'emotion' is none"):
+        agreement(frame(FIRST), changed(FIRST, lambda _, each: replace(each, emotion="bliss")))
+
+
+def test_rows_and_json_say_how_many_and_how_sure() -> None:
+    found = agreement(frame(FIRST), frame(FIRST, "embedded"))
+    grid = agreement_rows(found)
+    assert grid.headings[:6] == ["measure", "figure", "value", "low (95 %)", "high (95 %)", "n"]
+    # Four measures with two figures, five with three.
+    assert len(grid.rows) == 4 * 2 + 5 * 3
+    table = confusion_rows(found["sentiment"])
+    assert table.headings == ["first \\ second", *SENTIMENTS]
+    assert [row[0] for row in table.rows] == list(SENTIMENTS)
+    plain = found.to_json()
+    assert plain["measures"]["reflective"]["kappa"]["value"] == pytest.approx(1)
+    assert "qwk" not in plain["measures"]["reflective"]
+    assert plain == agreement(frame(FIRST), frame(FIRST, "embedded")).to_json()
+
+
+def test_full_agreement_of_few_is_not_certain_and_nan_is_unscored() -> None:
+    rows = [{"sentiment": "neutral", "intimacy": score} for score in (0.1, 0.5, math.nan)]
+    found = agreement(table(rows), table(rows))
+    same = found["sentiment"].same
+    assert (same.value, same.high) == (1.0, 1.0)
+    assert same.low == pytest.approx(3 / (3 + 1.959964**2), abs=1e-6)  # Wilson's, by hand
+    assert (found["intimacy"].n, found["intimacy"].unscored_first) == (2, 1)

@@ -1,0 +1,165 @@
+"""Two corpora: tests against a second implementation, and verdicts that can go either way."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from facet_labels import Row, lively, table
+from realtalk.ei import FACETS, SpeakerFacets, compare, comparison_rows, finding_rows, speakers
+from realtalk.ei.comparison import _more_varied
+from realtalk.metrics.statistics import Estimate
+
+
+def corpus(chats: int, wide: bool, seed: int = 0) -> tuple[SpeakerFacets, ...]:
+    rows: list[Row] = []
+    for chat in range(chats):
+        names = (f"{wide}{chat}a", f"{wide}{chat}b")
+        rows += lively(f"c{chat}", names, seed + chat, wide=wide, turns=120)
+    return speakers(table(rows))
+
+
+HUMAN, SIMULATED = corpus(6, True), corpus(6, False, 50)
+
+
+def levels(speakers: tuple[SpeakerFacets, ...], facet: str) -> list[float]:
+    return [value for who in speakers if (value := who[facet].value) is not None]
+
+
+def test_the_papers_findings_hold_where_they_are_true() -> None:
+    found = compare(HUMAN, SIMULATED, ("people", "bots"))
+    assert [each.verdict for each in found.findings] == ["holds", "holds", "holds"]
+    assert [each.claim for each in found.findings] == [
+        "people is more diverse in emotion and sentiment than bots",
+        "bots is more empathic than people",
+        "people's speakers are more varied than bots's",
+    ]
+    assert "n = 12" in found.findings[0].because
+    assert "p < .001" in found.findings[1].because
+
+
+def test_they_fail_where_they_are_false_and_say_so_where_nothing_tells() -> None:
+    turned = compare(SIMULATED, HUMAN)
+    assert [each.verdict for each in turned.findings] == ["does not hold"] * 3
+    alike = compare(corpus(6, True), corpus(6, True, 80))
+    assert alike.findings[0].verdict == alike.findings[1].verdict == "cannot be told"
+    few = compare(HUMAN[:2], SIMULATED)
+    assert [each.verdict for each in few.findings] == ["cannot be told"] * 3
+    assert few["empathy"].delta.unscored == "fewer than 3 speakers on one side"
+    nobody = compare((), ())
+    assert [each.verdict for each in nobody.findings] == ["cannot be told"] * 3
+
+
+@pytest.mark.parametrize("facet", FACETS)
+def test_numbers_twice(facet: str) -> None:
+    each = compare(HUMAN, SIMULATED)[facet]
+    a, b = levels(HUMAN, facet), levels(SIMULATED, facet)
+    assert (each.first.n, each.second.n) == (len(a), len(b))
+    assert each.first.mean == pytest.approx(sum(a) / len(a))
+    assert each.first.low is not None and each.first.high is not None
+    assert each.first.low < sum(a) / len(a) < each.first.high
+    pairs = [(x > y) - (x < y) for x in a for y in b]
+    assert each.delta.value == pytest.approx(sum(pairs) / len(pairs))
+
+    def variance(values: list[float]) -> float:
+        middle = sum(values) / len(values)
+        return sum((value - middle) ** 2 for value in values) / (len(values) - 1)
+
+    assert each.ratio.value == pytest.approx(variance(a) / variance(b))
+    # Both p values against shuffling the speakers between the corpora.
+    assert each.p_shift is not None and each.p_spread is not None
+    assert each.p_shift == pytest.approx(shuffled(rank_sum, a, b), abs=0.06)
+    assert each.p_spread == pytest.approx(shuffled(spread, a, b), abs=0.06)
+    assert each.p_shift_holm is not None and each.p_shift_holm >= each.p_shift
+
+
+def rank_sum(a: np.ndarray, b: np.ndarray) -> float:
+    return abs(float(np.sign(a[:, None] - b[None, :]).mean()))
+
+
+def spread(a: np.ndarray, b: np.ndarray) -> float:
+    return abs(float(np.abs(a - np.median(a)).mean() - np.abs(b - np.median(b)).mean()))
+
+
+def shuffled(statistic: object, a: list[float], b: list[float]) -> float:
+    assert callable(statistic)
+    chance = np.random.default_rng(1)
+    # Brown and Forsythe compare distances from each side's own median.
+    if statistic is spread:
+        a = [value - float(np.median(a)) for value in a]
+        b = [value - float(np.median(b)) for value in b]
+    together, size = np.array(a + b), len(a)
+    observed = statistic(np.array(a), np.array(b))
+    hits = 0
+    for _ in range(1000):
+        mixed = chance.permutation(together)
+        hits += statistic(mixed[:size], mixed[size:]) >= observed - 1e-12
+    return hits / 1000
+
+
+def test_holm_is_over_the_facets() -> None:
+    found = compare(HUMAN, SIMULATED)
+    smallest = min(found.facets, key=lambda each: each.p_shift or 1.0)
+    assert smallest.p_shift is not None
+    assert smallest.p_shift_holm == pytest.approx(smallest.p_shift * 11)
+
+
+def test_a_facet_without_change_is_no_error() -> None:
+    flat = speakers(table([{"chat": str(n), "grounding": False} for n in range(4)]))
+    found = compare(flat, flat)
+    assert found["grounding_frequency"].p_spread is None
+    assert found["grounding_frequency"].ratio.unscored == "the second side does not vary"
+    assert found["grounding_frequency"].delta.value == 0
+    assert found["empathy"].first.left_out == 4
+    assert found.findings[2].verdict == "cannot be told"
+
+
+def test_rows_and_json() -> None:
+    found = compare(HUMAN, SIMULATED, ("people", "bots"))
+    grid = comparison_rows(found)
+    assert grid.headings[1:3] == ["people: mean", "bots: mean"]
+    assert [len(row) for row in grid.rows] == [len(grid.headings)] * 11
+    assert grid.rows[1][3] == "12 / 12"
+    assert [row[1] for row in finding_rows(found).rows] == ["holds"] * 3
+    told = json.loads(json.dumps(found.to_json()))
+    assert told["facets"]["empathy"]["second"]["n"] == 12
+    assert found == compare(HUMAN, SIMULATED, ("people", "bots"))
+    nothing = comparison_rows(compare((), ()))
+    assert nothing.rows[0][4] is None
+
+
+def test_a_p_of_nothing_is_as_clear_as_can_be() -> None:
+    """Far enough apart, a p value is 0.0 and must not be taken for one that is missing."""
+    made = compare(corpus(6, wide=True), corpus(6, wide=False), ("people", "models"))
+    spread = [replace(each, p_spread_holm=0.0) for each in made.facets]
+    finding = _more_varied(
+        spread, corpus(6, wide=True), corpus(6, wide=False), ("people", "models")
+    )
+    wider = sum((each.ratio.value or 0) > 1 for each in spread)
+    assert f"({wider} beyond chance by Brown-Forsythe" in finding.because
+
+
+def apart(count: int, by: float) -> tuple[SpeakerFacets, ...]:
+    """Speakers who differ a little from one another, in every facet around one value."""
+    return tuple(
+        replace(who, facets=tuple(Estimate(by + at % 4 / 10) for _ in FACETS))
+        for at, who in enumerate(HUMAN[:count])
+    )
+
+
+def test_claims_are_weighed_together() -> None:
+    """Four speakers against four, wholly apart: p is 2 of 70 ways, and three tests were made."""
+    found = compare(apart(4, 5.0), apart(4, 0.0))
+    claims = ("emotion_diversity", "sentiment_diversity", "empathy")
+    assert [found[name].p_shift for name in claims] == pytest.approx([2 / 70] * 3)
+    assert [each.verdict for each in found.findings[:2]] == ["cannot be told"] * 2
+    assert all("p = .086" in each.because for each in found.findings[:2])
+
+
+def test_a_corpus_that_lies_elsewhere_is_not_more_varied() -> None:
+    """Speakers are measured from the median of their own corpus, however far the other is."""
+    for sides in ((apart(12, 0.0), apart(8, 5.0)), (apart(8, 5.0), apart(12, 0.0))):
+        assert compare(*sides).findings[2].verdict == "cannot be told"

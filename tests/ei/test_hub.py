@@ -1,0 +1,341 @@
+"""The hub's way of measuring, with tiny random models saved to disk instead of the hub's."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.ei.hub import HubLabeller
+from realtalk.ei.hub_labels import outputs
+from realtalk.ei.hub_models import DEFAULTS, find, parse_models, tweet
+from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput, label_frame
+from realtalk.errors import MissingExtraError, RealtalkError
+from tiny_models import roberta_tokenizer
+
+needs_torch = pytest.mark.skipif(
+    find_spec("torch") is None or find_spec("transformers") is None,
+    reason="torch and transformers are not installed (the extra 'train')",
+)
+TEXTS = (
+    "we missed the last ferry and slept on the pier",
+    "ha",
+    "that soup was the best thing I ate all week, honestly, I could drink a bucket of it",
+    "no",
+    "my grandmother's piano is finally in tune again",
+    "where are you",
+    "I keep thinking about what you said on the roof " * 40,
+    "ok see you at nine then",
+)
+Maker = Callable[..., str]
+
+
+def turn(text: str, number: int = 0) -> TurnInput:
+    return TurnInput("Chat_1", 1, number, "Mara", (f"D1:{number}",), None, text, "")
+
+
+def turns(texts: Sequence[str]) -> list[TurnInput]:
+    return [turn(text, number) for number, text in enumerate(texts)]
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Any:
+    return roberta_tokenizer(TEXTS, 400)
+
+
+@pytest.fixture
+def make(tmp_path: Path, tokenizer: Any) -> Maker:
+    """Saves a random two-layer classifier with the labels given and says where."""
+    torch, transformers = import_module("torch"), import_module("transformers")
+
+    def saved(
+        name: str,
+        labels: Sequence[str],
+        problem: str | None = None,
+        bias: Sequence[float] | None = None,
+        head: bool = True,
+    ) -> str:
+        torch.manual_seed(7)
+        config = transformers.RobertaConfig(
+            **{"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2},
+            **{"num_attention_heads": 2, "intermediate_size": 64, "type_vocab_size": 1},
+            **{"max_position_embeddings": 66, "pad_token_id": 1, "problem_type": problem},
+            id2label=dict(enumerate(labels)),
+            label2id={label: index for index, label in enumerate(labels)},
+            # Ordinary starting weights give nearly the same answer to every text.
+            initializer_range=0.6,
+        )
+        kind = "RobertaForSequenceClassification" if head else "RobertaModel"
+        model = getattr(transformers, kind)(config)
+        if bias is not None:
+            with torch.no_grad():
+                model.classifier.out_proj.weight.zero_()
+                model.classifier.out_proj.bias.copy_(torch.tensor(bias))
+        folder = tmp_path / name
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        return str(folder)
+
+    return saved
+
+
+def only(measure: str, folder: str, texts: Sequence[str] = ("so it goes",), **more: Any) -> Label:
+    """The label of one short text by one model."""
+    return HubLabeller({measure: folder}, device="cpu", **more).label(turns(texts))[0]
+
+
+@needs_torch
+def test_every_kind_of_model_labels_its_measure(make: Maker) -> None:
+    labeller = HubLabeller(
+        {
+            "sentiment": make("feeling", SENTIMENTS),
+            "emotion": make("eleven", EMOTIONS, "multi_label_classification"),
+            "intimacy": make("x-intimacy-latest", ["LABEL_0"], "regression"),
+        },
+        device="cpu",
+    )
+    labels = labeller.label(turns(TEXTS))
+    assert len({label.sentiment for label in labels}) > 1
+    assert len({label.emotion for label in labels}) > 1
+    for label in labels:
+        assert label.sentiment in SENTIMENTS
+        assert label.emotion in EMOTIONS
+        assert label.sentiment_p is not None and 1 / 3 <= label.sentiment_p <= 1
+        assert label.emotion_p is not None and 0 < label.emotion_p < 1
+        assert label.intimacy is not None and 0 < label.intimacy < 1
+        assert dict(label.unscored) == dict.fromkeys(
+            ("reflective", "grounding", "empathy"), "no hub classifier"
+        )
+        assert label.reflective is None and label.grounding is None and label.empathy is None
+    frame = label_frame(turns(TEXTS), labels, labeller.name, labeller.version)
+    assert frame["measure"].unique().to_list() == ["hub"]
+
+
+@needs_torch
+def test_the_classifiers_agree_with_the_library_itself(make: Maker) -> None:
+    transformers = import_module("transformers")
+    feeling = make("feeling", SENTIMENTS)
+    eleven = make("eleven", EMOTIONS, "multi_label_classification")
+    models = {"sentiment": feeling, "emotion": eleven}
+    labels = HubLabeller(models, device="cpu").label(turns(TEXTS))
+    for measure, folder in models.items():
+        pipe = transformers.pipeline("text-classification", model=folder, device="cpu")
+        for text, label in zip(TEXTS, labels, strict=True):
+            theirs = pipe(text.strip(), truncation=True, max_length=64)[0]
+            assert getattr(label, measure) == theirs["label"]
+            assert getattr(label, f"{measure}_p") == pytest.approx(theirs["score"], abs=1e-5)
+
+
+@needs_torch
+def test_a_text_alone_is_labelled_as_in_a_batch(make: Maker) -> None:
+    labeller = HubLabeller(
+        {
+            "sentiment": make("feeling", SENTIMENTS),
+            "emotion": make("eleven", EMOTIONS, "multi_label_classification"),
+            "intimacy": make("x-intimacy-latest", ["LABEL_0"], "regression"),
+        },
+        device="cpu",
+    )
+    together = labeller.label(turns(TEXTS))
+    for text, label in zip(TEXTS, together, strict=True):
+        [alone] = labeller.label([turn(text)])
+        assert (alone.sentiment, alone.emotion) == (label.sentiment, label.emotion)
+        for name in ("sentiment_p", "emotion_p", "intimacy"):
+            assert getattr(alone, name) == pytest.approx(getattr(label, name), abs=1e-5)
+    assert labeller.label(turns(TEXTS)) == together
+
+
+@needs_torch
+def test_answers_come_in_the_order_of_the_turns(make: Maker) -> None:
+    labeller = HubLabeller({"sentiment": make("feeling", SENTIMENTS)}, device="cpu")
+    forward = labeller.label(turns(TEXTS))
+    backward = labeller.label(turns(TEXTS[::-1]))
+    for one, other in zip(forward, reversed(backward), strict=True):
+        assert one.sentiment == other.sentiment
+        assert one.sentiment_p == pytest.approx(other.sentiment_p, abs=1e-5)
+
+
+@needs_torch
+def test_intimacy_is_brought_to_its_scale(make: Maker) -> None:
+    def score(name: str, raw: float, **more: Any) -> Label:
+        return only("intimacy", make(name, ["LABEL_0"], "regression", [raw]), **more)
+
+    # The example on the paper's model's card: an output of 0.0985 reads as 0.5246.
+    assert score("intimacy-latest", 0.0985).intimacy == pytest.approx(0.5246, abs=1e-4)
+    assert score("a", 3.0).intimacy == pytest.approx(0.5)
+    assert score("b", 0.9).intimacy == 0  # a little under the scale's end
+    assert score("c", 0.3, scale="0-1").intimacy == pytest.approx(0.3)
+    assert score("d", 3.0, scale="sigmoid").intimacy == pytest.approx(1 / (1 + math.exp(-3)))
+    off = score("e", 0.1)
+    assert off.intimacy is None
+    assert off.unscored["intimacy"] == "the score is off the model's scale"
+
+
+@needs_torch
+def test_labels_that_share_a_name_share_its_probability(make: Maker) -> None:
+    stars = ["1 star", "2 stars", "3 stars", "4 stars", "5 stars"]
+    # No star leads but the two lowest: together they beat the highest.
+    label = only("sentiment", make("stars", stars, None, [1.0, 1.0, 0.0, 0.0, 1.2]))
+    assert label.sentiment == "negative"
+    total = 2 * math.e + 2 + math.exp(1.2)
+    assert label.sentiment_p == pytest.approx(2 * math.e / total, abs=1e-5)
+
+
+@needs_torch
+def test_a_model_that_gives_no_number_leaves_the_turn_unscored(make: Maker) -> None:
+    label = only("sentiment", make("broken", SENTIMENTS, None, [math.nan, 0.0, 0.0]))
+    assert (label.sentiment, label.sentiment_p) == (None, None)
+    assert label.unscored["sentiment"] == "the model gave no number"
+
+
+@needs_torch
+def test_a_turn_without_text_is_unscored(make: Maker) -> None:
+    labeller = HubLabeller({"sentiment": make("feeling", SENTIMENTS)}, device="cpu")
+    empty, full = labeller.label(turns(["  \n", "hello"]))
+    assert empty.sentiment is None
+    assert empty.unscored["sentiment"] == "no text"
+    assert empty.unscored["emotion"] == "no hub classifier"
+    assert full.sentiment in SENTIMENTS
+    assert labeller.label([]) == []
+
+
+@needs_torch
+def test_progress_reaches_the_end(make: Maker) -> None:
+    seen: list[tuple[int, int]] = []
+    folder = make("feeling", SENTIMENTS)
+    labeller = HubLabeller({"sentiment": folder}, device="cpu")
+    labeller.label(turns(TEXTS), lambda done, total, _: seen.append((done, total)))
+    assert seen[0] == (0, len(TEXTS))
+    assert seen[-1] == (len(TEXTS), len(TEXTS))
+
+
+@needs_torch
+def test_the_version_names_models_by_content_and_no_folder_of_this_machine(
+    make: Maker, tmp_path: Path
+) -> None:
+    one, other = make("feeling", SENTIMENTS), make("another", SENTIMENTS, None, [0.0, 1.0, 0.0])
+    first = HubLabeller({"sentiment": one}, device="cpu").version
+    assert first.startswith("sentiment=feeling@")
+    assert first.endswith("; fp32")
+    assert str(tmp_path) not in first
+    second = HubLabeller({"sentiment": other}, device="cpu").version
+    assert first.split("@")[1] != second.split("@")[1]
+    (Path(one) / "README.md").write_text("words change nothing")
+    assert HubLabeller({"sentiment": one}, device="cpu").version == first
+
+
+@needs_torch
+def test_a_model_without_a_trained_head_is_refused(make: Maker) -> None:
+    folder = make("body", SENTIMENTS, head=False)
+    with pytest.raises(RealtalkError, match="no trained classification head"):
+        only("sentiment", folder)
+
+
+@needs_torch
+def test_a_classifier_is_no_regressor(make: Maker) -> None:
+    with pytest.raises(RealtalkError, match="3 outputs where intimacy needs one"):
+        HubLabeller({"intimacy": make("feeling", SENTIMENTS)})
+
+
+@needs_torch
+def test_what_cannot_be_loaded_says_how_to_give_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing, empty = str(tmp_path / "nothing"), tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(RealtalkError, match=r"no such folder.*--model sentiment=FOLDER"):
+        HubLabeller({"sentiment": missing})
+    with pytest.raises(RealtalkError, match=r"could not be loaded.*--model emotion=FOLDER"):
+        HubLabeller({"emotion": str(empty)})
+    # An empty cache and no network: what a machine without the hub sees.
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(RealtalkError, match=r"hub cannot be reached.*sentiment=FOLDER") as caught:
+        HubLabeller({"sentiment": "nobody/no-such-model"}, local_files_only=True)
+    assert "\n" not in str(caught.value)
+
+
+@needs_torch
+def test_a_folder_without_weights_is_refused(make: Maker) -> None:
+    folder = Path(make("feeling", SENTIMENTS))
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(RealtalkError, match="no weights"):
+        find("sentiment", str(folder), True)
+
+
+@needs_torch
+def test_labels_are_checked_before_weights_are_loaded(make: Maker) -> None:
+    folder = Path(make("feeling", SENTIMENTS))
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config["id2label"] = {"0": "spam", "1": "ham", "2": "neutral"}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(RealtalkError, match="labels spam, ham of its 3"):
+        HubLabeller({"sentiment": str(folder)})
+
+
+@needs_torch
+def test_a_gpu_that_is_not_there_is_an_error(make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(RealtalkError, match="no CUDA device"):
+        HubLabeller({"sentiment": make("feeling", SENTIMENTS)}, device="cuda")
+
+
+@pytest.mark.parametrize("library", ["torch", "transformers"])
+def test_without_the_extra_the_message_is_its_cure(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[train\]'"):
+        HubLabeller()
+
+
+@pytest.mark.parametrize(
+    ("measure", "given", "expected"),
+    [
+        ("sentiment", ["LABEL_0", "LABEL_1", "LABEL_2"], SENTIMENTS),
+        ("sentiment", ["Positive", "NEGATIVE", " neutral "], ("positive", "negative", "neutral")),
+        ("sentiment", ["NEG", "NEU", "POS"], SENTIMENTS),
+        ("sentiment", ["NEGATIVE", "POSITIVE"], ("negative", "positive")),
+        ("sentiment", ["very_negative", "pos"], ("negative", "positive")),
+        ("emotion", [f"LABEL_{number}" for number in range(11)], EMOTIONS),
+        ("emotion", ["Happy", "sad", "anger"], ("joy", "sadness", "anger")),
+    ],
+)
+def test_label_names_are_found(measure: str, given: list[str], expected: tuple[str, ...]) -> None:
+    assert outputs(measure, dict(enumerate(given)), "some/model") == expected
+
+
+@pytest.mark.parametrize(
+    ("measure", "given", "told"),
+    [
+        ("sentiment", ["LABEL_0", "LABEL_1"], "LABEL_0, LABEL_1 of its 2"),
+        ("sentiment", ["LABEL_2", "LABEL_1", "LABEL_0"], "LABEL_2, LABEL_1, LABEL_0"),
+        ("emotion", ["joy", "boredom"], "boredom of its 2 .joy, boredom."),
+        ("emotion", ["joy", "happy"], "only answer joy, happy"),
+    ],
+)
+def test_labels_without_a_name_here_are_listed(measure: str, given: list[str], told: str) -> None:
+    with pytest.raises(RealtalkError, match=told):
+        outputs(measure, dict(enumerate(given)), "some/model")
+
+
+def test_text_is_brought_to_the_form_of_tweets() -> None:
+    assert tweet("@mara_k look\nhttps://a.example/x?y now") == "@user look http now"
+    assert tweet("mail me at a@b.example @ nine") == "mail me at a@b.example @ nine"
+
+
+def test_models_are_chosen_by_measure() -> None:
+    assert parse_models([]) == DEFAULTS
+    chosen = parse_models(["sentiment=my/model@v2", "emotion=none"])
+    assert chosen == {"sentiment": "my/model@v2", "intimacy": DEFAULTS["intimacy"]}
+    with pytest.raises(RealtalkError, match="did you mean 'sentiment'"):
+        parse_models(["sentimnt=my/model"])
+    with pytest.raises(RealtalkError, match="names no model"):
+        parse_models(["emotion"])

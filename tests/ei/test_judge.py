@@ -1,0 +1,422 @@
+"""The judge against a server on loopback that answers, and one that misbehaves."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_server import Call, JudgeServer, Reply, Rule, completion
+from model_faults import NO_REPLY, SOON
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.ei.judge import PAPER_MEASURES, JudgeLabeller
+from realtalk.ei.labels import (
+    EMOTIONS,
+    MEASURES,
+    SENTIMENTS,
+    Label,
+    TurnInput,
+    label_frame,
+    turn_inputs,
+)
+from realtalk.errors import MissingExtraError, RealtalkError
+
+pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+# The engine leaves memory streams to the garbage collector and calls a library the old way:
+# neither is ours to mend.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+]
+
+MODEL = "openai-api/local/tiny"
+
+
+@pytest.fixture(autouse=True)
+def _collected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
+    yield
+    gc.collect()  # here, where the warnings about those streams are silenced
+
+
+def turns(count: int) -> list[TurnInput]:
+    return [
+        TurnInput("Chat_A", 1, n, "Mara", (f"D1:{n}",), None, f"words number {n}", "")
+        for n in range(count)
+    ]
+
+
+def truth(call: Call) -> str:
+    """A well-formed answer that depends on the measure and the turn alone."""
+    seed = hashlib.sha256(f"{call.measure} {call.turn}".encode()).digest()
+    if call.measure in {"reflective", "grounding"}:
+        return str(seed[0] % 2 == 0)
+    if call.measure == "sentiment":
+        return SENTIMENTS[seed[0] % 3]
+    if call.measure == "emotion":
+        return EMOTIONS[seed[0] % 11]
+    if call.measure == "intimacy":
+        return f"{seed[0] / 255:.2f}"
+    names = ("emotional_reaction", "interpretation", "exploration")
+    return json.dumps({name: byte % 3 for name, byte in zip(names, seed, strict=False)})
+
+
+def judge(server: JudgeServer, cache: Path, **options: Any) -> JudgeLabeller:
+    given = {"timeout": 20, "retries": 0, **options}
+    return JudgeLabeller(MODEL, base_url=server.url, cache=cache, **given)
+
+
+def asked(rule: Rule, inputs: Sequence[TurnInput], cache: Path, **options: Any) -> list[Label]:
+    with JudgeServer(rule) as server:
+        return list(judge(server, cache, **options).label(inputs))
+
+
+def reasons(labels: Sequence[Label]) -> set[str]:
+    return {reason for label in labels for reason in label.unscored.values()} - {"not asked"}
+
+
+def test_every_measure_is_filled(tmp_path: Path) -> None:
+    steps: list[tuple[int, int]] = []
+    with JudgeServer(truth) as server:
+        labeller = judge(server, tmp_path, measures=MEASURES)
+        labels = labeller.label(turns(3), lambda done, total, _: steps.append((done, total)))
+    assert steps == [(n, 18) for n in range(1, 19)]
+    assert len(server.calls) == 18
+    assert {call.body["temperature"] for call in server.calls} == {0}
+    for label in labels:
+        assert not label.unscored
+        assert label.emotion in EMOTIONS
+        assert label.sentiment in SENTIMENTS
+        assert label.intimacy is not None
+        assert label.emotional_reaction is not None
+        assert label.interpretation is not None
+        assert label.exploration is not None
+        total = label.emotional_reaction + label.interpretation + label.exploration
+        assert label.empathy == total
+    frame = label_frame(turns(3), labels, labeller.name, labeller.version)
+    assert frame["version"].unique().to_list() == [f"prompts 1, {MODEL} at {server.url}"]
+    assert frame["reflective"].null_count() == 0
+
+
+def test_three_calls_a_turn_and_the_rest_is_not_asked(tmp_path: Path) -> None:
+    with JudgeServer(truth) as server:
+        (label,) = judge(server, tmp_path).label(turns(1))
+    assert {call.measure for call in server.calls} == set(PAPER_MEASURES)
+    assert dict(label.unscored) == dict.fromkeys(("sentiment", "emotion", "intimacy"), "not asked")
+
+
+def test_nobody_else_reads_the_stored_answers(tmp_path: Path) -> None:
+    cache = tmp_path / "of" / "answers"
+    with JudgeServer(truth) as server:
+        judge(server, cache).label(turns(1))
+    assert [path for path in cache.rglob("*") if path.is_file()]
+    assert cache.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_turn_without_words_is_not_sent(tmp_path: Path) -> None:
+    blank = TurnInput("Chat_A", 1, 1, "Mara", ("D1:1",), None, " \n", "")
+    with JudgeServer(truth) as server:
+        labels = judge(server, tmp_path).label([blank])
+    assert not server.calls
+    assert reasons(labels) == {"no text"}
+
+
+def test_no_request_holds_what_comes_later(tmp_path: Path) -> None:
+    said = [[f"s{s}word{n}x" for n in range(5)] for s in range(2)]
+    sessions = tuple(
+        Session(
+            number,
+            None,
+            tuple(
+                Message(f"D{number}:{n}", ("Mara", "Tom")[n % 2], None, text)
+                for n, text in enumerate(words)
+            ),
+        )
+        for number, words in enumerate(said, 1)
+    )
+    chat = Chat("Chat_A", ("Mara", "Tom"), sessions)
+    inputs = turn_inputs(Corpus("made up", "test", (chat,)))
+    with JudgeServer(truth) as server:
+        judge(server, tmp_path).label(inputs)
+    assert len(server.calls) == 30
+    for call in server.calls:
+        session = next(words for words in said if call.turn in words)
+        so_far = session[: session.index(call.turn) + 1]
+        shown = {word for words in said for word in words if word in call.prompt}
+        assert shown == set(so_far)
+        assert call.prompt.count(call.turn) == 1
+
+
+def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
+    with JudgeServer(truth) as server:
+        first = judge(server, tmp_path).label(turns(3))
+        second = judge(server, tmp_path, max_connections=3).label(turns(3))
+        assert len(server.calls) == 9
+        # A measure more is asked for alone.
+        judge(server, tmp_path, measures=(*PAPER_MEASURES, "emotion")).label(turns(3))
+        assert [call.measure for call in server.calls[9:]] == ["emotion"] * 3
+        # Other arguments of the model may give other answers.
+        judge(server, tmp_path, model_args={"emulate_tools": True}).label(turns(1))
+    assert len(server.calls) == 15
+    assert first == second
+
+
+def test_what_failed_is_asked_again_in_the_next_run(tmp_path: Path) -> None:
+    with JudgeServer(lambda _: Reply(status=400)) as server:
+        labeller = judge(server, tmp_path)
+        assert reasons(labeller.label(turns(2))) == {"provider error (400)"}
+        server.rule = truth
+        assert not reasons(labeller.label(turns(2)))
+
+
+def test_failing_every_third_call_loses_nothing(tmp_path: Path) -> None:
+    def rule(call: Call) -> str | Reply:
+        if call.place % 3 == 2:
+            return Reply(status=(500, 429, 503)[call.place // 3 % 3], headers=SOON)
+        return truth(call)
+
+    flaky = asked(rule, turns(5), tmp_path / "flaky", retries=3)
+    assert not reasons(flaky)
+    assert flaky == asked(truth, turns(5), tmp_path / "steady")
+
+
+def test_retry_after_is_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    async def noted(seconds: float) -> None:  # how the provider's library pauses
+        pauses.append(seconds)
+
+    monkeypatch.setattr("anyio.sleep", noted)
+
+    def rule(call: Call) -> str | Reply:
+        if call.times == 0:
+            return Reply(status=429, headers={"Retry-After": "2"})
+        return truth(call)
+
+    labels = asked(rule, turns(1), tmp_path, measures=("grounding",))
+    assert not reasons(labels)
+    assert pauses == [2]
+
+
+def half_reply(_: Call) -> Reply:
+    return Reply(raw=json.dumps(completion("True")).encode()[:60])
+
+
+def no_choices(_: Call) -> Reply:
+    return Reply(raw=json.dumps({**completion(""), "choices": []}).encode())
+
+
+def filtered(_: Call) -> Reply:
+    body = completion("")
+    body["choices"][0]["finish_reason"] = "content_filter"
+    return Reply(raw=json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason", "calls"),
+    [
+        (lambda _: Reply("True", delay=30), "timeout", None),
+        (lambda _: Reply(status=429, headers=SOON), "rate limited", None),
+        (lambda _: Reply(status=500, headers=SOON), "provider error (500)", None),
+        (lambda _: Reply(status=400), "provider error (400)", 3),
+        (half_reply, NO_REPLY, 9),
+        (lambda _: '{"emotional_reaction": 1, "interp', "malformed answer", 9),
+        (lambda _: "The answer is True, I believe.", "malformed answer", 9),
+        (lambda _: "I'm sorry, but I can't judge this.", "refused", 3),
+        (filtered, "refused", 3),
+        (no_choices, "empty answer", 9),
+    ],
+)
+def test_what_goes_wrong_is_unscored_with_its_reason(
+    rule: Rule, reason: str, calls: int | None, tmp_path: Path
+) -> None:
+    with JudgeServer(rule) as server:
+        (label,) = judge(server, tmp_path, timeout=60 if reason != "timeout" else 1).label(turns(1))
+    assert {name: label.unscored[name] for name in PAPER_MEASURES} == dict.fromkeys(
+        PAPER_MEASURES, reason
+    )
+    assert (label.reflective, label.grounding, label.empathy) == (None, None, None)
+    assert calls is None or len(server.calls) == calls
+
+
+@pytest.mark.parametrize("fault", [half_reply, no_choices, lambda _: "True. He reflects."])
+def test_a_malformed_answer_is_asked_again(fault: Rule, tmp_path: Path) -> None:
+    seen: dict[str, int] = {}
+
+    def rule(call: Call) -> str | Reply:
+        key = f"{call.measure} {call.turn}"
+        seen[key] = seen.get(key, 0) + 1
+        return fault(call) if seen[key] < 3 else truth(call)
+
+    assert not reasons(asked(rule, turns(2), tmp_path))
+    assert set(seen.values()) == {3}
+
+
+def test_one_turn_that_fails_leaves_the_others_alone(tmp_path: Path) -> None:
+    def rule(call: Call) -> str | Reply:
+        return Reply(status=400) if call.turn.endswith("number 1") else truth(call)
+
+    labels = asked(rule, turns(3), tmp_path)
+    assert [bool(reasons([label])) for label in labels] == [False, True, False]
+
+
+def test_a_dead_provider_is_not_asked_for_ever(tmp_path: Path) -> None:
+    with JudgeServer(lambda _: Reply(status=400)) as server:
+        labels = judge(server, tmp_path, max_connections=2).label(turns(15))
+    assert 20 <= len(server.calls) <= 22
+    assert reasons(labels) == {
+        "provider error (400)",
+        "the provider stopped answering: provider error (400)",
+    }
+
+
+def test_a_wrong_key_is_said_once(tmp_path: Path) -> None:
+    with pytest.raises(RealtalkError, match="does not accept the key"):
+        asked(lambda _: Reply(status=401), turns(3), tmp_path)
+
+
+def test_a_server_that_is_not_there(tmp_path: Path) -> None:
+    with JudgeServer(truth) as server:
+        labeller = judge(server, tmp_path, measures=("grounding",))
+        known = labeller.label(turns(2))
+    with JudgeServer(truth) as gone:
+        pass
+    # Three turns say it: one connection that is cut costs its turn alone.
+    with pytest.raises(RealtalkError, match="the server cannot be reached; check the address"):
+        judge(gone, tmp_path / "other", measures=("grounding",)).label(turns(3))
+    assert labeller.label(turns(2)) == known  # what was answered once needs no server
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from realtalk.ei.judge import JudgeLabeller
+from realtalk.ei.labels import TurnInput
+
+inputs = [
+    TurnInput("Chat_A", 1, n, "Mara", (f"D1:{n}",), None, f"words number {n}", "")
+    for n in range(12)
+]
+JudgeLabeller(
+    "openai-api/local/tiny", base_url=sys.argv[1], cache=Path(sys.argv[2]), max_connections=2
+).label(inputs)
+"""
+
+
+def held(rule: Rule, gate: threading.Event) -> Rule:
+    """The rule for a third of the 36 questions; what comes after waits at the gate."""
+
+    def answer(call: Call) -> str | Reply:
+        if call.place >= 12:
+            gate.wait()
+        return rule(call)
+
+    return answer
+
+
+def started(server: JudgeServer, cache: Path) -> subprocess.Popen[bytes]:
+    """A run in a process of its own that waits with both of its connections at the gate."""
+    run = subprocess.Popen([sys.executable, "-c", SCRIPT, server.url, str(cache)])
+    while len(server.calls) < 14:
+        assert run.poll() is None, "the run ended too early"
+        time.sleep(0.01)
+    return run
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    gate = threading.Event()
+    with JudgeServer(held(truth, gate)) as server:
+        run = started(server, tmp_path / "cache")
+        run.kill()
+        run.wait()
+        gate.set()
+        assert len(server.calls) == 14
+        resumed = judge(server, tmp_path / "cache").label(turns(12))
+        # Only the calls on their way at the kill are made twice.
+        assert 36 <= len(server.calls) <= 36 + 2
+    assert not reasons(resumed)
+    assert resumed == asked(truth, turns(12), tmp_path / "fresh")
+
+
+def test_an_interrupted_run_leaves_no_chat_on_disk_or_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "TMPDIR"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def rule(call: Call) -> str | Reply:
+        echo = json.dumps({"error": {"message": call.prompt}}).encode()
+        return truth(call) if call.place % 2 else Reply(status=402, raw=echo)
+
+    gate = threading.Event()
+    with JudgeServer(held(rule, gate)) as server:
+        run = started(server, tmp_path / "cache")
+        run.send_signal(signal.SIGINT)
+        run.wait()
+        gate.set()
+    assert run.returncode in {130, -signal.SIGINT}
+    assert len(server.calls) < 36
+    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert any("cache" in path.parts for path in kept)
+    assert not [path for path in kept if path.suffix in {".eval", ".db"}]
+    for path in kept:
+        raw = path.read_bytes()
+        assert b"words number" not in (gzip.decompress(raw) if path.suffix == ".gz" else raw)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_own_prompts_are_asked_and_named(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "grounding.md").write_text("Mine: a grounding act?\n<turn>\n{turn}\n</turn>")
+    with JudgeServer(truth) as server:
+        labeller = judge(server, tmp_path / "cache", prompts=folder, measures=("grounding",))
+        labels = labeller.label(turns(1))
+    assert server.prompts() == ["Mine: a grounding act?\n<turn>\nwords number 0\n</turn>"]
+    assert labeller.version.startswith("prompts sha256:")
+    assert not reasons(labels)
+
+
+def test_a_server_is_named_without_its_keys() -> None:
+    def version(base_url: str | None) -> str:
+        return JudgeLabeller(MODEL, base_url=base_url).version
+
+    assert version(None) == f"prompts 1, {MODEL}"
+    assert version("https://mara:pw@host.test:81/v1/?key=1").endswith(" at https://host.test:81/v1")
+    assert version("http://one.test/v1") != version("http://two.test/v1")
+
+
+def test_a_missing_extra_names_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("realtalk.models.asking.find_spec", lambda _: None)
+    with pytest.raises(
+        MissingExtraError, match=r"asking a language model needs the extra 'llm'.*\[llm\]"
+    ):
+        JudgeLabeller("openai/gpt-4o-mini")
+
+
+@pytest.mark.parametrize("model", ["", "gpt-4o-mini", "openai/"])
+def test_a_model_must_be_named(model: str) -> None:
+    with pytest.raises(RealtalkError, match="no provider in the name"):
+        JudgeLabeller(model)
+
+
+def test_an_unknown_provider_or_measure_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RealtalkError, match="the model cannot be used"):
+        JudgeLabeller("nobody/none", cache=tmp_path).label(turns(1))
+    with pytest.raises(RealtalkError, match="did you mean 'grounding'"):
+        JudgeLabeller(MODEL, measures=("groundin",))
+    with pytest.raises(RealtalkError, match="retries must be 0 or more"):
+        JudgeLabeller(MODEL, retries=-1)

@@ -1,0 +1,248 @@
+"""Which chats are English: languages, slang, mixtures, too little to tell; and what is said."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from facet_labels import first_layout
+from realtalk.chat import Corpus
+from realtalk.corpora.opening import open_reading
+from realtalk.ei.label_files import (
+    labels_about,
+    read_labels,
+    with_languages,
+    write_labels,
+)
+from realtalk.ei.labels import (
+    COMPONENTS,
+    LABELS,
+    LEVELS,
+    Label,
+    TurnInput,
+    label_frame,
+    turn_inputs,
+)
+from realtalk.ei.languages import (
+    Languages,
+    chat_languages,
+    language_notes,
+    turn_languages,
+)
+from realtalk.local.writing import write_parquet
+
+OTHERS = {
+    "Spanish": "oye, ayer fuimos a la playa con los niños y comimos pescado, qué rico estaba",
+    "Portuguese": "então amanhã a gente se encontra na praça, leva o guarda-chuva por favor",
+    "French": "coucou, on se voit demain devant la gare ou tu préfères venir à la maison ?",
+    "Italian": "ciao, domani sera andiamo a mangiare la pizza con i ragazzi, vieni anche tu?",
+    "German": "na, gestern waren wir mit den Kindern am See und haben Fische gefangen, war schön",
+    "Dutch": "hoi, zullen we morgen naar de markt gaan of heb je het weer te druk met je werk",
+    "Swedish": "hej, ska vi ta en fika imorgon eller måste du jobba hela dagen igen nu",
+    "Polish": "cześć, jutro jadę do babci i nie wiem czy zdążę wrócić na obiad, zadzwonię",
+    "Turkish": "yarın akşam bize gelir misiniz, annem yine kocaman bir börek yapmış da",
+    "Indonesian": "besok kita jadi pergi ke pasar atau kamu masih sibuk dengan pekerjaan di kantor",
+    "Swahili": "habari za asubuhi, leo nitakuja nyumbani baada ya kazi tupike chakula pamoja",
+    "Tagalog": "kumusta ka na, pupunta ba tayo bukas sa palengke o may trabaho ka na naman",
+    "Hindi, Latin": "kya kar raha hai yaar, kal milte hain station ke paas, chai pi lenge saath me",
+    "Vietnamese": "mai mình đi chợ nhé, nhớ mang theo cái ô vì trời sắp mưa to lắm đó",
+    "Arabic": "صباح الخير، غدا سنذهب إلى السوق مع الأولاد ونشتري السمك",
+    "Greek": "καλημέρα, χθες πήγαμε στη θάλασσα με τα παιδιά",
+    "Russian": "привет, завтра поедем к бабушке, не забудь взять зонтик",
+    "Hindi": "कल हम सब बाज़ार जाएँगे, छाता लाना मत भूलना",
+    "Chinese": "昨天我们和孩子们一起去了海边，吃了很多鱼，真的很好吃",
+    "Thai": "เมื่อวานเราไปทะเลกับเด็กๆ กินปลาเยอะมาก",
+}
+ENGLISH = {
+    "plain": "did you hear about the boat, they painted it green and nobody wants to row it",
+    "slang": "lol idk tbh it was so good, gonna grab food later if you wanna come, brooo",
+    "SMS": "wat time u reach, i wait 4 u at e mrt k, dun b late again lah",
+    "no apostrophes": "im not sure thats what hes saying, dont you think its a bit odd",
+    "fancy letters": "𝓱𝓸𝔀 𝓪𝓻𝓮 𝔂𝓸𝓾 𝓭𝓸𝓲𝓷𝓰 𝓽𝓸𝓭𝓪𝔂 𝓶𝔂 𝓭𝓮𝓪𝓻 𝓯𝓻𝓲𝓮𝓷𝓭",
+    "names": "Theo and Ines went to Porto with Mara, they said it was too hot for Juno",
+    "a word or two": "coming",
+}
+
+
+def told(lines: list[str], speakers: str = "ab") -> Languages:
+    said = (("c", speakers[at % len(speakers)], line) for at, line in enumerate(lines))
+    return Languages("c", "embedded", Counter(turn_languages(said)))
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_chats_that_are_not_english_are_found(language: str) -> None:
+    found = told([OTHERS[language]] * 6)
+    assert found.english == 0.0
+    (note,) = language_notes([found])
+    assert note.startswith("c: hardly any English in 6 turns; the encoder learned English")
+
+
+@pytest.mark.parametrize("kind", ENGLISH)
+def test_english_is_english_however_it_is_written(kind: str) -> None:
+    lines = [ENGLISH[kind]] * 6
+    if kind == "a word or two":
+        lines = [
+            "hey",
+            "are you up",
+            "yeah",
+            "coming over?",
+            "in a bit",
+            "ok",
+            "when",
+            "after lunch",
+            "cool",
+            "see you",
+        ]
+    assert told(lines).english == 1.0
+    assert language_notes([told(lines)]) == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["jajaja", "", "🫠", "5"],
+        ["😀😀", "❤️", "👍🏽"],
+        ["hola", "que tal"],
+        ["https://example.org/una/pagina/muy/larga", "@mara"],
+        ["okay", "hahaha", "hmm", "lol"],
+    ],
+)
+def test_too_little_tells_nothing(lines: list[str]) -> None:
+    found = told(lines)
+    assert found.told == 0 and found.english is None
+    assert language_notes([found]) == []
+
+
+def test_a_chat_without_a_turn_that_could_be_told_alone() -> None:
+    lines = ["hola", "hola, qué tal", "todo bien", "y tú", "también, mucho trabajo", "ya veo"]
+    assert told(lines).english == 0.0
+    assert told(["привет"]).english == 0.0  # another script tells at once
+
+
+def test_a_mixed_chat_is_told_turn_by_turn() -> None:
+    spanish, english = OTHERS["Spanish"], ENGLISH["plain"]
+    said = [("c", "Ana", spanish), ("c", "Bo", english)] * 5
+    assert turn_languages(said) == ["other", "en"] * 5
+    one = [("c", "Ana", (spanish, english)[at % 2]) for at in range(10)]
+    assert turn_languages(one) == ["other", "en"] * 5
+    found = told([spanish, english] * 5)
+    assert found.english == 0.5
+    assert "5 of 10 turns are not in English (50%)" in language_notes([found])[0]
+    # One turn in ten is no reason for doubt; nine in ten are all of it.
+    assert language_notes([told([spanish] + [english] * 9)]) == []
+    assert "hardly any English" in language_notes([told([spanish] * 9 + [english])])[0]
+
+
+def test_a_long_turn_is_english_too() -> None:
+    story = " ".join(f"{ENGLISH['plain']} {at:b}" for at in range(400))
+    words = " ".join(f"word{chr(97 + at % 26)}{chr(97 + at // 26)}" for at in range(600))
+    assert told([f"{story} {words}"]).english == 1.0
+
+
+def test_notes_are_few_and_fit_the_way_of_measuring() -> None:
+    many = [Languages(f"c{at}", "embedded", {"other": 10}) for at in range(20)]
+    (line,) = language_notes(many)
+    assert line.startswith("c0, c1, c2 and 17 more: hardly any English in 200 turns;")
+    assert language_notes([Languages("c", "judge", {"other": 10})]) == []
+    (line,) = language_notes([Languages("c", "hub", {"other": 10})])
+    assert "the paper's classifiers learned English" in line
+    assert "not known" in language_notes([Languages("c", "embedded", {})])[0]
+    # An identifier's codes count as what they are: not English.
+    assert "hardly any" in language_notes([Languages("c", "embedded", {"es": 9, "und": 1})])[0]
+
+
+def spanish(count: int = 8) -> list[TurnInput]:
+    return [
+        TurnInput("c", 1, at, "ab"[at % 2], (f"m{at}",), None, OTHERS["Spanish"], "")
+        for at in range(count)
+    ]
+
+
+def test_labels_are_stored_and_loaded_with_their_languages(tmp_path: Path) -> None:
+    frame = label_frame(spanish(), [Label()] * 8, "embedded", "1")
+    write_labels(frame, tmp_path, Corpus("c", "whatsapp"), "paper")
+    (found,) = chat_languages(read_labels(tmp_path))
+    assert found == Languages("c", "embedded", {"other": 8})
+    about = labels_about(tmp_path)
+    assert about is not None and about.protocol == "paper"
+
+
+def scored(parts: tuple[float, float, float], levels: tuple[int, int, int]) -> Label:
+    return Label(
+        emotional_reaction=parts[0],
+        interpretation=parts[1],
+        exploration=parts[2],
+        empathy=sum(parts),
+        emotional_reaction_level=levels[0],
+        interpretation_level=levels[1],
+        exploration_level=levels[2],
+    )
+
+
+def test_labels_of_the_first_version_are_read(tmp_path: Path) -> None:
+    corpus = open_reading("sample").reading.corpus
+    inputs = turn_inputs(corpus)
+    made = scored((0.75, 0.5, 0.25), (1, 0, 0))
+    judged = scored((2.0, 1.0, 0.0), (2, 1, 0))
+    labels = [made, judged, Label()] + [made] * (len(inputs) - 3)
+    frame = label_frame(inputs, labels, "embedded", "1")
+    about = {"corpus": "sample", "format": "realtalk", "protocol": "paper", "realtalk": "0.1.0"}
+    written = {"realtalk": json.dumps(about)}
+    write_parquet(tmp_path / "labels.parquet", first_layout(frame), about=written)
+    found = read_labels(tmp_path)
+    assert found.schema == LABELS
+    rows = found.select(*COMPONENTS, "empathy", *LEVELS).rows()
+    # What did not add up were levels, what did were both.
+    assert rows[0] == (None, None, None, 1.5, 1, 0, 0)
+    assert rows[1] == (2.0, 1.0, 0.0, 3.0, 2, 1, 0)
+    assert rows[2] == (None,) * 7
+    kept = labels_about(tmp_path)
+    assert kept is not None and kept.protocol == "turns"
+    # Nobody looked at the language then: it is said, and looked at where the corpus is at hand.
+    assert all(each.english is None for each in chat_languages(found))
+    assert "not known" in language_notes(chat_languages(found))[0]
+    again = with_languages(found, corpus)
+    assert again["language"].equals(frame["language"]) and again.schema == LABELS
+    assert with_languages(again, Corpus("", "")) is again
+
+
+def test_the_samples_are_english() -> None:
+    for name in ("sample", "sample-simulated"):
+        inputs = turn_inputs(open_reading(name).reading.corpus)
+        frame = label_frame(inputs, [Label()] * len(inputs), "embedded", "1")
+        assert all((each.english or 0) > 0.98 for each in chat_languages(frame))
+
+
+def lines_of(path: Path, most: int) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        for row in map(json.loads, stream):
+            lines = found.setdefault(row["lang"], [])
+            if len(lines) < most:
+                lines.append(row["text"])
+    return found
+
+
+def test_no_english_chat_is_doubted(data: Path) -> None:
+    inputs = turn_inputs(open_reading(str(data / "realtalk")).reading.corpus)
+    frame = label_frame(inputs, [Label()] * len(inputs), "embedded", "1")
+    assert len(chat_languages(frame)) == 10 and language_notes(chat_languages(frame)) == []
+    sms = data / "multilingual" / "chat.nus_sms_en.raw.jsonl.gz"
+    if sms.is_file():
+        lines = lines_of(sms, 6000)["en"]
+        for start in range(0, len(lines), 60):
+            assert language_notes([told(lines[start : start + 60])]) == [], start
+
+
+def test_chats_of_forty_languages_are_doubted(data: Path) -> None:
+    path = data / "multilingual" / "emotion.xed.test.jsonl.gz"
+    if not path.is_file():
+        pytest.skip("no multilingual data here")
+    for language, lines in lines_of(path, 120).items():
+        for start in range(0, len(lines) - 39, 40):
+            doubted = language_notes([told(lines[start : start + 40])])
+            assert bool(doubted) == (language != "en"), (language, start)

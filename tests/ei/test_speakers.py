@@ -1,0 +1,379 @@
+"""Facets against a second implementation, by hand, and where they cannot be computed."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+from facet_formulas import course, exponential_cost
+from facet_formulas import facets as plain_facets
+from facet_labels import lively, random_tables, table
+from realtalk.ei import (
+    FACETS,
+    GROUPS,
+    SPEAKERS,
+    Rules,
+    facet_rows,
+    from_frame,
+    speaker_rows,
+    speakers,
+    speakers_frame,
+    speakers_json,
+)
+from realtalk.ei.formulas import exponents, fit_exponential
+from realtalk.ei.speakers import session_means
+from realtalk.errors import RealtalkError
+from work_done import lines_run
+
+BY_PLACE = Rules("by place", False, False, "kth")
+
+
+@pytest.mark.parametrize("protocol", ["turns", "paper", "released", BY_PLACE])
+@settings(max_examples=30, deadline=None)
+@given(labels=random_tables())
+def test_formulas_twice(protocol: str | Rules, labels: pl.DataFrame) -> None:
+    across, pairs = protocol in ("turns", "paper"), "kth" if protocol is BY_PLACE else "answered"
+    over_turns = protocol == "paper"
+    for who in speakers(labels, protocol):
+        rows = labels.filter(pl.col("chat") == who.chat).to_dicts()
+        for name, expected in plain_facets(rows, who.speaker, across, pairs, over_turns).items():
+            found = who[name]
+            if expected is None:
+                assert found.value is None and found.unscored, name
+            else:
+                assert found.value == pytest.approx(expected, abs=1e-9), name
+                assert found.n > 1 or found.low is None
+                assert found.low is not None or found.n < 2 or FACETS[name].unit != "share"
+                if found.low is not None and found.high is not None:
+                    assert found.low <= found.high
+        own = [row for row in rows if row["speaker"] == who.speaker]
+        for name in ("reflective_frequency", "emotion_diversity", "empathy", "intimacy_linear"):
+            assert who[name].n + who[name].left_out == len(own) == who.turns
+
+
+@settings(max_examples=30, deadline=None)
+@given(labels=random_tables())
+def test_the_exponential_is_a_least_squares_fit(labels: pl.DataFrame) -> None:
+    for who in speakers(labels):
+        rows = labels.filter(pl.col("chat") == who.chat, pl.col("speaker") == who.speaker)
+        x, y = course(rows.to_dicts())
+        found = who["intimacy_exponential"]
+        if len(x) < 2:
+            assert found.value is None
+        elif found.value is not None:
+            least = exponential_cost(x, y, found.value)
+            for step in (1e-3, 1e-2, 0.1):
+                for b in (found.value - step, found.value + step):
+                    assert exponential_cost(x, y, b) >= least - 1e-9
+
+
+def test_the_exponential_finds_the_curve_it_was_made_from() -> None:
+    x = np.arange(1.0, 22.0)
+    for b in (-0.8, -0.04, 0.0, 0.0007, 0.03, 0.5):
+        fit = fit_exponential(x, 0.3 * np.exp(b * (x - 11)))
+        assert fit is not None
+        assert fit[1] == pytest.approx(b, abs=1e-7)
+
+
+def test_many_fits_at_once_are_the_same_as_one_by_one() -> None:
+    chance = np.random.default_rng(5)
+    x = np.arange(1.0, 20.0)
+    y = 0.4 + 0.01 * x + chance.normal(0, 0.06, (40, x.size))
+    near = fit_exponential(x, y.mean(axis=0))
+    assert near is not None
+    for found, row in zip(exponents(x, y, near), y, strict=True):
+        single = fit_exponential(x, row)
+        assert single is not None
+        assert found == pytest.approx(single[1], abs=1e-6)
+
+
+@pytest.mark.parametrize("y", [[0.0, 0.0, 0.0], [0.0, 0.0, 0.6], [0.6, 0.0]])
+def test_no_curve_is_no_number(y: list[float]) -> None:
+    assert fit_exponential(np.arange(1.0, len(y) + 1), np.array(y)) is None
+    rows = [{"session": number, "intimacy": value} for number, value in enumerate(y, 1)]
+    found = speakers(table(rows))[0]["intimacy_exponential"]
+    assert found.value is None
+    assert found.unscored == "no exponential curve settles on the session means"
+
+
+def test_by_hand() -> None:
+    labels = table(
+        [
+            {"session": 1, "speaker": "Mara", "emotion": "joy", "reflective": True},
+            {"session": 1, "speaker": "Theo", "emotion": "joy"},
+            {"session": 1, "speaker": "Mara", "emotion": "fear", "reflective": False},
+            {"session": 2, "speaker": "Mara", "emotion": "fear", "reflective": False},
+            {"session": 2, "speaker": "Theo", "emotion": "fear"},
+            {"session": 2, "speaker": "Mara", "emotion": "fear", "reflective": None},
+        ]
+    )
+    mara, theo = speakers(labels)
+    assert (mara.speaker, mara.turns, mara.sessions) == ("Mara", 4, 2)
+    assert mara["reflective_frequency"].value == pytest.approx(1 / 3)
+    assert (mara["reflective_frequency"].n, mara["reflective_frequency"].left_out) == (3, 1)
+    assert mara["emotion_diversity"].value == pytest.approx(0.25 * 2 + 0.75 * math.log2(4 / 3))
+    # joy fear | fear fear: across the border all but the first pair agree, inside one of two.
+    assert mara["emotion_stability"].value == pytest.approx(2 / 3)
+    # She answers twice, once alike; the session's openings answer nobody.
+    assert (mara["emotion_alignment"].value, mara["emotion_alignment"].n) == (0.5, 2)
+    assert (theo["emotion_alignment"].value, theo["emotion_alignment"].n) == (1.0, 2)
+    mara, theo = speakers(labels, BY_PLACE)
+    assert mara["emotion_stability"].value == pytest.approx(1 / 2)
+    assert theo["emotion_stability"].unscored == "no session with two turns"
+    # First with first: joy with joy, fear with fear; their second has no partner.
+    assert (mara["emotion_alignment"].value, mara["emotion_alignment"].n) == (1.0, 2)
+
+
+def test_every_facet_of_the_papers_text_by_hand() -> None:
+    """§4.3, formula by formula, on one small chat: M_s are Mara's six turns, p is Theo."""
+    said = [
+        # session, speaker, reflective, grounding, sentiment, emotion, intimacy, empathy
+        (1, "Mara", True, False, "positive", "joy", 0.25, 0.0),
+        (1, "Theo", False, True, "positive", "joy", 0.5, 3.0),
+        (1, "Mara", False, True, "positive", "joy", 0.75, 2.0),
+        (2, "Mara", False, False, "negative", "fear", 0.5, 1.0),
+        (2, "Theo", False, False, "negative", "anger", 0.5, 3.0),
+        (2, "Mara", True, False, "negative", "fear", 1.0, 6.0),
+        (3, "Mara", True, True, "negative", "fear", 0.5, 1.5),
+        (3, "Theo", False, False, "neutral", "joy", 0.5, 3.0),
+        (3, "Mara", False, False, "neutral", "fear", 0.25, 1.5),
+    ]
+    names = (
+        *("session", "speaker", "reflective", "grounding"),
+        *("sentiment", "emotion", "intimacy", "empathy"),
+    )
+    labels = table([dict(zip(names, row, strict=True)) for row in said])
+    mara, theo = speakers(labels, "paper")
+    values = {facet.name: found.value for facet, found in mara.items()}
+    assert values == {
+        "reflective_frequency": pytest.approx(3 / 6),
+        # joy 2, fear 4 of 6
+        "emotion_diversity": pytest.approx(
+            -(2 / 6) * math.log2(2 / 6) - (4 / 6) * math.log2(4 / 6)
+        ),
+        # positive 2, negative 3, neutral 1 of 6
+        "sentiment_diversity": pytest.approx(
+            -(2 / 6) * math.log2(2 / 6) - (3 / 6) * math.log2(3 / 6) - (1 / 6) * math.log2(1 / 6)
+        ),
+        "grounding_frequency": pytest.approx(2 / 6),
+        "empathy": pytest.approx(12 / 6),
+        # means of the sessions: .5, .75, .375
+        "intimacy_linear": pytest.approx((0.375 - 0.5) / 2),
+        "intimacy_exponential": values["intimacy_exponential"],
+        # |M_s| - 1 = 5 steps; the sentiment changes twice, the emotion once
+        "sentiment_stability": pytest.approx(3 / 5),
+        "emotion_stability": pytest.approx(4 / 5),
+        # She answers three times, with the same sentiment each time, once with the same emotion;
+        # the divisor is |M_s| = 6, her openings too.
+        "sentiment_alignment": pytest.approx(3 / 6),
+        "emotion_alignment": pytest.approx(1 / 6),
+    }
+    assert mara["emotion_alignment"].n == 6 and mara["emotion_stability"].n == 5
+    # Theo never opens: nothing parts the protocols. Of his three answers two match in sentiment.
+    assert theo["sentiment_alignment"].value == pytest.approx(2 / 3)
+    by_turns = speakers(labels)
+    assert by_turns[1].facets == theo.facets
+    assert by_turns[0]["sentiment_alignment"].value == 1.0
+    assert by_turns[0]["emotion_alignment"].value == pytest.approx(1 / 3)
+    rows = {row[3]: row[8] for row in facet_rows([mara])[1]}
+    assert (rows["emotion_alignment"], rows["emotion_stability"]) == ("turns", "pairs")
+    rows = {row[3]: row[8] for row in facet_rows([by_turns[0]])[1]}
+    assert rows["emotion_alignment"] == "pairs"
+
+
+def test_an_unscored_turn_is_no_mismatch() -> None:
+    said = [("Mara", None), ("Mara", "joy"), ("Theo", None), ("Mara", "joy"), ("Theo", "joy")]
+    labels = table([{"speaker": name, "emotion": emotion} for name, emotion in said])
+    mara, theo = speakers(labels, "paper")
+    # Of her three turns one is unscored, one opens, and one answers an unscored turn.
+    assert mara["emotion_alignment"].unscored == "no pair of turns has a scored emotion"
+    assert (theo["emotion_alignment"].value, theo["emotion_alignment"].n) == (1.0, 1)
+    assert theo["emotion_alignment"].left_out == 1
+    alone = speakers(table([{"emotion": "joy"}, {"emotion": "joy"}]), "paper")[0]
+    assert alone["emotion_alignment"].unscored == "no turn answers another speaker"
+
+
+def test_speakers_know_what_they_write_in() -> None:
+    tongues = ["en", "other", "other", "und", None]
+    labels = table([{"emotion": "joy", "language": each, "measure": "hub"} for each in tongues])
+    mara = speakers(labels)[0]
+    assert mara.by_language == {"en": 1, "other": 2, "und": 1}
+    assert mara.languages.english == pytest.approx(1 / 3)
+    assert from_frame(speakers_frame([mara])) == (mara,)
+    assert "2 of 3 turns are not in English" in speakers_json([mara])["languages"]["notes"][0]
+    # Labels of a version that did not look are measured all the same.
+    old = speakers(labels.drop("language"))[0]
+    assert old.facets == mara.facets and old.languages.english is None
+    assert "not known" in speakers_json([old])["languages"]["notes"][0]
+    assert from_frame(speakers_frame([old]).drop("by_language")) == (old,)
+
+
+def test_own_rules() -> None:
+    labels = table(lively("c", ("Mara", "Theo"), 1))
+    mixed = speakers(labels, Rules("mixed", True, False, "answered"))[0]
+    paper, released = speakers(labels)[0], speakers(labels, "released")[0]
+    assert mixed["emotion_stability"].value == released["emotion_stability"].value
+    assert mixed["emotion_alignment"] == paper["emotion_alignment"]
+    with pytest.raises(RealtalkError, match="did you mean 'paper'"):
+        speakers(labels, "papr")
+
+
+def test_intimacy_by_hand() -> None:
+    points = [(1, 0.25), (1, 0.75), (2, None), (4, 0.5), (4, 1.0), (7, 0.5)]
+    labels = table([{"session": s, "intimacy": value} for s, value in points])
+    # Session means .5, none, .75, .5 at x = 1, 3, 4: the unscored session keeps its place.
+    found = speakers(labels)[0]["intimacy_linear"]
+    assert found.value == pytest.approx(np.polyfit([1, 3, 4], [0.5, 0.75, 0.5], 1)[0])
+    assert (found.n, found.left_out) == (5, 1)
+    assert session_means(labels)["order"].to_list() == [1, 3, 4]
+    assert session_means(labels)["n"].to_list() == [2, 2, 1]
+    assert found.low is not None and found.high is not None and found.low < found.high
+    # One turn a session: drawing again within sessions cannot vary, so there is no interval.
+    single = speakers(table([{"session": s, "intimacy": s / 8} for s in range(1, 5)]))[0]
+    assert single["intimacy_linear"].value == pytest.approx(1 / 8)
+    assert (single["intimacy_linear"].low, single["intimacy_exponential"].low) == (None, None)
+
+
+def test_what_cannot_be_computed_says_why() -> None:
+    alone = speakers(table([{"emotion": "joy", "sentiment": None, "intimacy": 0.5}]))[0]
+    reasons = {facet.name: found.unscored for facet, found in alone.items() if found.unscored}
+    assert reasons == {
+        "reflective_frequency": "no turn has a scored reflective",
+        "sentiment_diversity": "no turn has a scored sentiment",
+        "grounding_frequency": "no turn has a scored grounding",
+        "empathy": "no turn has a scored empathy",
+        "intimacy_linear": "speaks in one session only",
+        "intimacy_exponential": "speaks in one session only",
+        "sentiment_stability": "fewer than two turns",
+        "emotion_stability": "fewer than two turns",
+        "sentiment_alignment": "no turn answers another speaker",
+        "emotion_alignment": "no turn answers another speaker",
+    }
+    # One turn has an entropy of zero, and no interval.
+    assert (alone["emotion_diversity"].value, alone["emotion_diversity"].low) == (0.0, None)
+    silent = speakers(table([{"session": 1}, {"session": 2}]))[0]
+    assert all(found.value is None for found in silent.facets)
+    assert silent["intimacy_linear"].unscored == "fewer than two sessions have a scored intimacy"
+    assert silent["emotion_stability"].unscored == "no pair of turns has a scored emotion"
+    assert silent["emotion_stability"].left_out == 1
+    assert speakers(table([])) == ()
+
+
+def test_in_a_group_the_partner_is_whoever_spoke_before() -> None:
+    said = [("Mara", "joy"), ("Theo", "fear"), ("Ines", "fear"), ("Ines", "joy"), ("Mara", "joy")]
+    labels = table([{"speaker": name, "emotion": emotion} for name, emotion in said])
+    mara, theo, ines = speakers(labels)
+    assert (mara["emotion_alignment"].value, mara["emotion_alignment"].n) == (1.0, 1)
+    assert theo["emotion_alignment"].value == 0.0
+    # Both of Ines's rows answer Theo.
+    assert (ines["emotion_alignment"].value, ines["emotion_alignment"].n) == (0.5, 2)
+
+
+def test_intervals_hold_the_value_and_narrow_with_n() -> None:
+    for turns in (30, 160):
+        for who in speakers(table(lively("c", ("Mara", "Theo"), 4, turns=turns))):
+            for facet, found in who.items():
+                assert found.value is not None
+                assert found.low is not None and found.high is not None, facet.name
+                assert found.low - 1e-9 <= found.value <= found.high + 1e-9, facet.name
+    few, many = (
+        speakers(table(lively("c", ("Mara", "Theo"), 4, turns=turns)))[0]["empathy"]
+        for turns in (40, 4000)
+    )
+    assert few.low is not None and few.high is not None
+    assert many.low is not None and many.high is not None
+    assert many.high - many.low < (few.high - few.low) / 5
+
+
+def test_an_interval_covers_what_it_estimates() -> None:
+    """About 95 of 100 samples of 60 turns: their interval holds the share they came from."""
+    chance = np.random.default_rng(11)
+    rows = [
+        {"chat": str(chat), "grounding": bool(yes), "empathy": float(score)}
+        for chat in range(200)
+        for yes, score in zip(chance.random(60) < 0.3, chance.normal(2, 1, 60), strict=True)
+    ]
+    found = speakers(table(rows))
+    for name, truth in (("grounding_frequency", 0.3), ("empathy", 2.0)):
+        inside = sum((who[name].low or 0) <= truth <= (who[name].high or 0) for who in found)
+        assert 176 <= inside <= 198, name
+
+
+def test_a_speaker_does_not_depend_on_the_rest_of_the_table() -> None:
+    first, second = lively("a", ("Mara", "Theo"), 1), lively("b", ("Mara", "Ines"), 2)
+    together = speakers(table(second + first))
+    assert set(together) == {*speakers(table(first)), *speakers(table(second))}
+    shuffled = table(first).sample(fraction=1.0, shuffle=True, seed=3).sort("session")
+    assert set(speakers(shuffled)) == set(speakers(table(first)))
+
+
+def test_the_table_is_fixed_and_comes_back() -> None:
+    found = speakers(table([*lively("a", ("Mara", "Theo"), 1), {"chat": "b"}]))
+    frame = speakers_frame(found)
+    assert frame.schema == SPEAKERS
+    assert from_frame(frame) == found
+    assert frame["unscored"].list.len().to_list() == [0, 0, 11]
+    assert speakers_frame(()).schema == SPEAKERS
+    with pytest.raises(RealtalkError, match="column 'empathy_n' is missing"):
+        from_frame(frame.drop("empathy_n"))
+    with pytest.raises(RealtalkError, match="column 'emotion' is missing"):
+        speakers(table([]).drop("emotion"))
+
+
+def test_rows_and_json() -> None:
+    found = speakers(table([*lively("a", ("Mara", "Theo"), 1), {"chat": "b"}]))
+    wide, long = speaker_rows(found), facet_rows(found)
+    assert len(wide.headings) == len(wide.rows[0]) == 4 + len(FACETS)
+    assert wide.rows[0][:4] == ["Mara", "a", 80, 8]
+    assert str(wide.rows[0][5]).startswith(f"{found[0]['emotion_diversity'].value:.2f} [")
+    assert set(wide.rows[2][4:]) == {"–"}
+    assert len(long.rows) == 3 * len(FACETS)
+    assert long.rows[-1][-1] == "no turn answers another speaker"
+    told = json.loads(json.dumps(speakers_json(found)))
+    assert told["measure"] == ["made up"]
+    assert told["interval_method"]["resamples"] == 1000
+    assert told["speakers"][2]["facets"]["empathy"]["value"] is None
+
+
+def test_five_groups_of_eleven_facets() -> None:
+    assert len(GROUPS) == 5
+    assert [name for names in GROUPS.values() for name in names] == list(FACETS)
+    assert len(FACETS) == 11
+
+
+def test_work_grows_with_the_speakers_alone() -> None:
+    def work(chats: int) -> int:
+        rows = [
+            row
+            for chat in range(chats)
+            for row in lively(f"c{chat}", (f"s{chat}", f"t{chat}"), chat, turns=40)
+        ]
+        labels = table(rows)
+        return lines_run(lambda: speakers(labels))
+
+    work(1)  # what is imported late is imported now
+    assert work(8) < 5 * work(2)
+
+
+def test_alike_turns_are_no_proof_that_every_turn_is_alike() -> None:
+    """Resamples of equal labels are all the same: an interval of no width would claim too much."""
+    rows = [
+        {"reflective": False, "grounding": True, "sentiment": "neutral", "empathy": 1.0, **who}
+        for who in ({"speaker": "Mara"}, {"speaker": "Theo"}) * 5
+    ]
+    mara, _ = speakers(table(rows))
+    never, always = mara["reflective_frequency"], mara["grounding_frequency"]
+    # Wilson's interval of 0 of 5 by its formula: z² / (n + z²).
+    widest = 1.959964**2 / (5 + 1.959964**2)
+    assert (never.value, never.low) == (0, 0) and (always.value, always.high) == (1, 1)
+    assert never.high == pytest.approx(widest, abs=1e-6)
+    assert always.low == pytest.approx(1 - widest, abs=1e-6)
+    assert mara["sentiment_stability"].low == pytest.approx(4 / (4 + 1.959964**2), abs=1e-6)
+    for name in ("sentiment_diversity", "empathy"):
+        assert mara[name].value is not None
+        assert (mara[name].low, mara[name].high) == (None, None)

@@ -1,0 +1,141 @@
+"""A score on what a shipped part learned from is told to be in-sample, wherever it is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+
+from memory_chats import bakery
+from realtalk.chat import Chat, Corpus, Message, Question, Session
+from realtalk.corpora.opening import open_reading
+from realtalk.corpora.reading import Ledger, Reading
+from realtalk.corpora.store import store
+from realtalk.encoders.learned import Learned, fingerprint
+from realtalk.memory.learned import InSample, learning_parts
+from realtalk.memory.run import load_probe
+from realtalk.report.build import make_report
+
+PARTS = learning_parts("retrieved", {"way": "fused"}, "none")
+QUESTION = Question(
+    "Q1", "What did Ines adopt from the shelter in May?", "a kitten", "multi_hop", ("D2:3",)
+)
+LONG = [f"Ines baked {number} loaves of rye before the market opened" for number in range(8)]
+
+
+def corpus(question: Question = QUESTION) -> Corpus:
+    day = bakery().sessions[0].time
+    more = tuple(Message(f"D4:{at}", "Ines", day, text) for at, text in enumerate(LONG, 1))
+    chat = bakery()
+    return Corpus(
+        "any-name",
+        "jsonl",
+        (replace(chat, sessions=(*chat.sessions, Session(4, day, more)), questions=(question,)),),
+    )
+
+
+def kept(corpus: Corpus, folder: Path) -> None:
+    count = sum(1 for chat in corpus.chats for _ in chat.messages)
+    store(Reading(corpus=corpus, ledger=Ledger("entries", count, count)), folder)
+
+
+@pytest.fixture
+def knows(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes the retrieval encoder one that learned from the given texts."""
+
+    def learn(name: str, *texts: str) -> None:
+        found = Learned({name: np.unique(np.array([fingerprint(t) for t in texts], np.uint32))})
+        monkeypatch.setattr(Learned, "of", staticmethod(lambda model: found))
+
+    return learn
+
+
+def test_which_parts_learned_from_what() -> None:
+    assert PARTS == {
+        "LoCoMo": ("the retrieval encoder", "its ranking weights"),
+        "LongMemEval": ("the retrieval encoder",),
+    }
+    assert learning_parts("retrieved", {"way": "bm25"}, "none") == {}
+    assert learning_parts("recent", {}, "extract") == {"LoCoMo": ("the weights of `extract`",)}
+    assert learning_parts("recent", {}, "llm") == {}
+
+
+def test_a_question_or_its_chat_is_enough(knows: Callable[..., None]) -> None:
+    (chat,) = corpus().chats
+    knows("LoCoMo", QUESTION.text)
+    assert InSample(PARTS).of(chat, QUESTION) == "LoCoMo"
+    knows("LoCoMo", *LONG)  # a question that nobody has seen, about a chat that was learned
+    assert InSample(PARTS).of(chat, QUESTION) == "LoCoMo"
+    assert InSample({}).of(chat, QUESTION) is None
+    knows("LoCoMo", "some other text that is nowhere in this chat")
+    assert InSample(PARTS).of(chat, QUESTION) is None
+
+
+def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Path) -> None:
+    knows("LoCoMo", QUESTION.text)
+    kept(corpus(), tmp_path / "kept")
+    status, out, err = run("probe", "kept", "--reader", "none", "--budget", "500", "--out", "seen")
+    assert status == 0
+    assert "(in-sample)" in out
+    assert "in-sample: 1 of 1 questions" in " ".join(err.split())
+    told = json.loads(run("probe", "kept", "--reader", "none", "--json")[1])
+    assert told["in_sample"]["LoCoMo"]["questions"] == 1
+    assert "the retrieval encoder" in told["in_sample"]["LoCoMo"]["learned_by"]
+    swept = run("probe", "sweep", "kept", "--memories", "retrieved,recent", "--budgets", "500",
+                "--reader", "none", "--out", "sweep", "--json")  # fmt: skip
+    assert (
+        json.loads(swept[1])["retrieved"]["in_sample"]
+        and not json.loads(swept[1])["recent"]["in_sample"]
+    )
+    assert "retrieved: in-sample" in " ".join(swept[2].split())
+    compared = run("probe", "compare", "seen", "sweep/recent", "--json")
+    assert compared[0] == 0, compared[2]
+    assert [bool(each) for each in json.loads(compared[1])["in_sample"]] == [True, False]
+    page = json.dumps(make_report([tmp_path / "seen"]).to_json())
+    assert "in-sample: 1 of 1 questions" in page
+
+
+def test_nothing_is_said_of_new_chats(run: Any, tmp_path: Path) -> None:
+    status, out, err = run("probe", "sample", "--reader", "none", "--limit", "4", "--out", "new")
+    assert status == 0 and "in-sample" not in out + err
+    assert "in-sample" not in json.dumps(make_report([tmp_path / "new"]).to_json())
+
+
+def test_a_run_of_an_earlier_version_is_known_by_its_questions(
+    knows: Callable[..., None], run: Any, tmp_path: Path
+) -> None:
+    kept(corpus(), tmp_path / "kept")
+    assert run("probe", "kept", "--reader", "none", "--out", "old")[0] == 0
+    lines = (tmp_path / "old" / "rows.jsonl").read_bytes().splitlines()
+    rows = [orjson.loads(line) for line in lines]
+    for row in rows:
+        del row["learned"]
+    (tmp_path / "old" / "rows.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in rows))
+    knows("LoCoMo", QUESTION.text)
+    probed = load_probe(tmp_path / "old")
+    assert probed.rows[0]["learned"] == "LoCoMo"
+    assert probed.cautions
+
+
+def test_published_questions_are_known_under_any_name(data: Path, tmp_path: Path) -> None:
+    chats = open_reading(str(data / "locomo" / "locomo10.json")).reading.corpus.chats[:1]
+    names = {name: f"Person{at}" for at, name in enumerate(chats[0].speakers)}
+
+    def renamed(chat: Chat) -> Chat:
+        sessions = tuple(
+            replace(s, messages=tuple(replace(m, speaker=names[m.speaker]) for m in s.messages))
+            for s in chat.sessions
+        )
+        return replace(chat, id="my chat", speakers=tuple(names.values()), sessions=sessions)
+
+    mine = Corpus("mine", "jsonl", tuple(map(renamed, chats)))
+    kept(mine, tmp_path / "mine")
+    (chat,) = open_reading(str(tmp_path / "mine")).reading.corpus.chats
+    known = InSample(PARTS)
+    assert {known.of(chat, question) for question in chat.questions} == {"LoCoMo"}

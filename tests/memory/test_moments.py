@@ -1,0 +1,261 @@
+"""What a run may know: nothing after the question, and everything that it did itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+from realtalk.memory.answers_elsewhere import read_answers, score_answers
+from realtalk.memory.asking import Plan, known_by, probe
+from realtalk.memory.plain import Events, Recent, Whole
+from realtalk.memory.readers import Answered, ExtractReader, Item, NoReader
+from realtalk.memory.registry import make_memory
+from realtalk.memory.restored import Restored
+from realtalk.memory.run import load_probe, run_probe
+from realtalk.memory.scoring import (
+    compare_runs,
+    question_scores,
+    refuse_other_questions,
+    score_run,
+)
+from realtalk.memory.tables import cost_rows, unscored_lines
+from realtalk.memory.values import Budget, Context, Cost
+from realtalk.memory.wording import WORDING_VERSION
+
+START = datetime(2026, 3, 2, 9)
+Row = dict[str, Any]
+
+
+def session(number: int, size: int = 4) -> Session:
+    day = START + timedelta(days=number)
+    said = (
+        Message(f"D{number}:{n}", ("Mara", "Theo")[n % 2], day + timedelta(minutes=n), f"kiln {n}")
+        for n in range(1, size + 1)
+    )
+    return Session(number, day, tuple(said))
+
+
+def question(number: int, asked: datetime | None = None, **given: Any) -> Question:
+    told = {"evidence": (f"D{number}:1",), **given}
+    return Question(f"Q{number}", "which kiln?", "the red one", "temporal", asked=asked, **told)
+
+
+CHAT = Chat(
+    "Chat_1",
+    ("Mara", "Theo"),
+    tuple(session(n) for n in (1, 2, 3)),
+    tuple(Event(n, "Mara", f"Mara fires kiln {n}.") for n in (1, 2, 3)),
+    tuple(question(n) for n in (1, 2, 3)),
+)
+
+
+def corpus(*questions: Question) -> Corpus:
+    return Corpus("x", "test", (replace(CHAT, questions=questions or CHAT.questions),))
+
+
+def rows_of(memory: Any, *questions: Question, budget: Budget | None = None) -> list[Row]:
+    rows: list[Row] = []
+    plan = Plan(corpus(*questions), memory, NoReader(), (budget or Budget(),))
+    probe(plan, lambda row, _: rows.append(row))
+    return rows
+
+
+def test_nothing_of_a_later_day_than_the_question_is_shown() -> None:
+    second = START + timedelta(days=2)
+    early, late = question(1, asked=second - timedelta(hours=8)), question(3)
+    shown, everything = rows_of(Whole(), early, late)
+    # Hours before the session of the same day, which published questions are about.
+    assert shown["message_ids"] == [f"D{n}:{m}" for n in (1, 2) for m in (1, 2, 3, 4)]
+    assert len(everything["message_ids"]) == 12
+    plan = Plan(corpus(early), Events(), NoReader(), (Budget(),))
+    known = known_by(plan.corpus.chats[0], early.asked)
+    assert "kiln 3" not in Events().build(known).recall(early, Budget()).text
+    assert known_by(CHAT, None) is CHAT
+    assert known_by(CHAT, START + timedelta(days=30)) is CHAT
+    # Of a session that goes on past midnight the rest is gone, and what was noted of it.
+    night = replace(CHAT.sessions[2].messages[3], time=START + timedelta(days=4))
+    last = replace(CHAT.sessions[2], messages=(*CHAT.sessions[2].messages[:3], night))
+    cut = known_by(replace(CHAT, sessions=(*CHAT.sessions[:2], last)), START + timedelta(days=3))
+    assert len(cut.sessions[2].messages) == 3
+    assert [event.session for event in cut.events] == [1, 2]
+
+
+def test_no_room_for_a_message_is_none_found() -> None:
+    """Left out of the mean, recall would be that of the questions that had room."""
+    for row in rows_of(Restored(), budget=Budget(words=12)):
+        assert row["message_ids"] == [] and row["words"] > 0
+        assert row["recall@budget"] == 0.0
+    for memory in (Restored(around=-1), Events()):
+        assert [row["recall@budget"] for row in rows_of(memory)] == [None] * 3
+
+
+def test_evidence_that_is_partly_unresolved_is_said() -> None:
+    half = question(1, unresolved=("D9:9",))
+    rows = rows_of(Recent(), half, question(2, evidence=(), unresolved=("D8:1",)), question(3))
+    scores = score_run(rows)
+    assert [row["unresolved"] for row in rows] == [1, 1, 0]
+    assert scores.partly_resolved == 1  # the second has no evidence at all and is unscored
+    assert unscored_lines(scores) == [
+        "evidence: of 1 questions a piece names no message; they are scored on the rest"
+    ]
+    assert scores.to_json()["evidence_partly_unresolved"] == 1
+
+
+class Noting:
+    """A memory whose building costs, and which could not take in one session."""
+
+    name, version = "noting", "1"
+    settings: dict[str, str | int | float | bool] = {}  # noqa: RUF012
+    cost = Cost(calls=3, tokens_in=70, tokens_out=9)
+    unscored = {2: "malformed answer"}  # noqa: RUF012
+
+    def build(self, chat: Chat, progress: Progress = silent) -> Noting:
+        return self
+
+    def recall(self, question: Question, budget: Budget) -> Context:
+        return Context("a note", (), 2, 2, tells=True)
+
+
+def test_what_building_a_memory_takes_is_told(tmp_path: Path) -> None:
+    two = Corpus("x", "test", (CHAT, replace(CHAT, id="Chat_2")))
+    plan = Plan(two, Noting(), ExtractReader(), (Budget(),))
+    scores = run_probe(plan, tmp_path).scores
+    assert scores.building is not None
+    assert (scores.building.calls, scores.building.tokens_in) == (6, 140)
+    assert tuple(value for value in cost_rows(scores)[1][-1] if value is not None) == (
+        "building the memory",
+        6,
+        140,
+        9 * 2,
+    )
+    assert "not remembered: 2 sessions (malformed answer): Chat_1:2, Chat_2:2" in unscored_lines(
+        scores
+    )
+    again = run_probe(plan, tmp_path).scores.building
+    assert again is not None and again.calls == 6  # not counted twice
+    assert not (tmp_path / "none").exists()
+    free = run_probe(Plan(two, Recent(), NoReader(), (Budget(),)), tmp_path / "none")
+    assert free.scores.building is None
+    assert not list((tmp_path / "none").glob("memories*"))
+
+
+class Sayer:
+    """A reader that fails at some, and may be stopped in the middle."""
+
+    name, version = "sayer", "1"
+    settings: dict[str, Any] = {}  # noqa: RUF012
+
+    def __init__(self, failing: Sequence[str] = (), stop_at: str = "") -> None:
+        self.failing, self.stop_at = failing, stop_at
+
+    def read(self, items: Sequence[Item], keep: Any, progress: Progress = silent) -> None:
+        for place, item in enumerate(items):
+            if item.question.id == self.stop_at:
+                raise KeyboardInterrupt
+            failed = item.question.id in self.failing
+            keep(place, Answered(None, "timeout") if failed else Answered("the red one"))
+
+
+def test_a_run_that_went_on_and_was_stopped_shows_how_far_it_got(tmp_path: Path) -> None:
+    def plan(reader: Sayer) -> Plan:
+        return Plan(corpus(), Recent(), reader, (Budget(),))
+
+    run_probe(plan(Sayer(failing=("Q1", "Q2"))), tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run_probe(plan(Sayer(stop_at="Q2")), tmp_path)
+    found = load_probe(tmp_path)
+    assert [row["id"] for row in found.rows] == ["Q1", "Q2", "Q3"]
+    assert [row["answer"] for row in found.rows] == ["the red one", None, "the red one"]
+    assert run_probe(plan(Sayer()), tmp_path).rows == (
+        run_probe(plan(Sayer()), tmp_path / "straight").rows
+    )
+
+
+def test_two_wordings_of_a_judge_are_two_scores() -> None:
+    rows = rows_of(Recent())
+    for row in rows:
+        row |= {"answer": "x", **dict.fromkeys(("f1", "exact", "rouge_l", "date_f1"), 0.0)}
+    judgements = [
+        {"chat": row["chat"], "id": row["id"], "budget": "all", "judge": "a/b", "wording": "strict"}
+        | {"prompts": version, "right": right}
+        for row in rows
+        for version, right in ((WORDING_VERSION, 0.0), ("sha256:12ab", 1.0))
+    ]
+    judged = score_run(rows, judgements=judgements).judged
+    assert judged["all", "a/b", "strict"].overall.means == {"right": 0.0}
+    assert judged["all", "a/b", "strict, prompts sha256:12ab"].overall.means == {"right": 1.0}
+    one, other = (
+        question_scores(rows, [each for each in judgements if each["prompts"] == version])
+        for version in (WORDING_VERSION, "sha256:12ab")
+    )
+    assert not any("a/b" in name for name in compare_runs(one, other).tests)
+
+
+def test_chats_that_are_all_alike_do_not_make_a_proportion_certain() -> None:
+    many = Corpus("x", "test", tuple(replace(CHAT, id=f"Chat_{n}") for n in range(6)))
+    rows: list[Row] = []
+    probe(
+        Plan(many, Recent(), Sayer(), (Budget(),)),
+        lambda row, _: rows.append(row),
+    )
+    overall = score_run(rows).answers["all"].overall
+    assert overall.drawn == "chats" and overall.means["exact"] == 1.0
+    # Wilson's interval of 18 of 18: n / (n + z²).
+    low, high = overall.intervals["exact"] or (None, None)
+    assert low == pytest.approx(18 / (18 + 1.959964**2), abs=1e-6) and high == 1.0
+
+
+def test_one_id_for_two_questions_cannot_be_compared() -> None:
+    rows = rows_of(Recent())
+    others = [row | {"question": "another?"} if row["id"] == "Q2" else row for row in rows]
+    refuse_other_questions(rows, rows)
+    with pytest.raises(RealtalkError, match="Chat_1: the runs ask different questions under 'Q2'"):
+        refuse_other_questions(rows, others)
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"message_ids": 5}, "line 1: message_ids is no list of ids"),
+        ({"message_ids": "D1:1"}, "line 1: message_ids is no list of ids"),
+        ({"message_ids": ["D1:1"], "tokens": "many"}, "line 1: tokens is no count"),
+        ({"message_ids": ["D1:1"], "tokens": True}, "line 1: tokens is no count"),
+        ({"message_ids": ["D7:7"]}, "line 1: no message 'D7:7' in Chat_1"),
+    ],
+)
+def test_answers_that_say_odd_things_are_refused_in_a_line(
+    tmp_path: Path, given: Row, line: str
+) -> None:
+    path = tmp_path / "answers.jsonl"
+    # With the mark that Windows tools put before the first line.
+    path.write_text(json.dumps({"id": "Q1", "answer": "x", **given}) + "\n", "utf-8-sig")
+    with pytest.raises(RealtalkError, match=line):
+        score_answers(corpus(), read_answers(path), tmp_path / "run")
+
+
+def test_scoring_the_same_answers_again_writes_nothing_new(tmp_path: Path) -> None:
+    given = [{"id": "Q1", "answer": "the red one", "message_ids": ["D1:1"], "tokens": 4}]
+    score_answers(corpus(), given, tmp_path)
+    before = (tmp_path / "rows.jsonl").read_bytes()
+    score_answers(corpus(), given, tmp_path)
+    assert (tmp_path / "rows.jsonl").read_bytes() == before
+    with pytest.raises(RealtalkError, match="made with other settings"):
+        score_answers(corpus(), [given[0] | {"message_ids": ["D1:2"]}], tmp_path)
+
+
+def test_another_text_of_a_system_is_another_memory(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    seen = set()
+    for size in (1, 2):
+        path.write_text(f"def start(chat):\n    return {size}\n", "utf-8")
+        seen.add(make_memory("outside", {"system": f"{path}:start"}).settings["sha256"])
+    assert len(seen) == 2

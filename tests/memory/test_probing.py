@@ -1,0 +1,412 @@
+"""Questions asked of memories: rows, what may be seen, figures, answers from elsewhere."""
+
+from __future__ import annotations
+
+import gc
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_server import Call, JudgeServer, Reply
+from realtalk.chat import Chat, Corpus, Message, Question, Session
+from realtalk.corpora.opening import open_reading
+from realtalk.errors import RealtalkError
+from realtalk.evals.corpus_records import content_hash
+from realtalk.local.progress import Progress, silent
+from realtalk.memory.answers_elsewhere import score_answers
+from realtalk.memory.asking import Plan, contexts, probe
+from realtalk.memory.budgets import label, parse_budgets
+from realtalk.memory.judging import Judge
+from realtalk.memory.pictures import draw_sweep, pareto
+from realtalk.memory.plain import Events, Nothing, Recent, Whole
+from realtalk.memory.published import TABLE_3, is_published
+from realtalk.memory.readers import Answered, ExtractReader, Item, LlmReader, NoReader
+from realtalk.memory.rows import RANK_SCORES, row_schema
+from realtalk.memory.run import judge_run, load_probe, run_probe
+from realtalk.memory.scoring import compare_runs, question_scores, score_run
+from realtalk.memory.tables import answer_rows, published_rows, retrieval_rows, unscored_lines
+from realtalk.memory.values import Budget, Context
+from realtalk.memory.wording import load_wording
+from realtalk.models.asking import Asked
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+]
+
+START = datetime(2026, 3, 2, 9)
+CATEGORIES = ("temporal", "multi_hop", "commonsense")
+
+
+@pytest.fixture(autouse=True)
+def _collected() -> Iterator[None]:
+    yield
+    gc.collect()  # here, where the warnings about the engine's streams are silenced
+
+
+def chat(number: int, questions: int = 12) -> Chat:
+    messages = tuple(
+        Message(f"D1:{n}", ("Mara", "Tom")[n % 2], START + timedelta(minutes=n), f"word{n} said")
+        for n in range(1, 31)
+    )
+    asked = tuple(
+        Question(
+            f"Q{n}",
+            f"what about word{n}?",
+            f"SECRET{n}",
+            CATEGORIES[n % 3],
+            evidence=(f"D1:{n}", f"D1:{n + 10}")[: 1 + n % 2],
+        )
+        for n in range(1, questions + 1)
+    )
+    return Chat(f"Chat_{number}", ("Mara", "Tom"), (Session(1, START, messages),), (), asked)
+
+
+CORPUS = Corpus("made up", "test", tuple(chat(n) for n in range(6)))
+
+
+class Shuffled:
+    """A memory that ranks by a seed, and notes what it is shown."""
+
+    name = "shuffled"
+    version = "1"
+
+    def __init__(self) -> None:
+        self.settings: dict[str, str | int | float | bool] = {"seed": 7}
+        self.chats: list[Chat] = []
+        self.asked: list[Question] = []
+
+    def build(self, chat: Chat, progress: Progress = silent) -> Shuffled:
+        self.chats.append(chat)
+        return self
+
+    def recall(self, question: Question, budget: Budget) -> Context:
+        self.asked.append(question)
+        chat = self.chats[-1]
+        ids = [message.id for message in chat.messages]
+        ranked = random.Random(f"{chat.id}{question.id}").sample(ids, len(ids))
+        room = budget.words or budget.tokens or 2 * len(ids)
+        shown = set(ranked[: room // 2])
+        kept = tuple(id_ for id_ in ids if id_ in shown)
+        return Context(" ".join(kept), kept, 2 * len(kept), 2 * len(kept), tuple(ranked))
+
+
+class Sayer:
+    """A reader that says what it is told to, or fails."""
+
+    name = "sayer"
+    version = "1"
+
+    def __init__(self, right: float = 1.0, failing: Sequence[str] = ()) -> None:
+        self.settings: dict[str, Any] = {}
+        self.right, self.failing = right, failing
+        self.items: list[Item] = []
+
+    def read(self, items: Sequence[Item], keep: Any, progress: Progress = silent) -> None:
+        for place, item in enumerate(items):
+            self.items.append(item)
+            lucky = random.Random(f"{item.chat.id}{item.question.id}").random() < self.right
+            text = f"SECRET{item.question.id[1:]}" if lucky else "no idea"
+            failed = item.question.id in self.failing
+            keep(place, Answered(None, "timeout") if failed else Answered(text))
+
+
+def asked(
+    memory: Any, reader: Any, budgets: tuple[Budget, ...] = (Budget(words=10),), **options: Any
+) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    probe(Plan(CORPUS, memory, reader, budgets, **options), lambda row, _: rows.append(row))
+    return rows
+
+
+def test_neither_memory_nor_reader_sees_what_only_the_corpus_knows() -> None:
+    memory, reader = Shuffled(), Sayer()
+    asked(memory, reader)
+    assert len(memory.chats) == 6  # built once a chat
+    for seen in memory.chats:
+        assert seen.questions == ()
+    for question in [*memory.asked, *(item.question for item in reader.items)]:
+        assert (question.answer, question.category, question.evidence) == (None, "", ())
+        assert question.stated == () and question.extra == ""
+
+
+def test_rows_hold_every_question_and_budget_once() -> None:
+    budgets = parse_budgets("10w,40")
+    rows = asked(Shuffled(), Sayer(), budgets)
+    keys = [(row["chat"], row["id"], row["budget"]) for row in rows]
+    assert len(keys) == len(set(keys)) == 6 * 12 * 2
+    assert {row["budget"] for row in rows} == {"10w", "40t"}
+    assert set(rows[0]) == set(row_schema())
+    assert all(row["f1"] == 1.0 and row["gold"] == row["answer"] for row in rows)
+
+
+def second_opinion(row: dict[str, Any], k: int) -> tuple[float, float, float]:
+    ranks = [rank for rank in row["ranks"] if rank is not None]
+    hits = sum(rank <= k for rank in ranks)
+    wanted = len(row["evidence"])
+    return float(hits > 0), float(hits == wanted), hits / wanted
+
+
+def test_recall_is_what_ranks_and_contexts_say() -> None:
+    for row in asked(Shuffled(), NoReader(), (Budget(words=10), Budget(words=60))):
+        for k in (5, 10, 20, 50):
+            figures = row[f"any@{k}"], row[f"all@{k}"], row[f"recall@{k}"]
+            assert figures == second_opinion(row, k)
+        shown = [id_ in row["message_ids"] for id_ in row["evidence"]]
+        assert row["recall@budget"] == sum(shown) / len(shown)
+        assert row["all@budget"] == float(all(shown))
+        assert row["answer"] is None and row["unscored"] is None and row["f1"] is None
+
+
+def test_a_memory_without_an_order_or_messages_is_not_scored_on_them() -> None:
+    (row, *_) = asked(Whole(), NoReader(), (Budget(),))
+    assert [row[name] for name in RANK_SCORES] == [None] * len(RANK_SCORES)
+    assert row["recall@budget"] == 1.0
+    assert row["ranks"] == [None] * len(row["evidence"])
+    (row, *_) = asked(Nothing(), NoReader(), (Budget(),))
+    assert row["recall@budget"] == 0.0
+    corpus = open_reading("sample").reading.corpus
+    rows: list[dict[str, Any]] = []
+    plan = Plan(corpus, Events(), NoReader(), (Budget(tokens=500),), limit=2)
+    probe(plan, lambda row, _: rows.append(row))
+    assert [row["recall@budget"] for row in rows] == [None, None]  # events show no message
+    assert score_run(rows).retrieval is not None
+    assert score_run(rows).to_json()["n"] == 0
+
+
+def test_questions_can_be_chosen() -> None:
+    plan = Plan(CORPUS, Shuffled(), NoReader(), (Budget(),), limit=8)
+    assert [len(chosen) for _, chosen in plan.questions] == [2, 2, 1, 1, 1, 1]
+    plan = Plan(CORPUS, Shuffled(), NoReader(), (Budget(),), categories=("temporal",))
+    assert {q.category for _, chosen in plan.questions for q in chosen} == {"temporal"}
+    with pytest.raises(RealtalkError, match="did you mean 'temporal'"):
+        Plan(CORPUS, Shuffled(), NoReader(), (Budget(),), categories=("temporel",))
+    with pytest.raises(RealtalkError, match="limit must be 1 or more"):
+        Plan(CORPUS, Shuffled(), NoReader(), (Budget(),), limit=0)
+    silent_corpus = Corpus("quiet", "test", (replace(CORPUS.chats[0], questions=()),))
+    with pytest.raises(RealtalkError, match="has no questions"):
+        Plan(silent_corpus, Shuffled(), NoReader(), (Budget(),))
+
+
+@pytest.mark.parametrize("text", ["", "1k", "-5", "0", "2000x", "1000;2000"])
+def test_what_is_no_budget(text: str) -> None:
+    with pytest.raises(RealtalkError, match="budget"):
+        parse_budgets(text)
+
+
+def test_budgets_are_written_one_way() -> None:
+    assert [label(each) for each in parse_budgets("1000, 2000W,all,1000t")] == [
+        *("1000t", "2000w", "all")
+    ]
+    assert parse_budgets("500", words=True) == (Budget(words=500),)
+
+
+def plan_of(reader: Any, memory: Any = None, **options: Any) -> Plan:
+    return Plan(CORPUS, memory or Shuffled(), reader, (Budget(words=10),), **options)
+
+
+def test_what_failed_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
+    first = run_probe(plan_of(Sayer(failing=("Q3", "Q5"))), tmp_path)
+    scores = first.scores
+    assert len(scores.unscored) == 12
+    assert {row["reason"] for row in scores.unscored} == {"timeout"}
+    assert scores.answers["10w"].overall.n == 60  # unscored is not zero
+    assert scores.answers["10w"].overall.means["f1"] == 1.0
+    assert "12 of 72 (timeout): Chat_0:Q3" in unscored_lines(scores)[0]
+    reader = Sayer()
+    second = run_probe(plan_of(reader), tmp_path)
+    assert [item.question.id for item in reader.items] == ["Q3", "Q5"] * 6
+    assert not second.scores.unscored
+    assert second.rows == run_probe(plan_of(Sayer()), tmp_path / "steady").rows
+
+
+def test_another_memory_does_not_mix_in(tmp_path: Path) -> None:
+    run_probe(plan_of(Sayer()), tmp_path)
+    with pytest.raises(RealtalkError, match=r"memory\.name is shuffled there, recent now"):
+        run_probe(plan_of(Sayer(), Recent()), tmp_path)
+    fewer = Corpus("made up", "test", CORPUS.chats[:2])
+    plan = Plan(fewer, Shuffled(), Sayer(), (Budget(words=10),))
+    with pytest.raises(RealtalkError, match=r"corpus\.sha256 is"):
+        run_probe(plan, tmp_path)
+
+
+def test_a_corpus_hash_depends_on_content_alone() -> None:
+    one = content_hash(CORPUS)
+    assert [each.by_id for each in CORPUS.chats]  # what a chat derives from itself changes nothing
+    assert content_hash(CORPUS) == one
+    other = Corpus("made up", "test", (replace(CORPUS.chats[0], id="X"), *CORPUS.chats[1:]))
+    assert content_hash(other) != one
+
+
+def test_contexts_say_nothing_of_the_answer() -> None:
+    rows = list(contexts(plan_of(NoReader())))
+    assert len(rows) == 72
+    assert set(rows[0]) == {
+        *("chat", "id", "budget", "category", "question", "context"),
+        *("tokens", "words", "message_ids"),
+    }
+    assert "SECRET" not in json.dumps(rows)
+
+
+def test_figures_overall_and_by_category(tmp_path: Path) -> None:
+    probed = run_probe(plan_of(Sayer(right=0.5)), tmp_path)
+    scores = probed.scores
+    answers = scores.answers["10w"]
+    by_hand = sum(row["f1"] for row in probed.rows) / 72
+    assert answers.overall.means["f1"] == pytest.approx(by_hand)
+    assert answers.overall.drawn == "chats"  # six chats are enough to draw them whole
+    low, high = answers.overall.intervals["f1"] or (1, 0)
+    assert low < by_hand < high
+    assert sum(group.n for group in answers.by_category.values()) == 72
+    shown = scores.to_json()
+    assert shown["any@5"] == pytest.approx(sum(row["any@5"] for row in probed.rows) / 72)
+    assert set(shown["by_category"]) == set(CATEGORIES)
+    assert {"recall@10w", "all@10w", "ndcg@10"} <= set(shown["by_category"]["temporal"])
+    assert shown["costs"]["10w"]["context_words"] == 10
+    assert len(answer_rows(scores)[1]) == 5
+    assert retrieval_rows(scores.retrieval)[1] if scores.retrieval else False
+
+
+def test_two_runs_are_compared_on_the_same_questions(tmp_path: Path) -> None:
+    poor = run_probe(plan_of(Sayer(right=0.2)), tmp_path / "poor")
+    good = run_probe(plan_of(Sayer(right=0.9, failing=("Q1",))), tmp_path / "good")
+    found = compare_runs(question_scores(poor.rows), question_scores(good.rows), ("poor", "good"))
+    exact = found.tests["exact"]
+    assert (exact.n, found.left_out["exact"]) == (66, 6)
+    assert exact.test == "McNemar"
+    assert exact.worse == 0 and exact.better > 20  # a lucky question stays lucky
+    assert exact.low is not None and exact.low > 0
+    assert found.corrected["exact"] >= exact.p
+    assert found.tests["recall@20"].difference == 0 and found.tests["recall@20"].p == 1.0
+    with pytest.raises(RealtalkError, match="no question in common"):
+        compare_runs(question_scores(poor.rows), {})
+
+
+def test_the_picture_marks_what_nothing_beats(tmp_path: Path) -> None:
+    points = [
+        {"tokens": 100, "value": 0.5},
+        {"tokens": 200, "value": 0.4},
+        {"tokens": 200, "value": 0.6},
+        {"tokens": 900, "value": 0.6},
+    ]
+    assert pareto(points) == [0, 2]
+    scores = run_probe(plan_of(Sayer(right=0.5)), tmp_path).scores
+    charts = draw_sweep({"shuffled": scores, "again": scores})
+    assert list(charts) == ["recall", "f1", "date_f1"]
+    spec = charts["f1"].to_dict()
+    assert spec["title"]["text"] == "Partial-match F1 of the answers"
+    assert "72 questions" in spec["title"]["subtitle"][0]
+
+
+def server_model(server: JudgeServer, cache: Path, **options: Any) -> Asked:
+    given: dict[str, Any] = {"base_url": server.url, "cache": cache, "retries": 3}
+    return Asked("openai-api/local/tiny", **(given | options))
+
+
+def test_a_flaky_provider_loses_no_question_of_a_run(tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+
+    def rule(call: Call) -> str | Reply:
+        if call.place % 3 == 2:
+            return Reply(status=500, headers={"Retry-After-Ms": "10"})
+        return "SECRET" + call.prompt.split("Question: what about word")[1].split("?")[0]
+
+    with JudgeServer(rule) as server:
+        reader = LlmReader(server_model(server, tmp_path / "cache", connections=3), load_wording())
+        probed = run_probe(plan_of(reader, limit=15), tmp_path / "run")
+    assert len(probed.rows) == 15
+    assert all(row["exact"] == 1.0 and row["unscored"] is None for row in probed.rows)
+    cost = probed.scores.costs["10w"]
+    assert (cost.calls, cost.tokens_in, cost.tokens_out) == (15, 15, 15)
+
+
+def test_rescoring_asks_the_judge_only(tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    probed = run_probe(plan_of(Sayer(right=0.5), limit=10), tmp_path / "run")
+    before = (tmp_path / "run" / "rows.parquet").read_bytes()
+
+    def rule(call: Call) -> str:
+        assert "word1" not in call.prompt.split("</question>")[1]  # no context
+        return "WRONG" if "no idea" in call.prompt else "CORRECT"
+
+    with JudgeServer(rule) as server:
+        judge = Judge(server_model(server, tmp_path / "cache"), load_wording())
+        judged = judge_run(tmp_path / "run", judge)
+        calls = len(server.calls)
+        assert 0 < calls <= 20  # the same question with the same answer is asked once
+        judge_run(tmp_path / "run", judge)
+        assert len(server.calls) == calls
+    assert (tmp_path / "run" / "rows.parquet").read_bytes() == before
+    right = sum(row["exact"] for row in probed.rows) / 10
+    for wording in ("lenient", "strict"):
+        found = judged.scores.judged["10w", "openai-api/local/tiny", wording]
+        assert found.overall.means["right"] == pytest.approx(right)
+        assert found.overall.n == 10
+    assert load_probe(tmp_path / "run").judgements == judged.judgements
+
+
+def test_a_run_without_answers_cannot_be_judged(tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    run_probe(plan_of(NoReader()), tmp_path)
+    with pytest.raises(RealtalkError, match="no answers to judge"):
+        judge_run(tmp_path, Judge(Asked("local/tiny"), load_wording()))
+
+
+def test_answers_from_elsewhere(tmp_path: Path) -> None:
+    given = [{"chat": "Chat_0", "id": "Q1", "answer": "SECRET1", "message_ids": ["D1:1"]}]
+    probed = score_answers(CORPUS, given, tmp_path / "a")
+    assert len(probed.rows) == 72
+    answers = probed.scores.answers["all"].overall
+    assert (answers.n, answers.unscored) == (1, 71)
+    assert answers.means["f1"] == 1.0
+    assert probed.rows[0]["recall@budget"] == 0.5  # Q1 has two pieces of evidence
+    assert probed.rows[1]["recall@budget"] is None
+    for wrong, line in (
+        ({"id": "Q1", "answer": "x"}, "in several chats"),
+        ({"chat": "Chat_0", "id": "Q99", "answer": "x"}, "no question 'Q99' in Chat_0"),
+    ):
+        with pytest.raises(RealtalkError, match=line):
+            score_answers(CORPUS, [wrong], tmp_path / "b")
+    with pytest.raises(RealtalkError, match="answered twice"):
+        score_answers(CORPUS, given * 2, tmp_path / "c")
+
+
+def test_an_adversarial_question_wants_an_abstention(tmp_path: Path) -> None:
+    question = Question("Q1", "which colour?", None, "adversarial", evidence=("D1:1",))
+    corpus = Corpus("x", "locomo", (replace(CORPUS.chats[0], questions=(question,)),))
+    right = score_answers(corpus, [{"id": "Q1", "answer": "Not mentioned."}], tmp_path / "a")
+    wrong = score_answers(corpus, [{"id": "Q1", "answer": "red"}], tmp_path / "b")
+    assert [row["f1"] for row in (*right.rows, *wrong.rows)] == [1.0, 0.0]
+    untold = replace(question, category="single_hop")
+    corpus = Corpus("x", "locomo", (replace(CORPUS.chats[0], questions=(untold,)),))
+    none = score_answers(corpus, [{"id": "Q1", "answer": "red"}], tmp_path / "c")
+    assert none.rows[0]["f1"] is None
+    assert none.rows[0]["unscored"] == "the question has no true answer"
+
+
+def test_the_paper_stands_beside_its_own_chats_only(data: Path) -> None:
+    published = json.loads((data.parent / "paper" / "published.json").read_text("utf-8"))["table3"]
+    for line, theirs in zip(TABLE_3, published["rows"], strict=True):
+        assert line.model == theirs["model"]
+        assert {"whole": "conversation"}.get(line.memory, line.memory) == theirs["input"]
+        assert list(line.f1.values()) == theirs["f1"]
+        assert list(line.accuracy.values()) == theirs["accuracy"]
+        assert list(line.f1) == published["categories"]
+    assert is_published(open_reading(data / "realtalk").reading.corpus)
+    assert not is_published(open_reading("sample").reading.corpus)
+
+
+def test_the_sample_is_read_by_rule(tmp_path: Path) -> None:
+    corpus = open_reading("sample").reading.corpus
+    plan = Plan(corpus, Whole(), ExtractReader(), (Budget(),))
+    scores = run_probe(plan, tmp_path).scores
+    assert scores.answers["all"].by_category["temporal"].means["f1"] > 0.1
+    headings, rows = published_rows(scores, "extract", "whole")
+    assert len(rows) == 5 and rows[1][0] == "Table 3: gpt-4o-mini"
+    assert headings[2] == "F1 multi_hop" and rows[1][2] == "0.301"

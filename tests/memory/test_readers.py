@@ -1,0 +1,272 @@
+"""Readers and judges against a server on loopback: prompts, failures, verdicts, costs."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_server import Call, JudgeServer, Reply, completion
+from realtalk.chat import Chat, Message, Question, Session
+from realtalk.errors import RealtalkError
+from realtalk.memory.judging import Judge, read_verdict, refuse_own_judge
+from realtalk.memory.readers import Answered, ExtractReader, Item, LlmReader, NoReader, prompt_of
+from realtalk.memory.values import Context
+from realtalk.memory.wording import load_wording
+from realtalk.models.asking import Asked
+
+pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+# The engine leaves memory streams to the garbage collector and calls a library the old way:
+# neither is ours to mend.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+]
+
+SOON = {"Retry-After-Ms": "20"}
+CHAT = Chat(
+    "Chat_A",
+    ("Mara", "Tom", "Ines"),
+    (
+        Session(
+            1,
+            datetime(2026, 3, 2, 9),
+            (
+                Message("D1:1", "Mara", datetime(2026, 3, 2, 9), "the kiln broke {gold} today"),
+                Message("D1:2", "Tom", datetime(2026, 3, 2, 10), "oh no, the green one?"),
+            ),
+        ),
+    ),
+)
+CONTEXT = Context(
+    "[Monday 2 March 2026]\nMara: the kiln broke {gold} today", ("D1:1", "D1:2"), 20, 9
+)
+
+
+@pytest.fixture(autouse=True)
+def _collected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("LOCAL_API_KEY", raising=False)
+    yield
+    gc.collect()  # here, where the warnings about those streams are silenced
+
+
+def items(count: int) -> list[Item]:
+    return [Item(CHAT, Question(f"Q{n}", f"what is {n}?", None, ""), CONTEXT) for n in range(count)]
+
+
+def asked(server: JudgeServer, cache: Path, **options: Any) -> Asked:
+    given: dict[str, Any] = {"timeout": 20, "retries": 0, "base_url": server.url, "cache": cache}
+    return Asked("openai-api/local/tiny", **(given | options))
+
+
+def answers(reader: Any, given: list[Item]) -> dict[int, Answered]:
+    found: dict[int, Answered] = {}
+    reader.read(given, found.__setitem__)
+    return found
+
+
+def echo(call: Call) -> str:
+    return "answer to " + call.prompt.split("Question: ")[1].split("\n")[0]
+
+
+def test_the_prompt_shows_context_and_question_once(tmp_path: Path) -> None:
+    wording = load_wording()
+    prompt = prompt_of(items(1)[0], wording)
+    assert prompt.count(CONTEXT.text) == 1  # a chat that talks about {gold} stays as it is
+    assert prompt.count("what is 0?") == 1
+    assert "Mara, Tom and Ines" in prompt
+    assert prompt.index(CONTEXT.text) < prompt.index("what is 0?")
+    assert "not mentioned" not in prompt
+    assert "not mentioned" in prompt_of(items(1)[0], wording, abstain=True)
+    dated = Question("Q", "how old?", None, "", asked=datetime(2026, 5, 1))
+    assert "how old? (asked on Friday 1 May 2026)" in prompt_of(Item(CHAT, dated, CONTEXT), wording)
+    empty = Item(CHAT, dated, Context("", (), 0, 0))
+    assert "(nothing of the conversation is shown)" in prompt_of(empty, wording)
+
+
+def test_every_answer_comes_with_its_cost(tmp_path: Path) -> None:
+    with JudgeServer(echo) as server:
+        reader = LlmReader(asked(server, tmp_path), load_wording())
+        found = answers(reader, items(4))
+        assert {n: each.text for n, each in found.items()} == {
+            n: f"answer to what is {n}?" for n in range(4)
+        }
+        assert found[0].cost.calls == 1
+        assert (found[0].cost.tokens_in, found[0].cost.tokens_out) == (1, 1)
+        assert {call.body["temperature"] for call in server.calls} == {0}
+        assert {call.body["seed"] for call in server.calls} == {0}
+        again = answers(reader, items(4))
+        assert len(server.calls) == 4  # what was answered is not asked again
+    assert [each.text for _, each in sorted(again.items())] == [
+        each.text for _, each in sorted(found.items())
+    ]
+    assert again[0].cost.tokens_in == found[0].cost.tokens_in
+
+
+def test_failing_every_third_call_loses_no_question(tmp_path: Path) -> None:
+    def rule(call: Call) -> str | Reply:
+        if call.place % 3 == 2:
+            return Reply(status=(500, 429, 503)[call.place // 3 % 3], headers=SOON)
+        return echo(call)
+
+    with JudgeServer(rule) as server:
+        given = asked(server, tmp_path, retries=3, connections=3)
+        found = answers(LlmReader(given, load_wording()), items(9))
+        assert len(server.calls) > 9
+    assert {n: each.text for n, each in found.items()} == {
+        n: f"answer to what is {n}?" for n in range(9)
+    }
+
+
+def too_long(_: Call) -> Reply:
+    body = completion("")
+    body["choices"][0]["finish_reason"] = "content_filter"
+    import json
+
+    return Reply(raw=json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        (lambda _: Reply(status=400), "provider error (400)"),
+        (lambda _: Reply(status=500, headers=SOON), "provider error (500)"),
+        (lambda _: Reply("late", delay=30), "timeout"),
+        (lambda _: "  ", "empty answer"),
+        (too_long, "refused"),
+    ],
+)
+def test_what_goes_wrong_has_a_reason(rule: Any, reason: str, tmp_path: Path) -> None:
+    with JudgeServer(rule) as server:
+        given = asked(server, tmp_path, timeout=1)
+        (found,) = answers(LlmReader(given, load_wording()), items(1)).values()
+    assert found.text is None
+    assert found.reason == reason
+
+
+def test_a_wrong_key_is_said_once_and_nothing_is_taken_for_answered(tmp_path: Path) -> None:
+    kept: list[int] = []
+    with (
+        JudgeServer(lambda _: Reply(status=401)) as server,
+        pytest.raises(RealtalkError, match="does not accept the key"),
+    ):
+        reader = LlmReader(asked(server, tmp_path), load_wording())
+        reader.read(items(3), lambda place, _: kept.append(place))
+    assert not kept
+
+
+def test_an_error_while_keeping_stops_the_run_as_itself(tmp_path: Path) -> None:
+    def keep(place: int, answered: Answered) -> None:
+        raise RealtalkError("the disk is full")
+
+    with (
+        JudgeServer(echo) as server,
+        pytest.raises(RealtalkError, match="the disk is full"),
+    ):
+        LlmReader(asked(server, tmp_path), load_wording()).read(items(3), keep)
+
+
+def test_a_model_needs_a_provider() -> None:
+    with pytest.raises(RealtalkError, match="no provider in the name"):
+        Asked("tiny")
+    with pytest.raises(RealtalkError, match="timeout must be 1 or more"):
+        Asked("local/tiny", timeout=0)
+
+
+def test_readers_without_a_model() -> None:
+    assert answers(NoReader(), items(2)) == {0: Answered(None), 1: Answered(None)}
+    when = Item(CHAT, Question("Q", "When did the kiln break?", None, ""), CONTEXT)
+    (found,) = answers(ExtractReader(), [when]).values()
+    assert found.text is not None and "2026" in found.text
+    nothing = Item(CHAT, when.question, Context("events only", (), 2, 2))
+    (silent,) = answers(ExtractReader(), [nothing]).values()
+    assert silent.text is None and silent.reason
+
+
+ROWS = [
+    {
+        **{"chat": "Chat_A", "id": f"Q{n}", "budget": "1000t", "category": "temporal"},
+        **{"question": f"when {n}?", "gold": "2 March 2026", "answer": said},
+    }
+    for n, said in enumerate(("2 March", "in May", None))
+]
+
+
+def verdict(call: Call) -> str:
+    right = "2 March\n" in call.prompt and "matches the true answer" in call.prompt
+    return "CORRECT" if right else "Wrong."
+
+
+def test_a_judge_gives_two_scores_and_sees_no_chat(tmp_path: Path) -> None:
+    kept: list[dict[str, Any]] = []
+    with JudgeServer(verdict) as server:
+        judge = Judge(asked(server, tmp_path), load_wording())
+        judge.judge(ROWS, kept.append)
+        assert len(server.calls) == 4  # the question without an answer is not judged
+        for call in server.calls:
+            assert "kiln" not in call.prompt and "2 March 2026" in call.prompt
+        judge.judge(ROWS, kept.append, done=lambda key: True)
+        assert len(server.calls) == 4
+    found = {(row["id"], row["wording"]): row["right"] for row in kept}
+    assert found == {
+        ("Q0", "lenient"): 1.0,
+        ("Q1", "lenient"): 0.0,
+        ("Q0", "strict"): 0.0,
+        ("Q1", "strict"): 0.0,
+    }
+    assert {row["judge"] for row in kept} == {"openai-api/local/tiny"}
+
+
+def test_a_rambling_judge_is_asked_again_and_then_unscored(tmp_path: Path) -> None:
+    kept: list[dict[str, Any]] = []
+    turns = itertools.count()
+    with JudgeServer(lambda _: ("It seems correct", "CORRECT")[next(turns) % 2]) as server:
+        judge = Judge(asked(server, tmp_path / "a", connections=1), load_wording())
+        judge.judge(ROWS[:1], kept.append)
+        assert [row["right"] for row in kept] == [1.0, 1.0]
+        assert [row["calls"] for row in kept] == [2, 2]
+        server.rule = lambda _: "Maybe."
+        again = Judge(asked(server, tmp_path / "b"), load_wording(), ("strict",))
+        kept.clear()
+        again.judge(ROWS[:1], kept.append)
+    assert kept[0]["right"] is None
+    assert kept[0]["unscored"] == "malformed answer"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("CORRECT", 1.0), (" **Wrong**.\n", 0.0), ("incorrect", None), ("CORRECT, as…", None)],
+)
+def test_a_verdict_is_one_word(text: str, value: float | None) -> None:
+    assert read_verdict(text) == value
+
+
+def test_no_model_judges_itself() -> None:
+    refuse_own_judge(None, "a/b")
+    refuse_own_judge("a/c", "a/b")
+    with pytest.raises(RealtalkError, match="would judge its own answers"):
+        refuse_own_judge("a/b", "a/b")
+
+
+def test_prompts_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "answer.md").write_text("{context} ? {question}", "utf-8")
+    wording = load_wording(tmp_path)
+    assert wording.version.startswith("sha256:")
+    assert (
+        wording.fill("answer", context="{question}", question="B", speakers="") == "{question} ? B"
+    )
+    assert wording.texts["judge_strict"] == load_wording().texts["judge_strict"]
+    (tmp_path / "judge_strict.md").write_text("{question} {gold}", "utf-8")
+    with pytest.raises(RealtalkError, match="does not show the answer"):
+        load_wording(tmp_path)
+    (tmp_path / "judge_strict.md").write_text("{question} {gold} {answer} {context}", "utf-8")
+    with pytest.raises(RealtalkError, match="placeholder of another"):
+        load_wording(tmp_path)
+    (tmp_path / "judge_strict.md").rename(tmp_path / "judge_strickt.md")
+    with pytest.raises(RealtalkError, match="did you mean 'judge_strict'"):
+        load_wording(tmp_path)

@@ -1,0 +1,109 @@
+"""The scale of Table 7's intimacy is found again, and the ways of alignment differ."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+
+from realtalk.paper.alignments import alignment_rows
+from realtalk.paper.intimacy import CENTRINGS, as_printed, course_note, course_rows, courses
+from realtalk.paper.published import TABLE_7
+
+MEAN = 0.561  # what the printed columns' ratio tells
+SESSIONS = 21
+
+
+def labels() -> pl.DataFrame:
+    """Messages whose intimacy, after a sigmoid, rises a session as Table 7 has it."""
+    rows = []
+    begin = datetime(2026, 4, 1, 9, 0)
+    for (chat, speaker), printed in TABLE_7.items():
+        for session in range(1, SESSIONS + 1):
+            through = MEAN + printed["intimacy_linear"] / 1000 * (session - SESSIONS / 2)
+            for each in range(2):
+                rows.append(
+                    {
+                        **{"chat": chat, "speaker": speaker, "session": session},
+                        "turn": 4 * session + each,
+                        "time": begin + timedelta(days=2 * session, minutes=each),
+                        "intimacy": float(np.log(through / (1 - through))),
+                        "sentiment": "positive" if each else "neutral",
+                        "emotion": "joy",
+                    }
+                )
+    return pl.DataFrame(rows).with_columns(pl.col("intimacy").cast(pl.Float64))
+
+
+def test_the_scale_is_found() -> None:
+    rows = {(row[0], row[1]): list(map(str, row)) for row in course_rows(labels()).rows}
+    _, _, ratio, linear, _, concordance, exponential, _, other = rows[
+        "session", "through a sigmoid"
+    ]
+    assert (linear, concordance) == ("1.00", "1.00")
+    assert float(ratio) == pytest.approx(MEAN, abs=0.01)
+    assert float(exponential) == pytest.approx(1, abs=0.05)
+    assert float(other) > 0.99
+    # By the days, two to a session, the level is half; as scored it is four times as much.
+    assert rows["day", "through a sigmoid"][3] == "0.50"
+    assert float(rows["session", "as scored, 0 to 1"][3]) == pytest.approx(4.06, abs=0.05)
+    assert rows["Table 7", None][2] == "0.561"
+
+
+def test_centring_moves_no_slope_and_leaves_no_exponent() -> None:
+    made = courses(labels(), tuple(CENTRINGS), ("session",))
+    found = {(each.scale, each.centring): each for each in made}
+    plain_one = found["through a sigmoid", "none"]
+    centred = found["through a sigmoid", "less the speaker's mean"]
+    part = found["through a sigmoid", "as a part of the speaker's mean"]
+    assert centred.linear == pytest.approx(plain_one.linear)
+    assert centred.exponential is None
+    assert part.exponential == pytest.approx(plain_one.exponential)
+    assert part.linear == pytest.approx(plain_one.linear / MEAN, rel=0.02)
+
+
+def test_labels_go_through_one_sigmoid() -> None:
+    given = pl.DataFrame({"intimacy": [0.0, None, 1.0]}, schema={"intimacy": pl.Float32})
+    found = as_printed(given)
+    assert found.columns == ["intimacy"]
+    assert found["intimacy"].to_list() == pytest.approx([0.5, None, 0.7310586], abs=1e-6)
+
+
+def test_the_note_has_the_runs_own_numbers() -> None:
+    note = course_note(labels())
+    assert "stand in the ratio 0.561" in note
+    assert re.search(r"after the sigmoid 1\.00 and (0\.9[5-9]|1\.0[0-5]) times", note)
+
+
+def chat_of_two() -> pl.DataFrame:
+    """In every chat A B B, A B B …: of B's messages only the first follows A's directly."""
+    chats: dict[str, list[str]] = {}
+    for chat, speaker in TABLE_7:
+        chats.setdefault(chat, []).append(speaker)
+    rows = []
+    for chat, (one, other) in chats.items():
+        for at in range(9):
+            who = one if at % 3 == 0 else other
+            feels = "positive" if at % 3 < 2 else "neutral"
+            rows.append(
+                {"chat": chat, "speaker": who, "session": 1, "turn": at}
+                | {"sentiment": feels, "emotion": "joy"}
+            )
+    return pl.DataFrame(rows)
+
+
+def test_ways_of_dividing_differ() -> None:
+    grid = alignment_rows(chat_of_two())
+    assert grid is not None
+    found = {(row[0], row[1]): row[2] for row in grid.rows}
+    latest, direct = "the partner's latest", "the message directly before, if the partner's"
+    every = "all messages of the speaker (§4.3)"
+    # A: two pairs of three messages, never alike with the neutral one before; B: three of six.
+    assert found[latest, "pairs"] == "0.25"
+    assert found[latest, every] == "0.25"
+    assert found[direct, "pairs"] == "0.50"
+    assert found[direct, every] == "0.25"
+    assert alignment_rows(chat_of_two().filter(pl.col("chat") != "Chat_1_Emi_Elise")) is None

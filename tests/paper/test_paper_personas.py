@@ -1,0 +1,160 @@
+"""Tables 2 and 8 beside stored simulations, and Figure 7 from a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from persona_chats import RuleLabeller, ines, light_scorer
+from realtalk.ei.labels import label_frame, turn_inputs
+from realtalk.errors import RealtalkError
+from realtalk.metrics.statistics import Estimate
+from realtalk.paper.contexts import figure_7
+from realtalk.paper.personas import table_2, table_8
+from realtalk.paper.published import CHATS
+from realtalk.persona.published import PUBLISHED_SCORES, TABLE_8, PublishedSpeaker
+from realtalk.persona.registry import make_simulator
+from realtalk.persona.rows import SCORES
+from realtalk.persona.run import run_persona
+from realtalk.persona.summaries import Simulation, SpeakerScores, average
+from realtalk.persona.tables import READING
+from realtalk.persona.turns import tasks
+
+OURS = {kind.published: name for name, kind in SCORES.items() if kind.published}
+
+
+def chats(row: PublishedSpeaker) -> tuple[str, str]:
+    """The published files that a row of Table 8 learns from and is tested on."""
+
+    def named(pair: tuple[str, str]) -> str:
+        wanted = {name.casefold() for name in pair}
+        return next(chat for chat in CHATS if wanted <= set(chat.casefold().split("_")))
+
+    return named(row.learn), named(row.test)
+
+
+def printed(name: str, tuned: bool, swapped: Sequence[str] = ()) -> Simulation:
+    """A simulation that came out as Table 8 has it; of some the two chats are swapped."""
+    nothing = Estimate(None, unscored="invented")
+    speakers = {}
+    for row in TABLE_8:
+        values = row.tuned if tuned else row.without
+        scores = dict.fromkeys(SCORES, nothing)
+        scores |= {OURS[score]: Estimate(values[score], n=9) for score in PUBLISHED_SCORES}
+        learn, test = chats(row) if row.speaker not in swapped else chats(row)[::-1]
+        speakers[row.speaker] = SpeakerScores(
+            *(row.speaker, learn, test, 9, {}, scores, {}),
+            *(nothing, nothing, row.consistency, 0, 0),
+        )
+    averages = {
+        score: average(each.scores[score].value for each in speakers.values()) for score in SCORES
+    }
+    return Simulation(name, speakers, averages)
+
+
+def test_without_runs_nothing_is_made() -> None:
+    assert table_2(()).verdict.kind == "not made"
+    assert table_8((), None).verdict.kind == "not made"
+    assert figure_7(None).verdict.kind == "not made"
+
+
+def test_fine_tuning_goes_the_papers_way() -> None:
+    found = table_2([printed("untuned", False), printed("tuned", True)])
+    # Lexical does not move in print, so that it has no direction.
+    assert str(found.verdict) == (
+        "holds: fine-tuning moves 7 of 7 columns the way the paper has it, over 10 of its 10 "
+        "speakers"
+    )
+    assert found.notes == (READING,)
+    assert {figure.state for figure in found.figures} <= {"exact", "within rounding"}
+    assert len(found.figures) == 2 * len(PUBLISHED_SCORES)
+
+
+def test_the_other_way_is_said() -> None:
+    found = table_2([printed("untuned", True), printed("tuned", False)])
+    assert found.verdict.kind == "differs"
+    assert "moves 0 of 7 columns" in found.verdict.line
+    assert table_2([printed("llm", False)]).verdict.kind == "not comparable"
+
+
+def test_another_chat_is_not_comparable() -> None:
+    """Three are tested on the chat that Table 8 learns from, as in the committed runs."""
+    three = ("Elise", "Nebraas", "Akib")
+    runs = [printed("untuned", False, three), printed("tuned", True, three)]
+    found = table_8(runs, None)
+    left = [each for each in found.figures if each.row.partition(",")[0] in three]
+    assert len(left) == 2 * 3 * len(PUBLISHED_SCORES)
+    assert {each.measured for each in left} == {None}
+    assert all("tested on another chat" in (each.unscored or "") for each in left)
+    orders = dict(found.grids)["tuned: order of speakers"]
+    assert {row[3] for row in orders.rows} == {7}
+    assert len(dict(found.grids)["tuned, every speaker"].rows) < len(
+        dict(table_8([printed("tuned", True)], None).grids)["tuned, every speaker"].rows
+    )
+    (note, _) = found.notes
+    assert "untuned, tuned: 7 of 10 speakers are compared" in note
+    assert "Akib (Chat_9_Fahim_Akib)" in note
+    averages = table_2(runs)
+    # The printed means are of the same seven, so that they come out.
+    assert {each.n for each in averages.figures} == {7}
+    assert {each.state for each in averages.figures} == {"exact"}
+    kept = [row.without["empathy"] for row in TABLE_8 if row.speaker not in three]
+    empathy = next(each for each in averages.figures if each.column == "empathy")
+    assert empathy.published == pytest.approx(sum(kept) / 7)
+    assert averages.verdict.line.endswith("over 7 of its 10 speakers")
+    nobody = [printed("tuned", True, [row.speaker for row in TABLE_8])]
+    assert table_2(nobody).verdict.kind == "not comparable"
+    assert {each.measured for each in table_8(nobody, None).figures} == {None}
+
+
+def test_a_dummy_by_circle_stands_beside_the_order() -> None:
+    orders = dict(table_8([printed("tuned", True)], None).grids)["tuned: order of speakers"]
+    dummies = {row[0]: float(str(row[2])) for row in orders.rows}
+    assert dummies["sentiment"] > 0.9
+    assert all(0 < each < 1 for each in dummies.values())
+
+
+def test_speakers_stand_beside_table_8() -> None:
+    found = table_8([printed("tuned", True)], None)
+    assert {figure.state for figure in found.figures} == {"exact"}
+    assert len(found.figures) == len(TABLE_8) * len(PUBLISHED_SCORES)
+    orders = dict(found.grids)["tuned: order of speakers"]
+    assert [str(row[1])[:4] for row in orders.rows] == ["1.00"] * len(PUBLISHED_SCORES)
+
+
+def test_a_sweep_is_drawn(tmp_path: Path) -> None:
+    corpus = ines()
+    labeller = RuleLabeller()
+    inputs = turn_inputs(corpus)
+    labels = label_frame(inputs, labeller.label(inputs), labeller.name, labeller.version)
+    for sessions in (1, 3):
+        asked = tasks(corpus, speaker="Ines", labels=labels, context_sessions=sessions)
+        run_persona(
+            *(corpus, asked, make_simulator("copy"), tmp_path / str(sessions)),
+            scorer=light_scorer(corpus),
+        )
+    found = figure_7(tmp_path)
+    assert found.verdict.kind == "not comparable"
+    (_, grid), (name, chart) = found.grids[0], found.charts[0]
+    assert [row[1] for row in grid.rows] == [1, 3]
+    assert len(grid.headings) == 9  # fits a page
+    assert name == "figure-7"
+    assert chart.to_dict()["facet"]
+    assert "Ines is tested on" in found.notes[0]
+    with pytest.raises(RealtalkError, match="no sweep here"):
+        figure_7(tmp_path / "1")
+
+
+def test_the_committed_sweep_is_drawn() -> None:
+    """Both ways of continuing, from the rows beside the documents."""
+    found = figure_7(Path(__file__).parents[2] / "docs" / "results" / "persona")
+    ((_, grid),) = found.grids
+    assert [(row[0], row[1]) for row in grid.rows] == [
+        (name, sessions) for name in ("untuned", "tuned") for sessions in (1, 2, 5, 10)
+    ]
+    assert (
+        found.notes[0]
+        == "Akib is tested on Chat_9_Fahim_Akib, in the paper on Chat_8_Akib_Muhhamed"
+    )
