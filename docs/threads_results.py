@@ -16,12 +16,14 @@ from typing import Any
 
 import polars as pl
 
+from realtalk.evals.comparing import Compared
+from realtalk.evals.summaries import VariantScores
 from realtalk.metrics.statistics import Estimate
 from realtalk.paper.markdown import table as markdown
-from realtalk.threads.comparing import Compared, compare_runs, compare_settings
+from realtalk.threads.benchmark import summary_of
+from realtalk.threads.comparing import compare_runs, compare_settings
 from realtalk.threads.published import published_gain
 from realtalk.threads.rows import SCORES
-from realtalk.threads.summaries import SettingScores, summarise
 from realtalk.threads.values import LEAKS
 
 HERE = Path(__file__).parent / "results"
@@ -42,14 +44,14 @@ class Stored:
     def rows(self, rules: str, task: str, predictor: str) -> list[dict[str, Any]]:
         found = self._frames[rules, task, predictor]
         return [
-            row | {"key": str(row["reply"]), "user": str(row["user"]), "left_out": (),
-                   "tokens_in": 0, "tokens_out": 0}
+            row | {"sample": str(row["reply"]), "group": str(row["user"]), "left_out": (),
+                   "variant": row["setting"], "calls": 0, "tokens_in": 0, "tokens_out": 0}
             for row in found.iter_rows(named=True)
         ]  # fmt: skip
 
-    def scores(self, rules: str, task: str, predictor: str, setting: str) -> SettingScores:
-        summary = summarise(predictor, task, self.rows(rules, task, predictor))  # type: ignore[arg-type]
-        return summary.settings[setting]
+    def scores(self, rules: str, task: str, predictor: str, setting: str) -> VariantScores:
+        summary = summary_of(predictor, task, self.rows(rules, task, predictor))  # type: ignore[arg-type]
+        return summary.variants[setting]
 
     def against(self, task: str, first: str, second: str) -> Compared:
         """The second predictor against the first, clean, p-conv."""
@@ -115,7 +117,7 @@ def leaks(stored: Stored) -> str:
     for rules in ("clean", *LEAKS, "released"):
         setting = "p-nonconv" if rules == "post-always-shown" else "p-conv"
         impact = stored.scores(rules, "impact", COUNTS, setting)
-        cells = [f"{impact.scored:,}", digits(impact.base_rate or 0)]
+        cells = [f"{impact.scored:,}", digits(impact.facts["positive"] or 0)]
         if rules == "sign-shown":
             cells += ["not in its prompt", "–"]
         else:
@@ -132,7 +134,7 @@ def leaks(stored: Stored) -> str:
         if rules == "post-always-shown":
             without = stored.scores("clean", "impact", COUNTS, setting)
             mcc = stored.scores("clean", "sentiment", COUNTS, setting).overall["mcc"]
-            rows.append((f"clean, {setting}", f"{without.scored:,}", digits(without.base_rate or 0), "as clean",
+            rows.append((f"clean, {setting}", f"{without.scored:,}", digits(without.facts["positive"] or 0), "as clean",
                          told(mcc), told(without.overall["mae_log"]), told(without.overall["spearman"])))  # fmt: skip
     return markdown(
         (
@@ -202,8 +204,8 @@ def page(stored: Stored) -> str:
     return text.format(
         test=f"{counts['test']:,}",
         train=f"{counts['train']:,}",
-        users=f"{always.users:,}",
-        positive=f"{always.base_rate:.1%}",
+        users=f"{always.groups:,}",
+        positive=f"{always.facts['positive']:.1%}",
         accuracy=told(always.overall["accuracy"]),
         f1=told(always.overall["positive_f1"]),
         sentiment=predictors(stored, "sentiment", SENTIMENT),

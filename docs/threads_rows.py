@@ -20,9 +20,9 @@ from pathlib import Path
 import polars as pl
 
 from realtalk.corpora.opening import open_reading
+from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.protocols import protocol
 from realtalk.threads.registry import make_predictor
-from realtalk.threads.run import run_threads
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import LEAKS, SETTINGS, Setting
 
@@ -94,7 +94,7 @@ def main() -> None:
         counts[f"{plan.rules}, {plan.task}"] = asdict(samples.counts)
         folder = BUILD / f"{plan.rules}-{plan.task}-{plan.title.replace(' ', '-')}"
         predictor = make_predictor(plan.predictor, dict(plan.given))
-        run = run_threads(corpus, samples, predictor, folder, plan.settings)
+        run = run_threads(corpus, ThreadTask(samples, plan.settings), predictor, folder)
         made.append(frame(plan, run.rows))
         sys.stdout.write(f"{plan.rules}, {plan.task}, {plan.title}: {len(run.rows):,}\n")
         sys.stdout.flush()
@@ -112,9 +112,9 @@ def frame(plan: Planned, rows: object) -> pl.DataFrame:
         pl.lit(plan.rules).alias("rules"),
         pl.lit(plan.task).alias("task"),
         pl.lit(plan.title).alias("predictor"),
-        "setting",
-        pl.col("key").alias("reply"),
-        "user",
+        pl.col("variant").alias("setting"),
+        pl.col("sample").alias("reply"),
+        pl.col("group").alias("user"),
         "domain",
         pl.col("truth").cast(pl.Float32),
         pl.col("predicted").cast(pl.Float32),

@@ -26,8 +26,8 @@ from realtalk.persona.run import run_persona
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
 from realtalk.report.build import Report, make_report
+from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.registry import make_predictor
-from realtalk.threads.run import run_threads
 from realtalk.threads.sampling import make_samples
 
 HOSTILE = (
@@ -117,9 +117,8 @@ def write_runs(folder: Path) -> Path:
     threads = open_reading("sample-threads").reading.corpus
     run_threads(
         threads,
-        make_samples(threads, "sentiment", limit=40),
+        ThreadTask(make_samples(threads, "sentiment", limit=40), ("p-conv", "np-nonconv")),
         make_predictor("majority"),
         folder / "threads",
-        ("p-conv", "np-nonconv"),
     )
     return folder

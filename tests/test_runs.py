@@ -12,14 +12,14 @@ import pytest
 
 from killed_runs import kill_at, started
 from realtalk.errors import RealtalkError
-from realtalk.evals import Run, versions
+from realtalk.evals import RunFolder, versions
 
 KEY = ("chat", "id")
 SETTINGS = {"memory": {"name": "whole", "settings": {"reach": 2}}, "seed": 0}
 
 
 def filled(folder: Path, names: list[str]) -> pl.DataFrame:
-    with Run.open(folder, "test", SETTINGS) as run:
+    with RunFolder.open(folder, "test", SETTINGS) as run:
         table = run.table("rows", KEY)
         for name in names:
             if table.get(("c", name)) is None:
@@ -56,48 +56,50 @@ def test_a_broken_line_in_the_middle_is_said(tmp_path: Path) -> None:
 
 
 def test_the_later_row_of_one_key_counts(tmp_path: Path) -> None:
-    with Run.open(tmp_path, "test", SETTINGS) as run:
+    with RunFolder.open(tmp_path, "test", SETTINGS) as run:
         table = run.table("rows", KEY)
         table.add({"chat": "c", "id": "one", "score": 1})
         table.add({"chat": "c", "id": "one", "score": 2})
         assert table.finish([])["score"].to_list() == [2]
-    assert Run.load(tmp_path, "test").rows("rows", KEY) == [{"chat": "c", "id": "one", "score": 2}]
+    assert RunFolder.load(tmp_path, "test").rows("rows", KEY) == [
+        {"chat": "c", "id": "one", "score": 2}
+    ]
 
 
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     filled(tmp_path, ["one"])
     other = {"memory": {"name": "whole", "settings": {"reach": 3}}, "seed": 0, "limit": 5}
     with pytest.raises(RealtalkError) as refused:
-        Run.open(tmp_path, "test", other)
+        RunFolder.open(tmp_path, "test", other)
     assert "memory.settings.reach is 2 there, 3 now" in str(refused.value)
     assert "limit is not set there, 5 now" in str(refused.value)
     assert "--fresh" in str(refused.value)
     with pytest.raises(RealtalkError, match="kind is test there"):
-        Run.open(tmp_path, "another", SETTINGS)
-    with Run.open(tmp_path, "test", other, fresh=True) as run:
+        RunFolder.open(tmp_path, "another", SETTINGS)
+    with RunFolder.open(tmp_path, "test", other, fresh=True) as run:
         assert len(run.table("rows", KEY)) == 0
 
 
 def test_fresh_removes_only_what_runs_write(tmp_path: Path) -> None:
     filled(tmp_path, ["one"])
     (tmp_path / "notes.txt").write_text("mine", "utf-8")
-    Run.open(tmp_path, "test", {}, fresh=True)
+    RunFolder.open(tmp_path, "test", {}, fresh=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.txt", "run.json"]
 
 
 def test_rows_of_nobody_are_not_taken_over(tmp_path: Path) -> None:
     (tmp_path / "rows.jsonl").write_text("{}\n", "utf-8")
     with pytest.raises(RealtalkError, match=r"holds rows\.jsonl but no run\.json"):
-        Run.open(tmp_path, "test", SETTINGS)
+        RunFolder.open(tmp_path, "test", SETTINGS)
 
 
 def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
-    with Run.open(tmp_path, "test", SETTINGS) as run:
+    with RunFolder.open(tmp_path, "test", SETTINGS) as run:
         run.table("rows", KEY)
         with (
             pytest.raises(RealtalkError, match="another run is writing here"),
-            Run.open(tmp_path, "test", SETTINGS) as second,
+            RunFolder.open(tmp_path, "test", SETTINGS) as second,
         ):
             second.table("rows", KEY)
 
@@ -117,7 +119,7 @@ def test_what_made_the_rows_is_kept(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_run(tmp_path: Path) -> None:
     with pytest.raises(RealtalkError, match="no run here"):
-        Run.load(tmp_path, "test")
+        RunFolder.load(tmp_path, "test")
 
 
 SCRIPT = """
@@ -160,7 +162,7 @@ def test_fresh_spares_files_of_others(tmp_path: Path) -> None:
     mine = ("messages.parquet", "answers.jsonl")
     for name in mine:
         (tmp_path / name).write_text("mine", "utf-8")
-    Run.open(tmp_path, "test", {}, fresh=True)
+    RunFolder.open(tmp_path, "test", {}, fresh=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*mine, "run.json"])
 
 
@@ -169,10 +171,13 @@ def test_fresh_spares_files_of_others(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_runs_is_left_alone(tmp_path: Path, name: str, fresh: bool) -> None:
     (tmp_path / name).write_text("mine", "utf-8")
     with pytest.raises(RealtalkError, match=f"holds {name} but no run.json"):
-        Run.open(tmp_path, "test", SETTINGS, fresh=fresh)
+        RunFolder.open(tmp_path, "test", SETTINGS, fresh=fresh)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_table_that_fresh_would_leave_behind_is_refused(tmp_path: Path) -> None:
-    with Run.open(tmp_path, "test", SETTINGS) as run, pytest.raises(ValueError, match="--fresh"):
+    with (
+        RunFolder.open(tmp_path, "test", SETTINGS) as run,
+        pytest.raises(ValueError, match="--fresh"),
+    ):
         run.table("forgotten", KEY)

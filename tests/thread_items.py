@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from realtalk.threads.values import Part, Sample, Setting, Shown, Target, Task
+from realtalk.evals.running import row_of
+from realtalk.evals.values import Answer, Row, Sample
+from realtalk.threads.predictors import Value
+from realtalk.threads.scoring import Scorer
+from realtalk.threads.values import Case, Part, Setting, Shown, Target, Task
 
 START = datetime(2026, 3, 2, 8, 0)
 
@@ -30,7 +35,7 @@ def item(
     part: Part = "train",
     conversation: tuple[Shown, ...] = (),
     history: tuple[Shown, ...] = (),
-) -> Sample:
+) -> Case:
     """A sample whose target was written `number` hours after the start."""
     time = START + timedelta(hours=number)
     target = Target(
@@ -38,9 +43,18 @@ def item(
         *(len(conversation), part, None),
     )
     given = None if task == "next_text" else text
-    return Sample(target, task, setting, given, conversation, history)
+    return Case(target, task, setting, given, conversation, history)
 
 
-def tested(sample: Sample) -> Sample:
+def tested(sample: Case) -> Case:
     """The same in the test part."""
     return replace(sample, target=replace(sample.target, part="test"))
+
+
+def scored(task: Task, cases: Sequence[Case], answers: Sequence[Answer[Value]]) -> list[Row]:
+    """The rows that a run has of these answers."""
+    samples: list[Sample[Case, Target]] = [
+        Sample(case.key, case.target.user, case.setting, case, case.target) for case in cases
+    ]
+    columns = Scorer(task).rows([case.target for case in cases], answers)
+    return [row_of(*each) for each in zip(samples, answers, columns, strict=True)]

@@ -14,18 +14,18 @@ from realtalk.corpora.opening import open_reading
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three small runs on the sample, made once."""
+    from realtalk.threads.benchmark import ThreadTask, run_threads
     from realtalk.threads.registry import make_predictor
-    from realtalk.threads.run import run_threads
     from realtalk.threads.sampling import make_samples
     from realtalk.threads.values import SETTINGS
 
     corpus = open_reading("sample-threads").reading.corpus
     folder = tmp_path_factory.mktemp("runs")
-    samples = make_samples(corpus, "sentiment")
+    task = ThreadTask(make_samples(corpus, "sentiment"), SETTINGS)
     for name in ("majority", "mean"):
-        run_threads(corpus, samples, make_predictor(name), folder / name, SETTINGS)
-    impact = make_samples(corpus, "impact")
-    run_threads(corpus, impact, make_predictor("mean"), folder / "impact", SETTINGS)
+        run_threads(corpus, task, make_predictor(name), folder / name)
+    impact = ThreadTask(make_samples(corpus, "impact"), SETTINGS)
+    run_threads(corpus, impact, make_predictor("mean"), folder / "impact")
     return folder
 
 
@@ -64,7 +64,7 @@ def test_a_run_is_printed_and_kept(run: Any, tmp_path: Path) -> None:
     assert (tmp_path / "kept" / "rows.parquet").is_file()
     status, out, err = run(*words, "--out", "kept", "--json")
     (told,) = json.loads(out)
-    assert told["settings"]["p-conv"]["overall"]["mcc"]["n"] == 160
+    assert told["variants"]["p-conv"]["overall"]["mcc"]["n"] == 160
     status, _, err = run(*words[:5], "--task", "impact", "--out", "kept")
     assert status == 2
     assert "made with other settings" in err

@@ -15,7 +15,7 @@ from file_modes import mode, open_to_others
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.store import store
 from realtalk.errors import RealtalkError
-from realtalk.evals.folder import Run
+from realtalk.evals.folder import RunFolder
 from realtalk.local.writing import (
     atomic_path,
     owner_only,
@@ -66,7 +66,7 @@ def test_half_written_is_private_too(tmp_path: Path, umask: None) -> None:
 
 def test_rooms_write_through_it(tmp_path: Path, umask: None) -> None:
     store(open_reading("sample").reading, tmp_path / "corpora" / "sample")
-    with Run.open(tmp_path / "run", "test", {}) as run:
+    with RunFolder.open(tmp_path / "run", "test", {}) as run:
         run.table("rows", ("id",)).add({"id": "a", "said": "x"})
     VectorStore(tmp_path / "vectors" / "vectors-1.sqlite").put(["x"], pl.Series([0.5]).to_numpy())
     kept = Store.open(tmp_path / "annotations" / "mine.sqlite")

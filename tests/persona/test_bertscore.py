@@ -105,7 +105,7 @@ def test_the_layer_must_be_known_or_named(folder: Path) -> None:
 @needs_torch
 def test_a_simulation_can_be_scored_by_it(folder: Path, tmp_path: Path) -> None:
     from realtalk.cli.main import app
-    from realtalk.evals.folder import Run
+    from realtalk.evals.folder import RunFolder
 
     words = ["persona", "simulate", "sample", "-s", "Mara", "--simulator", "copy", "--limit", "6"]
     plain = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "plain")])
@@ -121,7 +121,7 @@ def test_a_simulation_can_be_scored_by_it(folder: Path, tmp_path: Path) -> None:
     pairs = list(zip(scored["simulated"], scored["truth"], strict=True))
     wanted = BertScore(str(folder), layer=2, device="cpu").scores(pairs)
     assert scored["semantic"].to_list() == pytest.approx([e.f1 for e in wanted if e is not None])
-    settings = Run.load(tmp_path / "other", "persona simulation").settings
+    settings = RunFolder.load(tmp_path / "other", "persona simulation").settings
     assert settings["scoring"]["semantic"].startswith("BERTScore tiny@")
     again = CliRunner().invoke(app, ["persona", "compare", *map(str, tmp_path.iterdir())])
     assert "semantic similarity" in again.output

@@ -11,6 +11,8 @@ import pytest
 
 import report_runs
 from realtalk.ei import FACETS
+from realtalk.evals.summaries import Summary
+from realtalk.evals.values import Answer
 from realtalk.metrics.statistics import Estimate
 from realtalk.report.highlights import highlights
 from realtalk.report.loading import Loaded, ProbeRun, load
@@ -20,20 +22,18 @@ from realtalk.report.threads import thread_sections
 from realtalk.report.unscored import unscored_section
 from realtalk.report.values import ChartView
 from realtalk.report.writers import Written
-from realtalk.threads.predictors import Prediction, Value
-from realtalk.threads.scoring import Scorer
-from realtalk.threads.summaries import Summary, summarise
+from realtalk.threads.benchmark import summary_of
+from realtalk.threads.predictors import Value
 from realtalk.threads.values import Task
 from report_runs import write_labels
-from thread_items import item
+from thread_items import item, scored
 
 PEOPLE, MODELS = Written(False, "as you said"), Written(True, "as you said")
 
 
 def predicted(name: str, task: Task, pairs: Sequence[tuple[float, Value]]) -> Summary:
     samples = [item(at, truth, task=task, user=f"u{at}") for at, (truth, _) in enumerate(pairs)]
-    said = [Prediction(one.key, value) for one, (_, value) in zip(samples, pairs, strict=True)]
-    return summarise(name, task, Scorer(task).rows(samples, said))
+    return summary_of(name, task, scored(task, samples, [Answer(value) for _, value in pairs]))
 
 
 def votes() -> dict[str, Summary]:

@@ -13,7 +13,7 @@ from realtalk.errors import RealtalkError
 from realtalk.threads.prompting import prompt
 from realtalk.threads.protocols import RELEASED, protocol
 from realtalk.threads.sampling import Samples, make_samples
-from realtalk.threads.values import LEAKS, Sample
+from realtalk.threads.values import LEAKS, Case
 from thread_trees import forum, said, small_forum, thread
 
 
@@ -21,7 +21,7 @@ def asked(task: str, *leaks: str, **settings: Any) -> Samples:
     return make_samples(small_forum(), task, protocol=protocol(leaks=leaks, **settings))
 
 
-def one(samples: Samples, setting: str, key: str) -> Sample:
+def one(samples: Samples, setting: str, key: str) -> Case:
     return next(each for each in samples.of(setting) if each.key == key)
 
 

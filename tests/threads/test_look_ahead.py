@@ -20,7 +20,7 @@ from realtalk.threads.forest import ticks
 from realtalk.threads.prompting import prompt
 from realtalk.threads.protocols import protocol
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import SETTINGS, TASKS, Protocol, Sample
+from realtalk.threads.values import SETTINGS, TASKS, Case, Protocol
 from thread_trees import forum, said, small_forum, thread
 
 WORD = re.compile(r"\bq[a-z]+q\b")
@@ -71,7 +71,7 @@ def marked(draw: st.DrawFn) -> Marked:
     return Marked(forum(*threads), words, scores)
 
 
-def breaches(found: Marked, sample: Sample) -> list[str]:
+def breaches(found: Marked, sample: Case) -> list[str]:
     """Words and scores in the prompt that it must not hold."""
     text = prompt(sample)
     target = sample.target

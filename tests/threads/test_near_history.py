@@ -14,9 +14,9 @@ from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.local.progress import Progress, silent
+from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.protocols import protocol
 from realtalk.threads.registry import make_predictor
-from realtalk.threads.run import run_threads
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.stored import VectorStore
 from realtalk.threads.values import SETTINGS, Setting, Shown
@@ -103,7 +103,8 @@ def test_what_nobody_reads_is_not_encoded(
     for at, name in enumerate(("majority", "mean")):
         # Whose history it is, which `mean` asks for, is known without choosing any of it.
         wanted = settings if name == "majority" else settings[:1]
-        run_threads(corpus, near(corpus), make_predictor(name), tmp_path / str(at), wanted)
+        task = ThreadTask(near(corpus), wanted)
+        run_threads(corpus, task, make_predictor(name), tmp_path / str(at))
     assert encoded == []
 
 

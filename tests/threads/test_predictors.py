@@ -8,17 +8,18 @@ import numpy as np
 import pytest
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer
 from realtalk.threads.baselines import Majority, Mean, Nearest, Parent
 from realtalk.threads.features import COUNTS, counts, texts
 from realtalk.threads.outcomes import Outcomes
-from realtalk.threads.predictors import Prediction, blinded, person_shown
+from realtalk.threads.predictors import Value, blinded, person_shown
 from realtalk.threads.registry import BASELINES, make_predictor, refuse_unfit
 from realtalk.threads.regression import Regression, _parted
-from realtalk.threads.values import TASKS, Protocol, Sample, Task
+from realtalk.threads.values import TASKS, Case, Protocol, Task
 from thread_items import START, item, shown
 
 
-def _values(found: list[Prediction]) -> list[object]:
+def _values(found: list[Answer[Value]]) -> list[object]:
     return [each.value for each in found]
 
 
@@ -57,25 +58,25 @@ def test_the_majority() -> None:
     cases: dict[Task, object] = {"sentiment": True, "impact": 1.0, "next_text": "ok"}
     for task, wanted in cases.items():
         made = Majority()
-        made.fit(train)
+        made.prepare(train)
         asked = blinded(item(9, -9.0, text="hm", task=task))
-        assert _values(made.predict([asked])) == [wanted]
+        assert _values(made.solve([asked])) == [wanted]
     empty = Majority()
-    empty.fit([item(1, None, text=" ")])
+    empty.prepare([item(1, None, text=" ")])
     with pytest.raises(RealtalkError, match="no reply of the train part has a score"):
-        empty.predict([item(9, 1.0)])
+        empty.solve([item(9, 1.0)])
     with pytest.raises(RealtalkError, match="has words"):
-        empty.predict([item(9, 1.0, task="next_text")])
+        empty.solve([item(9, 1.0, task="next_text")])
 
 
 def test_the_parent_says_when_it_is_hidden() -> None:
     talk = (shown("a post", score=4.0), shown("rude", hours=1, score=-3.0))
     hidden = (shown("a post"), shown("rude", hours=1))
     made = Parent()
-    assert _values(made.predict([item(9, 1, conversation=talk)])) == [False]
-    assert _values(made.predict([item(9, 1, task="impact", conversation=talk)])) == [-3.0]
-    assert _values(made.predict([item(9, 1, task="next_text", conversation=hidden)])) == ["rude"]
-    blind, none = made.predict([item(9, 1, conversation=hidden), item(8, 1)])
+    assert _values(made.solve([item(9, 1, conversation=talk)])) == [False]
+    assert _values(made.solve([item(9, 1, task="impact", conversation=talk)])) == [-3.0]
+    assert _values(made.solve([item(9, 1, task="next_text", conversation=hidden)])) == ["rude"]
+    blind, none = made.solve([item(9, 1, conversation=hidden), item(8, 1)])
     assert (blind.value, blind.unscored) == (None, "the parent's score is hidden or unknown")
     assert (none.value, none.unscored) == (None, "the parent is not shown")
 
@@ -89,13 +90,13 @@ def test_the_mean_is_of_the_person_shown_and_before() -> None:
     ]
     for scale, everybody in (("raw", -21.25), ("median", 2.5)):
         made = Mean(scale=scale)
-        made.fit(train)
-        assert _values(made.predict(asked)) == pytest.approx([9.0, -4.0, everybody])
+        made.prepare(train)
+        assert _values(made.solve(asked)) == pytest.approx([9.0, -4.0, everybody])
     log = Mean()
-    log.fit(train)
-    assert log.predict(asked)[0].value == pytest.approx(9.0)
+    log.prepare(train)
+    assert log.solve(asked)[0].value == pytest.approx(9.0)
     signs = [replace(each, task="sentiment") for each in asked]
-    assert _values(log.predict(signs)) == [True, False, False]
+    assert _values(log.solve(signs)) == [True, False, False]
     with pytest.raises(RealtalkError, match="did you mean 'log'"):
         Mean(scale="logg")
 
@@ -107,26 +108,26 @@ def test_the_nearest_own_reply() -> None:
         item(1, 50.0, text="my cat sleeps on the radiator", user="otto"),
     ]
     made = Nearest()
-    made.fit(train)
+    made.prepare(train)
     asked = item(9, None, text="the cat was asleep on the radiator again", task="impact")
     money = item(8, None, text="they raised the tax on income once more", task="impact")
     nobody = item(7, None, text="hello", task="impact", user="new")
-    assert _values(made.predict([asked, money, nobody])) == [7.0, -5.0, 7.0]
+    assert _values(made.solve([asked, money, nobody])) == [7.0, -5.0, 7.0]
     past = (shown("tax again", "mara", 1), shown("cats sleep a lot", "mara", 2))
     talk = (shown("why does my kitten sleep so much?"),)
     words = item(9, None, task="next_text", history=past, conversation=talk)
     silent = item(8, None, task="next_text", history=past[::-1], setting="p-nonconv")
     nothing = item(7, None, task="next_text")
-    found = made.predict([words, silent, nothing])
+    found = made.solve([words, silent, nothing])
     assert _values(found) == ["cats sleep a lot", "tax again", None]
     assert found[2].unscored == "no history is shown"
 
 
 def test_of_equally_near_replies_the_latest_is_copied() -> None:
     made = Nearest()
-    made.fit([item(at, float(at), text="so true") for at in (1, 2, 3)])
-    assert _values(made.predict([item(3, None, text="so true", task="impact")])) == [2.0]
-    assert _values(made.predict([item(9, None, text="so true", task="impact")])) == [3.0]
+    made.prepare([item(at, float(at), text="so true") for at in (1, 2, 3)])
+    assert _values(made.solve([item(3, None, text="so true", task="impact")])) == [2.0]
+    assert _values(made.solve([item(9, None, text="so true", task="impact")])) == [3.0]
 
 
 def test_counts_are_of_what_is_shown() -> None:
@@ -183,7 +184,7 @@ def test_what_chooses_is_measured_by_what_came_before_it() -> None:
     assert whole[0][0] == pytest.approx(22.0)
 
 
-def _planted(task: Task, n: int, seed: int) -> list[Sample]:
+def _planted(task: Task, n: int, seed: int) -> list[Case]:
     """Questions are disliked, and late answers have small scores."""
     draws = np.random.default_rng(seed)
     made = []
@@ -201,9 +202,9 @@ def _planted(task: Task, n: int, seed: int) -> list[Sample]:
 @pytest.mark.parametrize("task", ["sentiment", "impact"])
 def test_a_regression_finds_what_is_there(task: Task) -> None:
     made = Regression(texts=False)
-    made.fit(_planted(task, 400, 1))
+    made.prepare(_planted(task, 400, 1))
     asked = _planted(task, 200, 2)
-    found = [float(each.value or 0) for each in made.predict([blinded(each) for each in asked])]
+    found = [float(each.value or 0) for each in made.solve([blinded(each) for each in asked])]
     truth = [each.target.score or 0.0 for each in asked]
     if task == "sentiment":
         right = [bool(said) == (real > 0) for said, real in zip(found, truth, strict=True) if real]
@@ -213,8 +214,8 @@ def test_a_regression_finds_what_is_there(task: Task) -> None:
         seen = [each.target.score or 0.0 for each in _planted(task, 400, 1)]
         assert min(seen) <= min(found) <= max(found) <= max(seen)
     again = Regression(texts=False)
-    again.fit(_planted(task, 400, 1)[::-1])  # the order of the samples does not matter
-    assert [float(each.value or 0) for each in again.predict(asked)] == found
+    again.prepare(_planted(task, 400, 1)[::-1])  # the order of the samples does not matter
+    assert [float(each.value or 0) for each in again.solve(asked)] == found
 
 
 def test_a_regression_reads_texts() -> None:
@@ -226,16 +227,16 @@ def test_a_regression_reads_texts() -> None:
         for at in range(60)
     ]
     made = Regression(counts=False)
-    made.fit(train)
+    made.prepare(train)
     asked = [item(99, None, text="such a lovely kitten"), item(98, None, text="you stupid fool")]
-    assert _values(made.predict(asked)) == [True, False]
+    assert _values(made.solve(asked)) == [True, False]
 
 
 def test_what_a_regression_cannot_learn_from() -> None:
     with pytest.raises(RealtalkError, match="3 solved replies are too few"):
-        Regression().fit([item(at, 1.0) for at in range(3)])
+        Regression().prepare([item(at, 1.0) for at in range(3)])
     with pytest.raises(RealtalkError, match="same class"):
-        Regression(texts=False).fit([item(at, 1.0) for at in range(40)])
+        Regression(texts=False).prepare([item(at, 1.0) for at in range(40)])
     with pytest.raises(RealtalkError, match="on nothing"):
         Regression(texts=False, counts=False)
 

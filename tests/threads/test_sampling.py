@@ -10,11 +10,11 @@ from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.threads.protocols import protocol
 from realtalk.threads.sampling import Samples, make_samples
-from realtalk.threads.values import SETTINGS, TASKS, Sample
+from realtalk.threads.values import SETTINGS, TASKS, Case
 from thread_trees import at, forum, said, small_forum, thread
 
 
-def sample_of(samples: Samples, setting: str, key: str) -> Sample:
+def sample_of(samples: Samples, setting: str, key: str) -> Case:
     return next(each for each in samples.of(setting) if each.key == key)
 
 

@@ -28,7 +28,7 @@ from realtalk.threads.values import TASKS, Task
 )
 def test_sentiment(text: str, value: bool | None, reason: str) -> None:
     answer = read_answer("sentiment", text)
-    assert (answer.value, answer.reason) == (value, reason)
+    assert (answer.value, answer.unscored) == (value, reason)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_sentiment(text: str, value: bool | None, reason: str) -> None:
 )
 def test_impact(text: str, value: float | None, reason: str) -> None:
     answer = read_answer("impact", text)
-    assert (answer.value, answer.reason) == (value, reason)
+    assert (answer.value, answer.unscored) == (value, reason)
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_next_text(text: str, value: str | None) -> None:
 @given(st.sampled_from(TASKS), st.text(max_size=200))
 def test_any_text_gives_a_value_or_a_reason(task: Task, text: str) -> None:
     answer = read_answer(task, text)
-    assert (answer.value is None) == bool(answer.reason)
+    assert (answer.value is None) == bool(answer.unscored)

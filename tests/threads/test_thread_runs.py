@@ -18,14 +18,14 @@ from killed_runs import kill_at, started
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.evals.running import run_schema
+from realtalk.evals.values import Answer
+from realtalk.threads.benchmark import ThreadTask, load_threads, run_threads
 from realtalk.threads.comparing import compare_runs
-from realtalk.threads.predictors import Prediction
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.regression import Regression
-from realtalk.threads.rows import row_schema
-from realtalk.threads.run import load_threads, run_threads
 from realtalk.threads.sampling import Samples, make_samples
-from realtalk.threads.values import Protocol, Sample
+from realtalk.threads.values import Case, Protocol
 
 
 @pytest.fixture(scope="module")
@@ -50,18 +50,18 @@ class Nosy:
     name, version, tasks = "nosy", "1", ("sentiment",)
 
     def __init__(self) -> None:
-        self.seen: list[Sample] = []
+        self.seen: list[Case] = []
         self.settings: dict[str, Any] = {}
 
     def needs_scores(self, task: str) -> bool:
         return False
 
-    def fit(self, samples: Any, progress: Any = None) -> None:
-        assert {sample.target.part for sample in samples} == {"train"}
+    def prepare(self, learning: Any, progress: Any = None) -> None:
+        assert {case.target.part for case in learning} == {"train"}
 
-    def predict(self, samples: Any, progress: Any = None) -> list[Prediction]:
-        self.seen += samples
-        return [Prediction(sample.key, True) for sample in samples]
+    def solve(self, shown: Any, progress: Any = None) -> list[Answer[bool]]:
+        self.seen += shown
+        return [Answer(True)] * len(shown)
 
 
 def test_a_run_has_a_row_a_reply_and_setting(
@@ -69,21 +69,22 @@ def test_a_run_has_a_row_a_reply_and_setting(
 ) -> None:
     nosy = Nosy()
     made: Any = nosy
-    found = run_threads(corpus, samples, made, tmp_path / "run", ("p-conv", "np-nonconv"))
+    task = ThreadTask(samples, ("p-conv", "np-nonconv"))
+    found = run_threads(corpus, task, made, tmp_path / "run")
     frame = pl.read_parquet(tmp_path / "run" / "rows.parquet")
-    assert frame.schema == row_schema()
+    assert frame.schema == run_schema(task)
     assert frame.height == 120
     keys = [target.key for target in samples.part("test")]
-    assert frame["key"].to_list() == keys * 2
-    assert found.summary.settings["p-conv"].overall["mcc"].value == 0.0
+    assert frame["sample"].to_list() == keys * 2
+    assert found.summary.variants["p-conv"].overall["mcc"].value == 0.0
     # Nobody who predicts is handed the truth.
     assert all(sample.target.score is None and not sample.target.text for sample in nosy.seen)
     # A second call has nothing left to do.
     nosy.seen.clear()
-    run_threads(corpus, samples, made, tmp_path / "run", ("p-conv", "np-nonconv"))
+    run_threads(corpus, task, made, tmp_path / "run")
     assert not nosy.seen
     with pytest.raises(RealtalkError, match=r"settings is .* there"):
-        run_threads(corpus, samples, made, tmp_path / "run", ("p-conv",))
+        run_threads(corpus, ThreadTask(samples, ("p-conv",)), made, tmp_path / "run")
     with pytest.raises(RealtalkError, match="a run of thread tasks, not of"):
         from realtalk.persona.run import load_persona
 
@@ -92,16 +93,17 @@ def test_a_run_has_a_row_a_reply_and_setting(
 
 def test_what_is_not_clean_is_said(corpus: Corpus, tmp_path: Path) -> None:
     open_ = make_samples(corpus, "impact", protocol=Protocol(with_scores=True), limit=40)
-    run = run_threads(corpus, open_, make_predictor("parent"), tmp_path / "p", ("p-conv",))
+    shown = ThreadTask(open_, ("p-conv",))
+    run = run_threads(corpus, shown, make_predictor("parent"), tmp_path / "p")
     assert run.name == "parent [with scores]"
     assert any("as of the crawl" in note for note in run.summary.notes)
     leaky = Protocol(leaks=("sign-shown",))
-    told = make_samples(corpus, "impact", protocol=leaky, limit=40)
-    run = run_threads(corpus, told, make_predictor("mean"), tmp_path / "m", ("p-conv",))
+    told = ThreadTask(make_samples(corpus, "impact", protocol=leaky, limit=40), ("p-conv",))
+    run = run_threads(corpus, told, make_predictor("mean"), tmp_path / "m")
     assert run.name == "mean (log) [clean+sign-shown]"
     assert any("leaks" in note for note in run.summary.notes)
     with pytest.raises(RealtalkError, match="--with-scores"):
-        run_threads(corpus, told, make_predictor("parent"), tmp_path / "x", ("p-conv",))
+        run_threads(corpus, told, make_predictor("parent"), tmp_path / "x")
     assert not (tmp_path / "x").exists()
 
 
@@ -109,7 +111,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from realtalk.corpora.opening import open_reading
-from realtalk.evals import threads
+from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.regression import Regression
 from realtalk.threads.sampling import make_samples
 
@@ -119,7 +121,7 @@ class Small(Regression):
 corpus = open_reading("sample-threads").reading.corpus
 samples = make_samples(corpus, "impact")
 made = Small(texts=False)
-threads.run_threads(corpus, samples, made, Path(sys.argv[1]), ("p-conv", "p-nonconv"))
+run_threads(corpus, ThreadTask(samples, ("p-conv", "p-nonconv")), made, Path(sys.argv[1]))
 """
 
 
@@ -129,8 +131,8 @@ def test_a_killed_run_goes_on_to_equal_rows(corpus: Corpus, tmp_path: Path) -> N
         at_once = 16
 
     steady, killed = tmp_path / "steady", tmp_path / "killed"
-    whole = make_samples(corpus, "impact")
-    run_threads(corpus, whole, Small(texts=False), steady, ("p-conv", "p-nonconv"))
+    whole = ThreadTask(make_samples(corpus, "impact"), ("p-conv", "p-nonconv"))
+    run_threads(corpus, whole, Small(texts=False), steady)
     aim = random.randrange(1, 320)  # a different row every time
     path = killed / "rows.jsonl"
     there = kill_at(aim, SCRIPT, killed)
@@ -151,7 +153,7 @@ def test_a_language_model_is_asked_once_and_what_failed_again(
     corpus: Corpus, tmp_path: Path
 ) -> None:
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-    few = make_samples(corpus, "sentiment", limit=12)
+    few = ThreadTask(make_samples(corpus, "sentiment", limit=12), ("p-conv",))
     down = True
 
     def rule(call: Call) -> str | ServerReply:
@@ -173,8 +175,8 @@ def test_a_language_model_is_asked_once_and_what_failed_again(
                 },
             )
 
-        first = run_threads(corpus, few, made(), tmp_path / "run", ("p-conv",))
-        scores = first.summary.settings["p-conv"]
+        first = run_threads(corpus, few, made(), tmp_path / "run")
+        scores = first.summary.variants["p-conv"]
         bad = sum(row["domain"] == "Entrepreneur" for row in first.rows)
         odd = sum(row["domain"] == "Art" for row in first.rows)
         assert bad and odd, "the draw must hold both"
@@ -188,8 +190,8 @@ def test_a_language_model_is_asked_once_and_what_failed_again(
         assert first.name == "llm openai-api/local/tiny"
         calls = len(server.calls)
         down = False
-        again = run_threads(corpus, few, made(), tmp_path / "run", ("p-conv",))
-        assert again.summary.settings["p-conv"].scored == 12 - odd
+        again = run_threads(corpus, few, made(), tmp_path / "run")
+        assert again.summary.variants["p-conv"].scored == 12 - odd
         assert len(server.calls) == calls + bad + odd  # what was answered is kept
     # The truth is in no prompt: neither words that were not given, nor a score.
     for call in server.calls:
@@ -201,10 +203,12 @@ def test_replies_that_one_side_lacks_are_counted(
 ) -> None:
     fewer = make_samples(corpus, "sentiment", limit=10)
     runs = [
-        run_threads(corpus, asked, make_predictor("majority", {}), tmp_path / name, ("p-conv",))
+        run_threads(
+            corpus, ThreadTask(asked, ("p-conv",)), make_predictor("majority"), tmp_path / name
+        )
         for name, asked in (("many", samples), ("few", fewer))
     ]
-    many, few = ({row["key"] for row in run.rows} for run in runs)
+    many, few = ({row["sample"] for row in run.rows} for run in runs)
     found = compare_runs(runs[0].rows, runs[1].rows, "sentiment", ("many", "few"))["p-conv"]
     assert found.alone == (len(many - few), len(few - many))
     assert found.alone[0] >= 50

@@ -9,24 +9,22 @@ from typing import Any
 import numpy as np
 import pytest
 
+from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.evals.running import run_schema
+from realtalk.evals.tables import unscored_lines
+from realtalk.evals.values import Answer, Row
 from realtalk.metrics.statistics import holm
+from realtalk.threads.benchmark import ThreadTask, summary_of
 from realtalk.threads.comparing import best_of, compare_runs, compare_settings
 from realtalk.threads.pictures import draw_radar, draw_settings
-from realtalk.threads.predictors import Prediction, Value
+from realtalk.threads.predictors import Value
 from realtalk.threads.published import COLUMNS, TABLE, published_gain
-from realtalk.threads.rows import SCORES, Row, row_schema, scores_of
-from realtalk.threads.scoring import Scorer
-from realtalk.threads.summaries import summarise
-from realtalk.threads.tables import (
-    compared_table,
-    domain_table,
-    gain_line,
-    paper_table,
-    unscored_lines,
-)
+from realtalk.threads.rows import scores_of
+from realtalk.threads.sampling import make_samples
+from realtalk.threads.tables import change_table, domain_table, gain_line, paper_table
 from realtalk.threads.values import TASKS, Setting, Task
-from thread_items import item
+from thread_items import item, scored
 
 
 def _rows(
@@ -47,30 +45,26 @@ def _rows(
         )
         for at, (truth, _) in enumerate(pairs)
     ]
-    said = [
-        Prediction(sample.key, value, "" if value is not None else "no label")
-        for sample, (_, value) in zip(samples, pairs, strict=True)
+    said: list[Answer[Value]] = [
+        Answer(value, "" if value is not None else "no label") for _, value in pairs
     ]
-    return Scorer(task).rows(samples, said)
+    return scored(task, samples, said)
 
 
 def test_every_task_has_scores_and_the_rows_have_one_form() -> None:
-    assert {kind.task for kind in SCORES.values()} == set(TASKS)
+    assert all(scores_of(task) for task in TASKS)
     row = _rows("sentiment", [(3.0, True)])[0]
-    assert list(row) == list(row_schema())
+    samples = make_samples(open_reading("sample-threads").reading.corpus, "sentiment", limit=3)
+    assert list(row) == list(run_schema(ThreadTask(samples, ("p-conv",))))
     assert (row["truth"], row["predicted"], row["truth_text"]) == (3.0, 1.0, None)
+    assert (row["answer"], row["group"], row["variant"]) == ("positive", "u0", "p-conv")
     assert _rows("next_text", [(None, "x")])[0]["truth_text"] == "the cat sat down"
-
-
-def test_predictions_must_be_in_order() -> None:
-    with pytest.raises(ValueError, match="order"):
-        Scorer("impact").rows([item(1, 1.0)], [Prediction("other", 1.0)])
 
 
 def test_malformed_answers_are_unscored_and_wrong_in_the_strict_score() -> None:
     pairs: list[tuple[float | None, Value | None]]
     pairs = [(1.0, True)] * 30 + [(-1.0, False)] * 10 + [(1.0, None)] * 5 + [(None, True)] * 3
-    scores = summarise("x", "sentiment", _rows("sentiment", pairs)).settings["p-conv"]
+    scores = summary_of("x", "sentiment", _rows("sentiment", pairs)).variants["p-conv"]
     assert scores.overall["accuracy"].value == 1.0
     assert (scores.overall["accuracy"].n, scores.overall["accuracy"].left_out) == (40, 5)
     # All right of ten users, of whom no draw differs: 95 % of ten leaves room down to .72.
@@ -79,8 +73,8 @@ def test_malformed_answers_are_unscored_and_wrong_in_the_strict_score() -> None:
     assert scores.strict["accuracy"].n == 45
     assert scores.unscored == {"no label": 5}
     assert scores.untold == {"the reply has no score": 3}
-    assert (scores.rows, scores.scored, scores.users) == (48, 40, 10)
-    assert scores.base_rate == pytest.approx(35 / 45)
+    assert (scores.rows, scores.scored, scores.groups) == (48, 40, 10)
+    assert scores.facts["positive"] == pytest.approx(35 / 45)
     low, value = scores.strict["mcc"].low, scores.strict["mcc"].value
     assert low is not None and value is not None and low <= value < 1
 
@@ -90,7 +84,7 @@ def test_a_missing_number_is_as_wrong_as_a_guess_can_sensibly_be() -> None:
     pairs: list[tuple[float | None, Value | None]] = [(truth, truth) for truth in truths]
     pairs[20] = (20.0, None)
     pairs[90] = (90.0, None)
-    scores = summarise("x", "impact", _rows("impact", pairs)).settings["p-conv"]
+    scores = summary_of("x", "impact", _rows("impact", pairs)).variants["p-conv"]
     assert scores.overall["mae"].value == 0.0
     assert scores.strict["mae"].value == pytest.approx(((99 - 20) + (90 - 1)) / 101)
     spearman = scores.strict["spearman"].value
@@ -106,7 +100,7 @@ def test_texts_are_compared_and_what_nothing_has_stays_unscored() -> None:
     assert rows[0]["cosine"] == pytest.approx(1.0, abs=1e-5)
     assert rows[6]["rouge_1"] == 0.0
     assert rows[6]["cosine"] < 0.6
-    scores = summarise("x", "next_text", rows).settings["p-conv"]
+    scores = summary_of("x", "next_text", rows).variants["p-conv"]
     assert scores.overall["rouge_1"].value == pytest.approx(0.5)
     assert scores.strict["rouge_1"].value == pytest.approx(6 / 16)
     if rows[0]["meteor"] is None:
@@ -135,10 +129,12 @@ def test_settings_are_compared_reply_by_reply() -> None:
     assert mcc.relative.value == pytest.approx(mcc.second / mcc.first - 1)
     assert mcc.relative.low is not None and mcc.relative.low > 0
     assert mcc.p is not None and mcc.p < 0.05
-    line = gain_line(found)
+    line = gain_line(found, "sentiment")
     assert line is not None and "+199%" in line and "n = 300" in line
-    assert gain_line(compare_settings(rows, "sentiment", "p-conv", "p-nonconv")) is None
-    headings, table = compared_table(found)
+    assert (
+        gain_line(compare_settings(rows, "sentiment", "p-conv", "p-nonconv"), "sentiment") is None
+    )
+    headings, table = change_table(found, "sentiment")
     better = dict(zip(headings, table[-1], strict=True))
     assert (better["score"], better["better"]) == ("MCC", "p-conv")
     with pytest.raises(RealtalkError, match="did you mean 'p-conv'"):
@@ -152,7 +148,7 @@ def test_less_is_better_for_errors() -> None:
         _rows("impact", [(t, float(t + draws.normal(0, sd))) for t in truth]) for sd in (20, 2)
     )
     found = compare_runs(far, near, "impact", ("far", "near"))["p-conv"]
-    headings, table = compared_table(found)
+    headings, table = change_table(found, "impact")
     assert {row[0]: row[-1] for row in table} == {
         **dict.fromkeys(("RMSE", "MAE", "RMSE (log)", "MAE (log)"), "near"),
         "Spearman": "near",
@@ -213,8 +209,8 @@ def test_the_best_of_n_is_chosen_by_the_truth() -> None:
         _rows("sentiment", [(real, bool(draws.random() < 0.5)) for real in truth])
         for _ in range(10)
     ]
-    one = summarise("one", "sentiment", runs[0]).settings["p-conv"].overall["accuracy"].value
-    best = summarise("best", "sentiment", best_of(runs, "sentiment")).settings["p-conv"]
+    one = summary_of("one", "sentiment", runs[0]).variants["p-conv"].overall["accuracy"].value
+    best = summary_of("best", "sentiment", best_of(runs, "sentiment")).variants["p-conv"]
     assert one is not None and one < 0.6
     assert best.overall["accuracy"].value is not None
     assert best.overall["accuracy"].value > 0.98  # of coin tosses
@@ -231,7 +227,7 @@ def test_the_best_of_n_is_chosen_by_the_truth() -> None:
 
 
 def test_tables_stand_beside_the_paper() -> None:
-    found = summarise("ours", "sentiment", _two_settings())
+    found = summary_of("ours", "sentiment", _two_settings())
     headings, table = paper_table([found], "sentiment", published=True)
     assert headings[-1] == "MCC"
     assert [row[:2] for row in table[:2]] == [("ours", "p-conv"), ("ours", "p-nonconv")]
@@ -239,7 +235,7 @@ def test_tables_stand_beside_the_paper() -> None:
     paper = next(row for row in table if row[0] == "paper: GPT-4.1")
     assert paper[headings.index("MCC")] == "0.677"
     assert paper[headings.index("balanced accuracy")] is None
-    holed = summarise("holed", "sentiment", _rows("sentiment", [(1.0, True)] * 9 + [(-1.0, None)]))
+    holed = summary_of("holed", "sentiment", _rows("sentiment", [(1.0, True)] * 9 + [(-1.0, None)]))
     names = [row[0] for row in paper_table([holed], "sentiment", published=False)[1]]
     assert names == ["holed", "holed, strict"]
     assert any("1 no label" in line for line in unscored_lines(holed))
@@ -267,12 +263,12 @@ def test_the_198_percent() -> None:
 
 
 def test_radar_pictures_hold_every_domain() -> None:
-    found = summarise("ours", "sentiment", _two_settings())
+    found = summary_of("ours", "sentiment", _two_settings())
     charts = draw_settings(found)
     assert set(charts) == {"balanced_accuracy", "mcc"}
     drawn: dict[str, Any] = charts["mcc"].to_dict()
     text = json.dumps(drawn)
     assert "cats" in text and "dogs" in text and "p-nonconv" in text
     assert draw_radar([found], "np-conv") == {}
-    side = draw_radar([found, summarise("other", "sentiment", _two_settings())], "p-conv")
+    side = draw_radar([found, summary_of("other", "sentiment", _two_settings())], "p-conv")
     assert '"other"' in json.dumps(side["mcc"].to_dict())

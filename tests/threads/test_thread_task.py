@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,13 @@ from typing import Any
 import pytest
 
 from inspect_tasks import evaluated
+from judge_server import JudgeServer
+from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.threads.asking import LlmPredictor
+from realtalk.threads.benchmark import ThreadTask, run_threads
+from realtalk.threads.protocols import protocol
+from realtalk.threads.sampling import make_samples
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 pytestmark = [
@@ -98,3 +105,31 @@ def test_a_task_refuses_what_it_does_not_know() -> None:
         threads(task="impct")
     with pytest.raises(RealtalkError, match="unknown leak"):
         threads(leaks="everything")
+
+
+def test_inspect_sends_what_the_command_sends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same requests to the last byte, whichever way a model is asked."""
+    _, calls = evaluated(
+        "threads",
+        tmp_path / "log",
+        monkeypatch,
+        lambda call: "positive",
+        task="sentiment",
+        setting="p-conv",
+        replies=8,
+        seed=3,
+        shots=1,
+    )
+    corpus = open_reading("sample-threads").reading.corpus
+    rules = protocol("clean", shots=1)
+    samples = make_samples(corpus, "sentiment", protocol=rules, limit=8, seed=3)
+    with JudgeServer(lambda call: "positive") as server:
+        model = LlmPredictor(
+            model="openai-api/local/tiny", base_url=server.url, cache=tmp_path / "kept", seed=3
+        )
+        run_threads(corpus, ThreadTask(samples, ("p-conv",)), model)
+        asked = sorted(json.dumps(call.body) for call in server.calls)
+    assert len(asked) == 8
+    assert asked == sorted(json.dumps(call.body) for call in calls)

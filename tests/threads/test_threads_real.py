@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from realtalk.corpora.opening import open_reading
+from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.comparing import compare_runs
 from realtalk.threads.registry import make_predictor
-from realtalk.threads.run import run_threads
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Task
 
 
 def test_a_small_part_runs_end_to_end(data: Path, tmp_path: Path) -> None:
     corpus = open_reading(str(data / "reddit" / "persona_like_small.json")).reading.corpus
-    samples = make_samples(corpus, "impact", limit=300)
-    found = run_threads(corpus, samples, make_predictor("mean"), tmp_path / "run", ("p-conv",))
-    scores = found.summary.settings["p-conv"]
+    wanted = ThreadTask(make_samples(corpus, "impact", limit=300), ("p-conv",))
+    found = run_threads(corpus, wanted, make_predictor("mean"), tmp_path / "run")
+    scores = found.summary.variants["p-conv"]
     assert scores.scored == scores.rows == 300
     mae = scores.overall["mae_log"]
     assert mae.value is not None and mae.low is not None and mae.high is not None
@@ -34,12 +34,11 @@ def test_the_regression_beats_majority_and_mean(data: Path, tmp_path: Path) -> N
     }
     for task, (baseline, score) in named.items():
         samples = make_samples(corpus, task, limit=5000, train_limit=12000)
-        plain = run_threads(
-            corpus, samples, make_predictor(baseline), tmp_path / f"{task}-b", ("p-conv",)
-        )
+        wanted = ThreadTask(samples, ("p-conv",))
+        plain = run_threads(corpus, wanted, make_predictor(baseline), tmp_path / f"{task}-b")
         # Counts alone are enough to win, and take no encoding.
         made = make_predictor("regression", {"texts": False})
-        better = run_threads(corpus, samples, made, tmp_path / f"{task}-r", ("p-conv",))
+        better = run_threads(corpus, wanted, made, tmp_path / f"{task}-r")
         change = compare_runs(plain.rows, better.rows, task, ("a", "b"))["p-conv"].changes[score]
         assert change.difference.low is not None and change.difference.high is not None
         if task == "sentiment":

@@ -188,29 +188,27 @@ def _continue(samples: dict[str, Opened], out: Path) -> None:
 
 def _discuss(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import progress, say
+    from realtalk.threads.benchmark import ThreadTask, run_threads
     from realtalk.threads.comparing import compare_settings
     from realtalk.threads.registry import make_predictor
-    from realtalk.threads.run import run_threads
     from realtalk.threads.sampling import make_samples
-    from realtalk.threads.tables import READING, compared_table, gain_line, paper_table
+    from realtalk.threads.tables import READING, change_table, gain_line, paper_table
     from realtalk.threads.values import SETTINGS
 
     corpus = samples["sample-threads"].reading.corpus
     wanted = {"majority": {}, "mean": {}, "regression": {"texts": False}}
-    asked = make_samples(corpus, "sentiment")
+    task = ThreadTask(make_samples(corpus, "sentiment"), SETTINGS)
     runs = []
     with progress("predicting what becomes of replies") as advance:
         for name, settings in wanted.items():
             made, folder = make_predictor(name, settings), out / "threads" / name
-            runs.append(
-                run_threads(corpus, asked, made, folder, SETTINGS, fresh=True, progress=advance)
-            )
+            runs.append(run_threads(corpus, task, made, folder, fresh=True, progress=advance))
     found = [each.summary for each in runs]
     rows = paper_table(found, "sentiment", published=False)
     _table(out, "threads", "is a reply's score above 0?", *rows)
     gain = compare_settings(runs[-1].rows, "sentiment", "p-nonconv", "p-conv")
-    _table(out, "threads-gain", "what the conversation is worth", *compared_table(gain))
-    if line := gain_line(gain):
+    _table(out, "threads-gain", "what the conversation is worth", *change_table(gain, "sentiment"))
+    if line := gain_line(gain, "sentiment"):
         say(line)
     say(READING)
 

@@ -37,10 +37,10 @@ from realtalk.cli.threads_options import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from realtalk.threads.comparing import Compared
+    from realtalk.evals.comparing import Compared
+    from realtalk.evals.summaries import Summary
     from realtalk.threads.sampling import Samples
-    from realtalk.threads.summaries import Summary
-    from realtalk.threads.values import Setting
+    from realtalk.threads.values import Setting, Task
 
 __all__ = ["app"]
 
@@ -152,8 +152,8 @@ def run(
     """
     from realtalk.cli.printing import end_unscored, progress, say
     from realtalk.cli.probe_options import run_folder
+    from realtalk.threads.benchmark import ThreadTask, run_threads
     from realtalk.threads.registry import make_predictor
-    from realtalk.threads.run import run_threads
 
     named = settings_named(setting)
     asked = {"model": model, "budget": budget, "prompts": prompts, "seed": seed}
@@ -164,8 +164,10 @@ def run(
     )
     with run_folder(out) as folder, progress("predicting") as advance:
         found = run_threads(
-            *(chosen.corpus, chosen.samples, made, folder, named),
-            chosen=chosen.record,
+            chosen.corpus,
+            ThreadTask(chosen.samples, named, chosen.record),
+            made,
+            folder,
             fresh=fresh,
             progress=advance,
         )
@@ -279,24 +281,24 @@ def compare(
     if json:
         print_json({title: each.to_json() for title, each in found.items()})
     else:
-        _print_compared(found)
+        _print_compared(found, task)
     _remarks(loaded)
 
 
-def _print_compared(found: dict[str, Compared]) -> None:
+def _print_compared(found: dict[str, Compared], task: Task) -> None:
     from realtalk.cli.printing import say, show
-    from realtalk.threads.tables import compared_table, gain_line
+    from realtalk.threads.tables import change_table, gain_line
 
     for title, each in found.items():
-        show(f"{title}: {each.names[1]} against {each.names[0]}", *compared_table(each))
+        show(f"{title}: {each.names[1]} against {each.names[0]}", *change_table(each, task))
         if each.strict is not each.changes:
-            show("the same, with what is unscored as wrong", *compared_table(each, strict=True))
+            show("the same, with what is unscored as wrong", *change_table(each, task, strict=True))
         for name, count in zip(each.names, each.alone, strict=True):
             if count:
                 say(
                     f"{title}: {count:,} replies of {name} are left out, the other has none of them"
                 )
-        if line := gain_line(each):
+        if line := gain_line(each, task):
             say(line)
 
 
@@ -310,21 +312,22 @@ def _remarks(loaded: Sequence[tuple[str, Any]]) -> None:
 
 def _print(found: Sequence[Summary], json: bool, *, published: bool, domains: bool) -> None:
     from realtalk.cli.printing import print_json, say, show, warn
+    from realtalk.evals.tables import unscored_lines
     from realtalk.stats.grids import Grid
-    from realtalk.threads.tables import READING, domain_table, paper_table, unscored_lines
+    from realtalk.threads.tables import READING, domain_table, paper_table
     from realtalk.threads.values import TASKS
 
     if json:
         print_json([each.to_json() for each in found])
     else:
         for task in TASKS:
-            same = [each for each in found if each.task == task]
+            same = [each for each in found if each.about["task"] == task]
             if not same:
                 continue
             headings, rows = paper_table(same, task, published=published)
             show(task, *Grid(list(headings), [list(row) for row in rows]).told_apart())
             for each in same if domains else ():
-                for setting in each.settings:
+                for setting in each.variants:
                     show(f"{each.name}, {setting}", *domain_table(each, setting))
         say(READING)
     for each in found:
@@ -342,7 +345,7 @@ def _draw(found: Sequence[Summary], folder: Path) -> None:
 
     charts: dict[str, Any] = {}
     for task in TASKS:
-        same = [each for each in found if each.task == task]
+        same = [each for each in found if each.about["task"] == task]
         if len(same) == 1:
             charts |= {f"{task}-{name}": chart for name, chart in draw_settings(same[0]).items()}
             continue

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from realtalk.chat import Corpus
-    from realtalk.threads.run import PredictedRun
+    from realtalk.evals.summaries import Summary
+    from realtalk.threads.benchmark import PredictedRun
     from realtalk.threads.sampling import Samples
-    from realtalk.threads.summaries import Summary
     from realtalk.threads.values import Setting
 
 __all__ = [
@@ -243,7 +243,7 @@ def wanted_predictor(
 
 def load_named(named: Sequence[str]) -> list[tuple[str, PredictedRun]]:
     """Runs by name, in the order given; a name that comes twice gets its folder's beside it."""
-    from realtalk.threads.run import load_threads
+    from realtalk.threads.benchmark import load_threads
 
     found: list[tuple[str, PredictedRun]] = []
     for text in named:
@@ -259,12 +259,12 @@ def load_named(named: Sequence[str]) -> list[tuple[str, PredictedRun]]:
 def best_summary(runs: Sequence[PredictedRun]) -> Summary:
     """The best of several runs a reply, chosen by the truth, under a name that says so."""
     from realtalk.errors import RealtalkError
+    from realtalk.threads.benchmark import summary_of
     from realtalk.threads.comparing import best_of
-    from realtalk.threads.summaries import summarise
 
     task = runs[0].task
     if any(run.task != task for run in runs):
         raise RealtalkError("the best of runs of different tasks", fix="give runs of one task")
     rows = best_of([run.rows for run in runs], task)
     note = "each reply's best is chosen by the truth, which nobody has: not a score of a predictor"
-    return summarise(f"best of {len(runs)}", task, rows, (note,))
+    return summary_of(f"best of {len(runs)}", task, rows, (note,))

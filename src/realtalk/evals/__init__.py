@@ -5,7 +5,7 @@ the other modules carry out one benchmark each in such a folder.
 """
 
 from realtalk.evals.folder import (
-    Run,
+    RunFolder,
     Table,
     refuse_difference,
     refuse_other_folder,
@@ -14,7 +14,7 @@ from realtalk.evals.folder import (
 )
 
 __all__ = [
-    "Run",
+    "RunFolder",
     "Table",
     "refuse_difference",
     "refuse_other_folder",

@@ -1,6 +1,6 @@
 """A folder that a run writes into: settings, versions, rows. Killed at any moment, it goes on.
 
-    with Run.open(Path("out"), "memory probing", {"memory": "whole", "seed": 0}) as run:
+    with RunFolder.open(Path("out"), "memory probing", {"memory": "whole", "seed": 0}) as run:
         rows = run.table("rows", ("chat", "question"))
         rows.add({"chat": "Chat_1", "question": "Q3", "answer": "in March"})
         rows.finish(order=[("Chat_1", "Q3"), ...])
@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Key",
     "Row",
-    "Run",
+    "RunFolder",
     "Table",
     "refuse_difference",
     "refuse_other_folder",
@@ -83,12 +83,15 @@ def versions() -> dict[str, str]:
     return found
 
 
-class Run:
-    """A folder with its settings. Use it in a `with` block: the files are closed at its end."""
+class RunFolder:
+    """A folder with its settings. Use it in a `with` block: the files are closed at its end.
+
+    Without a folder everything stays in memory.
+    """
 
     def __init__(
         self,
-        folder: Path,
+        folder: Path | None,
         kind: str,
         settings: Mapping[str, Any],
         versions: Sequence[Mapping[str, str]] = (),
@@ -101,10 +104,12 @@ class Run:
 
     @classmethod
     def open(
-        cls, folder: Path, kind: str, settings: Mapping[str, Any], *, fresh: bool = False
-    ) -> Run:
+        cls, folder: Path | None, kind: str, settings: Mapping[str, Any], *, fresh: bool = False
+    ) -> RunFolder:
         """A new run, or one that goes on; `fresh` removes what an earlier run left here."""
         wanted = orjson.loads(orjson.dumps(dict(settings)))  # as it reads when it comes back
+        if folder is None:
+            return cls(None, kind, wanted, [versions()])
         refuse_other_folder(folder)
         try:
             private_folder(folder)
@@ -124,37 +129,48 @@ class Run:
         return cls(folder, kind, wanted, used)
 
     @classmethod
-    def load(cls, folder: Path, kind: str) -> Run:
-        """A run that is there, to be read or added to."""
+    def load(cls, folder: Path, kind: str | None) -> RunFolder:
+        """A run that is there, to be read or added to; of any kind where none is named."""
         place = folder / _FILE
         if not place.is_file():
             raise RealtalkError("no run here", where=str(folder), fix=f"it has no {_FILE}")
         known = _read(place)
-        if known["kind"] != kind:
+        if kind is not None and known["kind"] != kind:
             raise RealtalkError(f"a run of {known['kind']}, not of {kind}", where=str(folder))
-        return cls(folder, kind, known["settings"], known["versions"])
+        return cls(folder, known["kind"], known["settings"], known["versions"])
 
     def table(self, name: str, key: Sequence[str]) -> Table:
         """The rows of one name, opened for writing, with those that are there."""
         if name not in _TABLES:
             raise ValueError(f"'{name}' is not among the tables that --fresh removes")
-        made = Table(self.folder / f"{name}.jsonl", tuple(key))
+        path = None if self.folder is None else self.folder / f"{name}.jsonl"
+        made = Table(path, tuple(key))
         self._tables.append(made)
         return made
 
-    def rows(self, name: str, key: Sequence[str]) -> list[Row]:
-        """The rows of one name, only to be read: as they came, or of a shared run its table."""
+    def rows(
+        self, name: str, key: Sequence[str], earlier: Callable[[Row], Row] | None = None
+    ) -> list[Row]:
+        """The rows of one name, only to be read: as they came, or of a shared run its table.
+
+        `earlier` brings rows of an earlier version up to date.
+        """
+        if self.folder is None:
+            return []
         path = self.folder / f"{name}.jsonl"
         if path.is_file():
-            return list(_latest(_lines(path)[0], tuple(key)).values())
+            lines = _lines(path)[0]
+            rows = lines if earlier is None else map(earlier, lines)
+            return list(_latest(rows, tuple(key)).values())
         table = path.with_suffix(".parquet")
-        return _table_rows(table) if table.is_file() else []
+        rows = _table_rows(table) if table.is_file() else []
+        return rows if earlier is None else list(map(earlier, rows))
 
     def close(self) -> None:
         for table in self._tables:
             table.close()
 
-    def __enter__(self) -> Run:
+    def __enter__(self) -> RunFolder:
         return self
 
     def __exit__(
@@ -167,21 +183,28 @@ class Run:
 
 
 class Table:
-    """Rows of one kind: added one by one, each on disk before the next."""
+    """Rows of one kind: added one by one, each on disk before the next; or kept in memory."""
 
-    def __init__(self, path: Path, key: tuple[str, ...]) -> None:
+    def __init__(self, path: Path | None, key: tuple[str, ...]) -> None:
         self.path = path
         self.key = key
-        self._stream = _opened(path)
+        self._rows: dict[Key, Row] = {}
+        self._stream: IO[bytes] | None = None
+        self._synced = time.monotonic()
+        if path is not None:
+            self._open(path)
+
+    def _open(self, path: Path) -> None:
+        stream = _opened(path)
         try:
             found, whole = _lines(path)
         except RealtalkError:
-            self._stream.close()
+            stream.close()
             raise
-        self._stream.truncate(whole)
-        self._stream.seek(0, os.SEEK_END)
-        self._rows = _latest(found, key)
-        self._synced = time.monotonic()
+        stream.truncate(whole)
+        stream.seek(0, os.SEEK_END)
+        self._stream = stream
+        self._rows = _latest(found, self.key)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -197,8 +220,9 @@ class Table:
     def add(self, row: Mapping[str, Any]) -> None:
         """One row, given to the system at once and to the disk soon."""
         line = orjson.dumps(dict(row))
-        self._stream.write(line + b"\n")
-        self._stream.flush()
+        if self._stream is not None:
+            self._stream.write(line + b"\n")
+            self._stream.flush()
         kept = orjson.loads(line)
         self._rows[tuple(kept[name] for name in self.key)] = kept
         if time.monotonic() - self._synced > _SYNC_EVERY:
@@ -206,23 +230,28 @@ class Table:
 
     def sync(self) -> None:
         """Makes sure that every row so far survives a power cut."""
-        os.fsync(self._stream.fileno())
+        if self._stream is not None:
+            os.fsync(self._stream.fileno())
         self._synced = time.monotonic()
 
+    def in_order(self, order: Sequence[Key]) -> list[Row]:
+        """The rows in the order given; those not named come last."""
+        named = [key for key in order if key in self._rows]
+        rest = sorted(set(self._rows) - set(named), key=str)
+        return [self._rows[key] for key in (*named, *rest)]
+
     def finish(self, order: Sequence[Key], schema: pl.Schema | None = None) -> pl.DataFrame:
-        """The rows in the order given, also written as Parquet. Rows not named come last."""
+        """The rows in the order given, also written as Parquet."""
         import polars as pl
 
         self.sync()
-        named = [key for key in order if key in self._rows]
-        rest = sorted(set(self._rows) - set(named), key=str)
-        rows = [self._rows[key] for key in (*named, *rest)]
-        frame = pl.DataFrame(rows, schema=schema, infer_schema_length=None)
-        write_parquet(self.path.with_suffix(".parquet"), frame)
+        frame = pl.DataFrame(self.in_order(order), schema=schema, infer_schema_length=None)
+        if self.path is not None:
+            write_parquet(self.path.with_suffix(".parquet"), frame)
         return frame
 
     def close(self) -> None:
-        if not self._stream.closed:
+        if self._stream is not None and not self._stream.closed:
             self.sync()
             self._stream.close()
 

@@ -20,7 +20,7 @@ import orjson
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
-from realtalk.evals.folder import Run
+from realtalk.evals.folder import RunFolder
 from realtalk.memory.budgets import label, parse_budgets
 from realtalk.memory.rows import (
     KEY,
@@ -130,7 +130,7 @@ def score_answers(
     }
     if not fresh:
         refuse_earlier_formulas(folder)
-    with Run.open(folder, KIND, settings, fresh=fresh) as run:
+    with RunFolder.open(folder, KIND, settings, fresh=fresh) as run:
         table = run.table("rows", KEY)
         for budget, chat, question in asked:
             key = row_key(chat, question, budget)

@@ -19,7 +19,7 @@ import orjson
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
-from realtalk.evals.folder import Run, Table, versions
+from realtalk.evals.folder import RunFolder, Table, versions
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import write_json
 from realtalk.memory.asking import Plan, is_done, probe
@@ -135,7 +135,7 @@ def run_probe(
         refuse_own_judge(plan.reader.settings.get("model"), judge.asked.model)
     if not fresh:
         refuse_earlier_formulas(folder)
-    with Run.open(folder, KIND, settings, fresh=fresh) as run:
+    with RunFolder.open(folder, KIND, settings, fresh=fresh) as run:
         if judge is not None:  # before anything is spent on answers
             judge.refuse_other_server(run.rows("judgements", JUDGED_KEY), str(folder))
         rows = run.table("rows", KEY)
@@ -179,7 +179,7 @@ def run_probe(
 
 def load_probe(folder: Path) -> Probed:
     """A run's rows in their order; those of one that was stopped, as far as it got."""
-    run = Run.load(folder, KIND)
+    run = RunFolder.load(folder, KIND)
     _refuse_other_shape(run)
     found = {
         name: _ordered(run, name, key)
@@ -207,8 +207,9 @@ def load_probe(folder: Path) -> Probed:
     return Probed(folder, run.settings, **found)
 
 
-def _refuse_other_shape(run: Run) -> None:
+def _refuse_other_shape(run: RunFolder) -> None:
     """Settings that somebody wrote or cut by hand are refused before anything is read of them."""
+    assert run.folder is not None  # it was loaded from one
     for name in ("corpus", "memory", "reader"):
         told = run.settings.get(name)
         if not isinstance(told, dict) or "name" not in told:
@@ -219,13 +220,14 @@ def _refuse_other_shape(run: Run) -> None:
             )
 
 
-def _ordered(run: Run, name: str, key: Sequence[str]) -> list[Row]:
+def _ordered(run: RunFolder, name: str, key: Sequence[str]) -> list[Row]:
     """The latest rows, in the order of the table where it is written.
 
     The table alone would not do: a run that went on and was stopped has later rows.
     """
     import polars as pl
 
+    assert run.folder is not None  # it was loaded from one
     try:
         rows = run.rows(name, key)
     except (KeyError, TypeError) as error:
@@ -255,7 +257,7 @@ def judge_run(folder: Path, judge: Judge, progress: Progress = silent) -> Probed
         raise RealtalkError(
             "the run has no answers to judge", where=str(folder), fix="run it with a reader"
         )
-    with Run.load(folder, KIND) as run:
+    with RunFolder.load(folder, KIND) as run:
         table = run.table("judgements", JUDGED_KEY)
 
         judge.refuse_other_server(table.rows, str(folder))
@@ -280,7 +282,7 @@ def rescore_run(folder: Path) -> tuple[Probed, int]:
     The settings are written last: killed before, it is done again with the same result.
     """
     known = load_probe(folder)
-    with Run.load(folder, KIND) as run:
+    with RunFolder.load(folder, KIND) as run:
         table = run.table("rows", KEY)
         changed = 0
         for row in known.rows:
@@ -317,7 +319,7 @@ def refuse_earlier_formulas(folder: Path) -> None:
     if not (folder / "run.json").is_file():
         return
     try:
-        settings = Run.load(folder, KIND).settings
+        settings = RunFolder.load(folder, KIND).settings
     except RealtalkError:
         return  # opening it says what it is
     if settings.get("scoring") != SCORING_VERSION:

@@ -30,7 +30,7 @@ from realtalk.corpora.reading import Reading
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
-from realtalk.evals.folder import Run, Table, versions
+from realtalk.evals.folder import RunFolder, Table, versions
 from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.judging import Judge
@@ -163,10 +163,12 @@ def reproduce(
         "labels": {"name": labeller.name, "version": labeller.version},
     }
     if fresh and (folder / "run.json").is_file():
-        Run.load(folder, KIND)  # refuses a folder of something else before anything is removed
+        RunFolder.load(
+            folder, KIND
+        )  # refuses a folder of something else before anything is removed
         for kept in (_LABELS, _PROBE):
             shutil.rmtree(folder / kept, ignore_errors=True)
-    with Run.open(folder, KIND, settings, fresh=fresh) as run:
+    with RunFolder.open(folder, KIND, settings, fresh=fresh) as run:
         clock = _Clock(run.table("stages", ("stage",)))
         readings: dict[str, speakers.Readings] = {}
         if _LABELLED & set(plan.wanted):

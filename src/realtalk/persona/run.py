@@ -20,7 +20,7 @@ from typing import Any
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
-from realtalk.evals.folder import Run, Table
+from realtalk.evals.folder import RunFolder, Table
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.rows import (
     KEY,
@@ -103,7 +103,7 @@ def run_persona(
         "limit": limit,
     }
     total = sum(len(task.turns) for task in cut)
-    with Run.open(folder, KIND, settings, fresh=fresh) as run:
+    with RunFolder.open(folder, KIND, settings, fresh=fresh) as run:
         said = run.table("simulated", SIMULATED_KEY)
         rows = run.table("rows", KEY)
         speakers = run.table("speakers", SPEAKER_KEY)
@@ -196,7 +196,7 @@ def _score(
 
 def load_persona(folder: Path) -> SimulatedRun:
     """A run's rows, of one that was stopped as far as it got."""
-    run = Run.load(folder, KIND)
+    run = RunFolder.load(folder, KIND)
     speakers = run.rows("speakers", SPEAKER_KEY)
     scored = {each["speaker"] for each in speakers}
     rows = [row for row in run.rows("rows", KEY) if row["speaker"] in scored]

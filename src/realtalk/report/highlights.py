@@ -21,11 +21,11 @@ from realtalk.report.threads import HEADLINE
 from realtalk.report.values import KeyFigure
 
 if TYPE_CHECKING:
+    from realtalk.evals.summaries import Summary
     from realtalk.persona.summaries import Simulation
     from realtalk.report.charts import Point
     from realtalk.report.loading import Loaded, ProbeRun
     from realtalk.report.speakers import SideBySide
-    from realtalk.threads.summaries import Summary
 
 __all__ = ["highlights"]
 
@@ -185,7 +185,7 @@ def _threads(groups: Mapping[tuple[str, str, str], Mapping[str, Summary]]) -> Ke
         found = [
             (estimate.value * kind.better, estimate, each.name, setting)
             for each in group.values()
-            for setting, scores in each.settings.items()
+            for setting, scores in each.variants.items()
             if (estimate := scores.overall[kind.name]).value is not None
             and estimate.low is not None
         ]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from realtalk.persona.run import SimulatedRun
     from realtalk.persona.summaries import Simulation
     from realtalk.stats.values import CorpusStats
-    from realtalk.threads.run import PredictedRun
+    from realtalk.threads.benchmark import PredictedRun
 
 __all__ = [
     "CorpusRun",
@@ -160,8 +160,8 @@ def load(folders: Sequence[Path], progress: Progress = silent, told: Told | None
     from realtalk.memory.run import load_probe
     from realtalk.persona.run import KIND as PERSONA
     from realtalk.persona.run import load_persona
-    from realtalk.threads.run import KIND as THREADS
-    from realtalk.threads.run import load_threads
+    from realtalk.threads.benchmark import KIND as THREADS
+    from realtalk.threads.benchmark import load_threads
 
     told = told or Told()
     finds = find(folders, (PROBE, PERSONA, THREADS))

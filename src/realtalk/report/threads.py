@@ -15,8 +15,8 @@ from realtalk.report.grids import table
 from realtalk.report.values import ChartView, Section
 
 if TYPE_CHECKING:
+    from realtalk.evals.summaries import Summary
     from realtalk.report.loading import ThreadsRun
-    from realtalk.threads.summaries import Summary
 
 __all__ = ["HEADLINE", "by_task", "thread_sections"]
 
@@ -66,26 +66,25 @@ def thread_sections(groups: Mapping[tuple[str, str, str], Mapping[str, Summary]]
 def _task(task: str, corpus: str, sha: str, group: Mapping[str, Summary]) -> Section:
     from realtalk.threads.pictures import draw_radar
     from realtalk.threads.tables import domain_table, paper_table
+    from realtalk.threads.values import known_task
 
     runs = list(group.values())
-    setting = next(iter(runs[0].settings))
-    replies = max(scores.rows for each in runs for scores in each.settings.values())
+    setting = next(iter(runs[0].variants))
+    replies = max(scores.rows for each in runs for scores in each.variants.values())
     tables = [
         table(
             "Predictors and settings",
-            *paper_table(runs, runs[0].task, published=False),
+            *paper_table(runs, known_task(task), published=False),
             note=_INTERVALS,
         ),
         *(
             table(f"{each.name}: domains, {setting}", *domain_table(each, setting))
             for each in runs
-            if setting in each.settings
+            if setting in each.variants
         ),
     ]
     charts = [_intervals(corpus, task, runs)]
-    domains = {
-        name for each in runs for scores in each.settings.values() for name in scores.domains
-    }
+    domains = {name for each in runs for scores in each.variants.values() for name in scores.slices}
     radar = draw_radar(runs, setting).get(HEADLINE[task])
     if radar is not None and len(domains) >= _FEWEST_DOMAINS:
         charts.append(view(radar))
@@ -97,14 +96,15 @@ def _task(task: str, corpus: str, sha: str, group: Mapping[str, Summary]) -> Sec
 
 
 def _intervals(corpus: str, task: str, runs: Sequence[Summary]) -> ChartView:
-    from realtalk.threads.rows import SCORES, scores_of
+    from realtalk.threads.rows import scores_of
+    from realtalk.threads.values import known_task
 
     panels = []
-    for kind in (SCORES[name] for name in scores_of(runs[0].task)):
+    for kind in scores_of(known_task(task)):
         points = [
             Point(f"{each.name}, {setting}", found.value, found.low, found.high, found.n)
             for each in runs
-            for setting, scores in each.settings.items()
+            for setting, scores in each.variants.items()
             if (found := scores.overall[kind.name]).value is not None
         ]
         better = "less is better" if kind.better < 0 else "more is better"

@@ -13,9 +13,9 @@ from realtalk.report.grids import table
 from realtalk.report.values import Cell, Section
 
 if TYPE_CHECKING:
+    from realtalk.evals.summaries import Summary
     from realtalk.persona.summaries import Simulation
     from realtalk.report.loading import LabelsRun, Loaded, ProbeRun
-    from realtalk.threads.summaries import Summary
 
 __all__ = ["unscored_section"]
 
@@ -94,11 +94,12 @@ def _persona(each: Simulation) -> Iterator[tuple[Cell, ...]]:
 
 
 def _threads(each: Summary) -> Iterator[tuple[Cell, ...]]:
-    for setting, scores in each.settings.items():
+    for setting, scores in each.variants.items():
+        run = f"{each.name}, {each.about['task']}, {setting}"
         for what, reasons in (
             ("predictions", scores.unscored),
             ("truths", scores.untold),
             ("single scores", scores.left_out),
         ):
             for reason, count in reasons.items():
-                yield (f"{each.name}, {each.task}, {setting}", what, count, scores.rows, reason)
+                yield (run, what, count, scores.rows, reason)

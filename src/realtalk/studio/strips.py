@@ -90,14 +90,14 @@ class Strips:
 
     def _label(self, chat: Chat, folder: Path) -> None:
         from realtalk.ei.embedded import EmbeddedLabeller
-        from realtalk.evals.folder import Run
+        from realtalk.evals.folder import RunFolder
 
         _yield_to_readers()
         inputs = turn_inputs(Corpus("", "", (chat,)))
         labeller = EmbeddedLabeller(threads=1)  # the other cores are for the reader
         settings = {"measure": labeller.name, "version": labeller.version}
         place = folder / f"{_fingerprint(chat)}-{labeller.version}-{_LAYOUT}"
-        with Run.open(place, "studio labels", settings) as run:
+        with RunFolder.open(place, "studio labels", settings) as run:
             rows = run.table("labels", _KEY)
             for row in rows.rows:
                 self._take(row["ids"], row)

@@ -16,13 +16,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.numbers import signed_exp, signed_log
 from realtalk.metrics.similarity import cosines
 from realtalk.registry import suggest
 from realtalk.threads.outcomes import Outcome, Outcomes
-from realtalk.threads.predictors import Prediction, Settings, Value, person_shown
-from realtalk.threads.values import TASKS, Sample, Task
+from realtalk.threads.predictors import Settings, Value, person_shown
+from realtalk.threads.values import TASKS, Case, Task
 from realtalk.threads.vectors import Vectors
 
 __all__ = ["Majority", "Mean", "Nearest", "Parent"]
@@ -47,12 +48,12 @@ class Majority:
     def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
         return False
 
-    def fit(self, samples: Sequence[Sample], progress: Progress = silent) -> None:  # noqa: ARG002
-        self._known = Outcomes(samples)
+    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:  # noqa: ARG002
+        self._known = Outcomes(learning)
 
-    def predict(self, samples: Sequence[Sample], progress: Progress = silent) -> list[Prediction]:  # noqa: ARG002
+    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:  # noqa: ARG002
         known = _fitted(self._known)
-        return [Prediction(sample.key, _overall(known, sample.task)) for sample in samples]
+        return [Answer(_overall(known, sample.task)) for sample in shown]
 
 
 class Parent:
@@ -69,24 +70,24 @@ class Parent:
     def needs_scores(self, task: Task) -> bool:
         return task != "next_text"
 
-    def fit(self, samples: Sequence[Sample], progress: Progress = silent) -> None:
+    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
         """Nothing is learned."""
 
-    def predict(self, samples: Sequence[Sample], progress: Progress = silent) -> list[Prediction]:  # noqa: ARG002
-        return [_of_parent(sample) for sample in samples]
+    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:  # noqa: ARG002
+        return [_of_parent(sample) for sample in shown]
 
 
-def _of_parent(sample: Sample) -> Prediction:
+def _of_parent(sample: Case) -> Answer[Value]:
     if not sample.conversation:
-        return Prediction(sample.key, None, "the parent is not shown")
+        return Answer(None, "the parent is not shown")
     parent = sample.conversation[-1]
     if sample.task == "next_text":
         words = parent.text.strip() or parent.title.strip()
-        return Prediction(sample.key, words or None, "" if words else "the parent has no words")
+        return Answer(words or None, "" if words else "the parent has no words")
     if parent.score is None:
-        return Prediction(sample.key, None, "the parent's score is hidden or unknown")
+        return Answer(None, "the parent's score is hidden or unknown")
     value: Value = parent.score > 0 if sample.task == "sentiment" else float(parent.score)
-    return Prediction(sample.key, value)
+    return Answer(value)
 
 
 class Mean:
@@ -112,15 +113,15 @@ class Mean:
     def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
         return False
 
-    def fit(self, samples: Sequence[Sample], progress: Progress = silent) -> None:  # noqa: ARG002
-        self._known = Outcomes(samples)
+    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:  # noqa: ARG002
+        self._known = Outcomes(learning)
         self._known.need_scores()
 
-    def predict(self, samples: Sequence[Sample], progress: Progress = silent) -> list[Prediction]:  # noqa: ARG002
+    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:  # noqa: ARG002
         known = _fitted(self._known)
-        return [Prediction(sample.key, self._value(known, sample)) for sample in samples]
+        return [Answer(self._value(known, sample)) for sample in shown]
 
-    def _value(self, known: Outcomes, sample: Sample) -> Value:
+    def _value(self, known: Outcomes, sample: Case) -> Value:
         earlier = known.before(person_shown(sample), sample.target.time)
         scores = np.array([each.score for each in earlier]) if earlier else known.scores
         if sample.task == "sentiment":
@@ -152,19 +153,19 @@ class Nearest:
     def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
         return False
 
-    def fit(self, samples: Sequence[Sample], progress: Progress = silent) -> None:  # noqa: ARG002
-        self._known = Outcomes(samples)
+    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:  # noqa: ARG002
+        self._known = Outcomes(learning)
 
-    def predict(self, samples: Sequence[Sample], progress: Progress = silent) -> list[Prediction]:
+    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:
         known = _fitted(self._known)
-        words = [self._texts(known, sample) for sample in samples]
+        words = [self._texts(known, sample) for sample in shown]
         self._vectors.add((text for asked, found in words for text in (asked, *found)), progress)
         return [
             self._copied(known, sample, asked, found)
-            for sample, (asked, found) in zip(samples, words, strict=True)
+            for sample, (asked, found) in zip(shown, words, strict=True)
         ]
 
-    def _texts(self, known: Outcomes, sample: Sample) -> tuple[str, list[str]]:
+    def _texts(self, known: Outcomes, sample: Case) -> tuple[str, list[str]]:
         """What to be near to, and what is to choose from."""
         if sample.task == "next_text":
             asked = sample.conversation[-1].text if sample.conversation else ""
@@ -172,12 +173,12 @@ class Nearest:
         return sample.text or "", [each.text for each in _earlier(known, sample)]
 
     def _copied(
-        self, known: Outcomes, sample: Sample, asked: str, found: Sequence[str]
-    ) -> Prediction:
+        self, known: Outcomes, sample: Case, asked: str, found: Sequence[str]
+    ) -> Answer[Value]:
         if not found:
             if sample.task == "next_text":
-                return Prediction(sample.key, None, "no history is shown")
-            return Prediction(sample.key, _overall(known, sample.task))
+                return Answer(None, "no history is shown")
+            return Answer(_overall(known, sample.task))
         place = len(found) - 1
         if asked.strip():
             near = cosines(self._vectors.of(found), self._vectors.of([asked])[0])
@@ -185,12 +186,12 @@ class Nearest:
             place = len(found) - 1 - int(np.argmax(near[::-1]))
         if sample.task == "next_text":
             words = found[place].strip()
-            return Prediction(sample.key, words or None, "" if words else "nothing to copy")
+            return Answer(words or None, "" if words else "nothing to copy")
         score = _earlier(known, sample)[place].score
-        return Prediction(sample.key, score > 0 if sample.task == "sentiment" else score)
+        return Answer(score > 0 if sample.task == "sentiment" else score)
 
 
-def _earlier(known: Outcomes, sample: Sample) -> Sequence[Outcome]:
+def _earlier(known: Outcomes, sample: Case) -> Sequence[Outcome]:
     return known.before(person_shown(sample), sample.target.time)
 
 
@@ -205,5 +206,5 @@ def _overall(known: Outcomes, task: Task) -> Value:
 
 def _fitted(known: Outcomes | None) -> Outcomes:
     if known is None:
-        raise ValueError("fit comes first")
+        raise ValueError("prepare comes first")
     return known

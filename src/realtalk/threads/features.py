@@ -19,7 +19,7 @@ import numpy as np
 from realtalk.metrics.statistics import Array
 from realtalk.threads.outcomes import Outcomes
 from realtalk.threads.predictors import person_shown
-from realtalk.threads.values import Sample, Shown
+from realtalk.threads.values import Case, Shown
 
 __all__ = ["COUNTS", "counts", "texts"]
 
@@ -38,7 +38,7 @@ _WORDS = 64  # of a text that are encoded: nine replies in ten have fewer
 _PRIOR = 5.0  # as many replies as everybody's mean counts beside a person's own
 
 
-def texts(sample: Sample) -> tuple[str, str, str]:
+def texts(sample: Case) -> tuple[str, str, str]:
     """The reply, what it answers and what the post is about; "" for what is not shown."""
     path = sample.conversation
     parent = path[-1].text or path[-1].title if path else ""
@@ -50,7 +50,7 @@ def _cut(text: str) -> str:
     return " ".join(text.split()[:_WORDS])
 
 
-def counts(sample: Sample, known: Outcomes) -> Array:
+def counts(sample: Case, known: Outcomes) -> Array:
     """The counts in the order of COUNTS."""
     found = [*_of_text(sample.text), *_of_conversation(sample), *_of_moment(sample)]
     hint = {"positive": 1.0, "negative": -1.0}.get(sample.hint, 0.0)  # what a leak gives away
@@ -73,7 +73,7 @@ def _of_text(given: str | None) -> list[float]:
     ]
 
 
-def _of_conversation(sample: Sample) -> list[float]:
+def _of_conversation(sample: Case) -> list[float]:
     path, who = sample.conversation, sample.target.user
     if not path:
         return [0.0] * 12
@@ -95,14 +95,14 @@ def _of_conversation(sample: Sample) -> list[float]:
     ]
 
 
-def _minutes(earlier: Shown, sample: Sample) -> float:
+def _minutes(earlier: Shown, sample: Case) -> float:
     if earlier.time is None:
         return 0.0
     apart = (sample.target.time - earlier.time).total_seconds() / 60
     return math.log1p(max(0.0, apart))
 
 
-def _of_moment(sample: Sample) -> list[float]:
+def _of_moment(sample: Case) -> list[float]:
     time = sample.target.time
     turn = 2 * math.pi * (time.hour + time.minute / 60) / 24
     return [math.sin(turn), math.cos(turn), float(time.weekday() >= 5)]
@@ -113,7 +113,7 @@ def _log(score: float) -> float:
     return math.copysign(math.log1p(abs(score)), score)
 
 
-def _of_person(sample: Sample, known: Outcomes) -> list[float]:
+def _of_person(sample: Case, known: Outcomes) -> list[float]:
     shown: Sequence[Shown] = sample.history
     words = sum(len(each.text.split()) for each in shown) / len(shown) if shown else 0.0
     earlier = known.before(person_shown(sample), sample.target.time)

@@ -21,7 +21,7 @@ import numpy as np
 
 from realtalk.errors import RealtalkError
 from realtalk.metrics.numbers import signed_log
-from realtalk.threads.values import Sample
+from realtalk.threads.values import Case
 
 __all__ = ["Outcome", "Outcomes"]
 
@@ -38,7 +38,7 @@ class Outcome:
 class Outcomes:
     """By person and time. Replies without a score are not in it."""
 
-    def __init__(self, samples: Iterable[Sample]) -> None:
+    def __init__(self, samples: Iterable[Case]) -> None:
         found: dict[str, list[Outcome]] = {}
         texts: Counter[str] = Counter()
         for sample in samples:

@@ -14,10 +14,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from realtalk.evals.summaries import Summary
 from realtalk.metrics.statistics import Estimate
 from realtalk.stats.figures import styled
 from realtalk.threads.rows import HEADLINES, SCORES
-from realtalk.threads.summaries import Summary
+from realtalk.threads.values import known_task
 
 __all__ = ["draw_radar", "draw_settings"]
 
@@ -33,17 +34,19 @@ Lines = Mapping[str, Mapping[str, Mapping[str, Estimate]]]  # line â†’ domain â†
 
 def draw_radar(summaries: Sequence[Summary], setting: str) -> dict[str, Any]:
     """Runs of one task side by side in one setting."""
-    kept = [each for each in summaries if setting in each.settings]
+    kept = [each for each in summaries if setting in each.variants]
     if not kept:
         return {}
-    lines = {each.name: each.settings[setting].domains for each in kept}
-    return _charts(lines, HEADLINES[kept[0].task], f"{kept[0].task}, {setting}")
+    lines = {each.name: each.variants[setting].slices for each in kept}
+    task = known_task(kept[0].about["task"])
+    return _charts(lines, HEADLINES[task], f"{task}, {setting}")
 
 
 def draw_settings(summary: Summary) -> dict[str, Any]:
     """The settings of one run side by side."""
-    lines = {setting: scores.domains for setting, scores in summary.settings.items()}
-    return _charts(lines, HEADLINES[summary.task], f"{summary.task}, {summary.name}")
+    lines = {setting: scores.slices for setting, scores in summary.variants.items()}
+    task = known_task(summary.about["task"])
+    return _charts(lines, HEADLINES[task], f"{task}, {summary.name}")
 
 
 def _charts(lines: Lines, names: Sequence[str], what: str) -> dict[str, Any]:

@@ -1,46 +1,38 @@
-"""Who predicts, from what: the protocol of every predictor, and what came out.
+"""Who predicts, from what: the protocol of every predictor.
 
-    predictor.fit(samples.of("p-conv", "train"))               # with the truth
-    predictor.predict([blinded(sample), …])   → [Prediction("post-000001/D1:3", True), …]
+    predictor.prepare(samples.of("p-conv", "train"))      # with the truth
+    predictor.solve([blinded(case), …])                   → [Answer(True), …]
 
-A predictor is fitted once a setting, on the train part as that setting shows it. What it then
-predicts comes blinded: the outcome, the reply's own words (but for `Sample.text`, where the task
+A predictor is prepared once per setting, on the train part as that setting shows it. What it then
+predicts comes blinded: the outcome, the reply's own words (but for `Case.text`, where the task
 gives them) and the parent's score are taken out, so no predictor can use them by mistake.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol, TypeAlias
 
+from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.threads.histories import History
-from realtalk.threads.values import Sample, Task
+from realtalk.threads.values import Case, Task
 
-__all__ = ["Prediction", "Predictor", "Settings", "Value", "blinded", "person_shown"]
+__all__ = ["Predictor", "Settings", "Value", "blinded", "person_shown"]
 
 Settings: TypeAlias = dict[str, str | int | float | bool]
 Value: TypeAlias = bool | float | str  # sentiment, impact, next_text
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """What was predicted of a reply; None with a reason where nothing could be."""
-
-    key: str
-    value: Value | None
-    unscored: str = ""
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-
 class Predictor(Protocol):
-    """A way to predict. `tasks` are those it can do; `needs_scores` says whether shown scores."""
+    """A solver of thread tasks. `tasks` are those it can do."""
 
     name: str
-    version: str
     tasks: tuple[Task, ...]
+
+    @property
+    def version(self) -> str: ...
 
     @property
     def settings(self) -> Settings: ...
@@ -48,20 +40,20 @@ class Predictor(Protocol):
     def needs_scores(self, task: Task) -> bool:
         """Whether it works from scores shown beside the conversation."""
 
-    def fit(self, samples: Sequence[Sample], progress: Progress = silent) -> None:
-        """Learn from solved samples of one task and setting."""
+    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
+        """Learn from solved cases of one task and setting."""
 
-    def predict(self, samples: Sequence[Sample], progress: Progress = silent) -> list[Prediction]:
-        """One prediction a sample, in order; the samples are blinded."""
+    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:
+        """One answer per case, in order; the cases are blinded."""
 
 
-def blinded(sample: Sample) -> Sample:
+def blinded(sample: Case) -> Case:
     """The sample without the truth about its target."""
     target = replace(sample.target, text="", score=None, parent_score=None)
     return replace(sample, target=target)
 
 
-def person_shown(sample: Sample) -> str | None:
+def person_shown(sample: Case) -> str | None:
     """Whose history the sample shows: the writer's, another's, or nobody's.
 
     Without an entry of history the personal settings still name the writer, the others nobody.

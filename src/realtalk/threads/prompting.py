@@ -26,7 +26,7 @@ from types import MappingProxyType
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import load_texts
-from realtalk.threads.values import Example, Sample, Shown, Task
+from realtalk.threads.values import Case, Example, Shown, Task
 
 __all__ = ["PROMPT_VERSION", "Prompts", "load_prompts", "prompt"]
 
@@ -75,7 +75,7 @@ def _ours() -> Prompts:
     return load_prompts()
 
 
-def prompt(sample: Sample, budget: int | None = None, prompts: Prompts | None = None) -> str:
+def prompt(sample: Case, budget: int | None = None, prompts: Prompts | None = None) -> str:
     """The whole text; of at most `budget` tokens where one is given."""
     wording = prompts or _ours()
     page = _Page(sample, wording)
@@ -105,7 +105,7 @@ class _Entry:
 class _Page:
     """A sample's sections, put together whole or within a budget."""
 
-    def __init__(self, sample: Sample, wording: Prompts) -> None:
+    def __init__(self, sample: Case, wording: Prompts) -> None:
         self._sample = sample
         self._wording = wording
         self._text = (sample.text or "").strip()

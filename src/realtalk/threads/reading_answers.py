@@ -12,11 +12,12 @@ thinks aloud between <think> marks is not its answer.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from realtalk.evals.values import Answer
+from realtalk.threads.predictors import Value
 from realtalk.threads.values import Task
 
-__all__ = ["Answer", "read_answer"]
+__all__ = ["read_answer"]
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _LABEL = re.compile(r"\b(positive|negative)\b", re.IGNORECASE)
@@ -30,15 +31,7 @@ _NUMBER = re.compile(
 _QUOTES = (('"', '"'), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"))
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """True or False for sentiment, a number for impact, a text for next_text; or a reason."""
-
-    value: bool | float | str | None
-    reason: str = ""
-
-
-def read_answer(task: Task, text: str) -> Answer:
+def read_answer(task: Task, text: str) -> Answer[Value]:
     """The answer's value, None with the reason where it cannot be read."""
     said = _THOUGHT.sub("", text).strip()
     if not said:
@@ -48,7 +41,7 @@ def read_answer(task: Task, text: str) -> Answer:
     return _number(said) if task == "impact" else _text(said)
 
 
-def _label(said: str) -> Answer:
+def _label(said: str) -> Answer[Value]:
     labels = {found.lower() for found in _LABEL.findall(said)}
     if not labels:
         return Answer(None, "neither positive nor negative")
@@ -59,7 +52,7 @@ def _label(said: str) -> Answer:
     return Answer("positive" in labels)
 
 
-def _number(said: str) -> Answer:
+def _number(said: str) -> Answer[Value]:
     found: dict[float, None] = {}
     for match in _NUMBER.finditer(said.translate(_MINUS)):
         digits = match[0].replace(",", "").rstrip("kK")
@@ -71,7 +64,7 @@ def _number(said: str) -> Answer:
     return Answer(next(iter(found)))
 
 
-def _text(said: str) -> Answer:
+def _text(said: str) -> Answer[Value]:
     for opening, closing in _QUOTES:
         inner = said[1:-1]
         if len(said) > 1 and said[0] == opening and said[-1] == closing and opening not in inner:

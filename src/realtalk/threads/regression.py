@@ -1,8 +1,8 @@
 """Ridge and logistic regression on the shipped encoder's vectors and on counts.
 
     predictor = Regression()
-    predictor.fit(samples.of("p-conv", "train"))
-    predictor.predict(blind)[0]    → Prediction("post-000001/D1:3", True)
+    predictor.prepare(samples.of("p-conv", "train"))
+    predictor.solve(blinded_cases)[0]    → Answer(True)
 
 `impact` is a ridge regression of the signed log of the score. `sentiment` is a logistic
 regression with balanced classes that says no above a threshold of its own. How strongly weights
@@ -20,14 +20,15 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.classification import CLASSIFICATION, confusion
 from realtalk.metrics.numbers import signed_exp, signed_log
 from realtalk.metrics.statistics import Array
 from realtalk.threads.features import counts, texts
 from realtalk.threads.outcomes import Outcomes
-from realtalk.threads.predictors import Prediction, Settings, Value
-from realtalk.threads.values import Sample, Task
+from realtalk.threads.predictors import Settings, Value
+from realtalk.threads.values import Case, Task
 from realtalk.threads.vectors import Vectors
 
 __all__ = ["Regression"]
@@ -78,9 +79,9 @@ class Regression:
     def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
         return False
 
-    def fit(self, samples: Sequence[Sample], progress: Progress = silent) -> None:
+    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
         solved = sorted(
-            (sample for sample in samples if sample.target.score is not None),
+            (sample for sample in learning if sample.target.score is not None),
             key=lambda sample: (sample.target.time, sample.key),
         )
         if len(solved) < _FEWEST:
@@ -103,25 +104,23 @@ class Regression:
             else _ridge(table, signed_log(truth))
         )
 
-    def predict(self, samples: Sequence[Sample], progress: Progress = silent) -> list[Prediction]:
+    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:
         if self._learned is None:
-            raise ValueError("fit comes first")
-        if not samples:
+            raise ValueError("prepare comes first")
+        if not shown:
             return []
         learned = self._learned
-        table = (self._table(samples, progress) - learned.centre) / learned.scale
+        table = (self._table(shown, progress) - learned.centre) / learned.scale
         values: list[Value]
-        if samples[0].task == "sentiment":
+        if shown[0].task == "sentiment":
             chances = learned.model.predict_proba(table)[:, 1]
             values = [bool(chance > learned.threshold) for chance in chances]
         else:
             told = np.clip(learned.model.predict(table).astype(np.float64), *learned.ends)
             values = [float(value) for value in signed_exp(told)]
-        return [
-            Prediction(sample.key, value) for sample, value in zip(samples, values, strict=True)
-        ]
+        return [Answer(value) for value in values]
 
-    def _table(self, samples: Sequence[Sample], progress: Progress) -> Rows:
+    def _table(self, samples: Sequence[Case], progress: Progress) -> Rows:
         """A line a sample."""
         assert self._known is not None
         parts: list[Rows] = []

@@ -1,71 +1,36 @@
 """What is kept of a prediction, and which scores there are.
 
-    SCORES["mcc"]     → ScoreKind("mcc", "MCC", "sentiment", better=1, published="mcc")
-    scores_of("impact")    → ("rmse", "mae", "rmse_log", "mae_log", "spearman")
-    row_schema()      → setting | key | user | domain | … | truth | predicted | … | unscored
+    SCORES["mcc"]          → Score("mcc", "MCC", better=1, published="mcc", …)
+    scores_of("impact")    → the Scores rmse, mae, rmse_log, mae_log, spearman
+    COLUMNS                → thread | domain | time | truth | predicted | truth_text | rouge_1 | …
 
-A row is one prediction of one reply in one setting. Scores of `next_text` are per row; those of
-the other tasks are figures over many rows, made from `truth` and `predicted`.
+A row is one prediction of one reply in one setting: its sample is the reply, its group the user,
+its variant the setting. Scores of `next_text` are per row; those of the other tasks are figures
+over many rows, made from `truth` and `predicted`. Wrong means, in the strict scores: the other
+class; for a number the 1st or the 99th percentile of the true scores, whichever is farther off;
+for a text 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from realtalk.evals.values import Parts, Row, Score, column
+from realtalk.metrics.classification import CLASSIFICATION, confusion
+from realtalk.metrics.numbers import REGRESSION, residuals
+from realtalk.metrics.statistics import Array
 from realtalk.threads.values import Task
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "HEADLINES",
-    "KEY",
-    "SCORES",
-    "TEXT_SCORES",
-    "Row",
-    "ScoreKind",
-    "row_schema",
-    "scores_of",
-]
+__all__ = ["HEADLINES", "SCORES", "TEXT_SCORES", "columns", "earlier_row", "scores_of"]
 
-Row: TypeAlias = dict[str, Any]
-
-KEY = ("setting", "key")
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreKind:
-    """One score. `published` is its column in the paper's table."""
-
-    name: str
-    title: str
-    task: Task
-    better: Literal[-1, 1]
-    published: str = ""
-
-
-_TABLE = (
-    ScoreKind("accuracy", "accuracy", "sentiment", 1, "accuracy"),
-    ScoreKind("balanced_accuracy", "balanced accuracy", "sentiment", 1),
-    ScoreKind("positive_f1", "positive F1", "sentiment", 1, "f1"),
-    ScoreKind("macro_f1", "macro F1", "sentiment", 1),
-    ScoreKind("mcc", "MCC", "sentiment", 1, "mcc"),
-    ScoreKind("rmse", "RMSE", "impact", -1, "rmse"),
-    ScoreKind("mae", "MAE", "impact", -1, "mae"),
-    ScoreKind("rmse_log", "RMSE (log)", "impact", -1),
-    ScoreKind("mae_log", "MAE (log)", "impact", -1),
-    ScoreKind("spearman", "Spearman", "impact", 1),
-    ScoreKind("rouge_1", "ROUGE-1", "next_text", 1, "rouge1"),
-    ScoreKind("rouge_l", "ROUGE-L", "next_text", 1, "rougeL"),
-    ScoreKind("meteor", "METEOR", "next_text", 1, "meteor"),
-    ScoreKind("bleu", "BLEU", "next_text", 1, "bleu"),
-    ScoreKind("cosine", "cosine", "next_text", 1, "sbert"),
-)
-SCORES: Mapping[str, ScoreKind] = MappingProxyType({kind.name: kind for kind in _TABLE})
-TEXT_SCORES = tuple(kind.name for kind in _TABLE if kind.task == "next_text")
+_ENDS = (0.01, 0.99)
 
 # What to look at first: no score that a constant does well on.
 HEADLINES: Mapping[Task, tuple[str, ...]] = MappingProxyType(
@@ -77,31 +42,153 @@ HEADLINES: Mapping[Task, tuple[str, ...]] = MappingProxyType(
 )
 
 
-def scores_of(task: Task) -> tuple[str, ...]:
-    """The names of a task's scores, in the order of tables."""
-    return tuple(kind.name for kind in _TABLE if kind.task == task)
+def _placed(rows: Sequence[Row], kept: Sequence[bool], lines: Array) -> Array:
+    """Lines at the places of the rows that have them, NaN elsewhere."""
+    placed = np.full((len(rows), lines.shape[1]), np.nan)
+    placed[np.asarray(kept, dtype=bool)] = lines
+    return placed
 
 
-def row_schema() -> pl.Schema:
-    """A prediction with what it is scored by; null is unscored, with its reason."""
+def _answered(row: Row) -> bool:
+    return row["unscored"] is None and row["untold"] is None
+
+
+def _classes(rows: Sequence[Row]) -> Array:
+    kept = [_answered(row) for row in rows]
+    pairs = [(row["truth"] > 0, row["predicted"] > 0) for row in rows if _answered(row)]
+    return _placed(rows, kept, confusion([real for real, _ in pairs], [said for _, said in pairs]))
+
+
+def _classes_strictly(rows: Sequence[Row]) -> Array:
+    told = [row for row in rows if row["untold"] is None]
+    real = [row["truth"] > 0 for row in told]
+    said = [
+        not positive if row["predicted"] is None else row["predicted"] > 0
+        for row, positive in zip(told, real, strict=True)
+    ]
+    return _placed(rows, [row["untold"] is None for row in rows], confusion(real, said))
+
+
+def _numbers(rows: Sequence[Row]) -> Array:
+    kept = [row for row in rows if _answered(row)]
+    lines = residuals([row["truth"] for row in kept], [row["predicted"] for row in kept])
+    return _placed(rows, [_answered(row) for row in rows], lines)
+
+
+def _numbers_strictly(rows: Sequence[Row]) -> Array:
+    told = [row for row in rows if row["untold"] is None]
+    truth = [float(row["truth"]) for row in told]
+    numbers = [row["predicted"] for row in told]
+    if None in numbers:
+        low, high = np.quantile(truth, _ENDS)
+        numbers = [
+            (low if value - low > high - value else high) if said is None else said
+            for said, value in zip(numbers, truth, strict=True)
+        ]
+    return _placed(rows, [row["untold"] is None for row in rows], residuals(truth, numbers))
+
+
+def _text_strictly(name: str) -> Parts:
+    """A text that is missing is 0, unless no text has the score at all (METEOR without WordNet)."""
+    plain = column(name)
+
+    def parts(rows: Sequence[Row]) -> Array:
+        lines = plain(rows)
+        said = [row for row in rows if row["unscored"] is None]
+        if not said or any(row[name] is not None for row in said):
+            missing = [row["unscored"] is not None and row["untold"] is None for row in rows]
+            lines[np.asarray(missing, dtype=bool), 0] = 0.0
+        return lines
+
+    return parts
+
+
+_TASKS: Mapping[Task, tuple[tuple[str, str, str], ...]] = {
+    "sentiment": (
+        ("accuracy", "accuracy", "accuracy"),
+        ("balanced_accuracy", "balanced accuracy", ""),
+        ("positive_f1", "positive F1", "f1"),
+        ("macro_f1", "macro F1", ""),
+        ("mcc", "MCC", "mcc"),
+    ),
+    "impact": (
+        ("rmse", "RMSE", "rmse"),
+        ("mae", "MAE", "mae"),
+        ("rmse_log", "RMSE (log)", ""),
+        ("mae_log", "MAE (log)", ""),
+        ("spearman", "Spearman", ""),
+    ),
+    "next_text": (
+        ("rouge_1", "ROUGE-1", "rouge1"),
+        ("rouge_l", "ROUGE-L", "rougeL"),
+        ("meteor", "METEOR", "meteor"),
+        ("bleu", "BLEU", "bleu"),
+        ("cosine", "cosine", "sbert"),
+    ),
+}
+_DIGITS = {"rmse": 1, "mae": 2}
+
+
+def _score(task: Task, name: str, title: str, published: str) -> Score:
+    if task == "sentiment":
+        return Score(
+            name,
+            title,
+            parts=_classes,
+            figure=CLASSIFICATION[name],
+            strict=_classes_strictly,
+            proportion=name == "accuracy",
+            published=published,
+        )
+    if task == "impact":
+        return Score(
+            name,
+            title,
+            better=1 if name == "spearman" else -1,
+            parts=_numbers,
+            figure=REGRESSION[name],
+            strict=_numbers_strictly,
+            digits=_DIGITS.get(name, 3),
+            published=published,
+        )
+    return Score(name, title, parts=column(name), strict=_text_strictly(name), published=published)
+
+
+_OF_TASK: Mapping[Task, tuple[Score, ...]] = {
+    task: tuple(_score(task, *described) for described in scores) for task, scores in _TASKS.items()
+}
+SCORES: Mapping[str, Score] = MappingProxyType(
+    {score.name: score for scores in _OF_TASK.values() for score in scores}
+)
+TEXT_SCORES = tuple(score.name for score in _OF_TASK["next_text"])
+
+
+def scores_of(task: Task) -> tuple[Score, ...]:
+    """A task's scores, in the order of tables."""
+    return _OF_TASK[task]
+
+
+def columns() -> dict[str, pl.DataType | type[pl.DataType]]:
+    """The columns of a prediction beyond those of every run."""
     import polars as pl
 
-    kinds: dict[str, pl.DataType | type[pl.DataType]] = {
-        "setting": pl.String,
-        "key": pl.String,
+    return {
         "thread": pl.String,
-        "user": pl.String,
         "domain": pl.String,
         "time": pl.String,
         "truth": pl.Float64,  # the score
         "predicted": pl.Float64,  # sentiment: 1 or 0; impact: a score
         "truth_text": pl.String,  # next_text only
-        "text": pl.String,
         **dict.fromkeys(TEXT_SCORES, pl.Float64),
-        "tokens_in": pl.Int64,
-        "tokens_out": pl.Int64,
-        "unscored": pl.String,  # why there is no prediction to score
-        "untold": pl.String,  # why there is no truth: such a row counts nowhere
-        "left_out": pl.List(pl.String),  # "meteor: no wordnet", for single scores
     }
-    return pl.Schema(kinds)
+
+
+def earlier_row(row: Row) -> Row:
+    """A row of version 0.1.0 under the names of today."""
+    if "sample" in row:
+        return row
+    renamed = {"key": "sample", "user": "group", "setting": "variant", "text": "answer"}
+    found = {renamed.get(name, name): value for name, value in row.items()}
+    if found["predicted"] is not None:
+        found["answer"] = str(found["predicted"])
+    return {"calls": 0, **found}

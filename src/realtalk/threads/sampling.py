@@ -2,7 +2,7 @@
 
     samples = make_samples(corpus, "sentiment", protocol=CLEAN, limit=1000, seed=0)
     samples.counts.test, samples.counts.weights   → 1000, {"positive": 0.53, "negative": 8.9}
-    samples.of("p-conv", "test")[0]               → Sample(target, "sentiment", "p-conv", …)
+    samples.of("p-conv", "test")[0]               → Case(target, "sentiment", "p-conv", …)
 
 Settings share their targets and differ in what stands beside them: the conversation or none, the
 user's history or a stranger's. Solved examples are the same in all four: recent replies of other
@@ -29,11 +29,11 @@ from realtalk.threads.protocols import CLEAN
 from realtalk.threads.released import cut_short, next_largest
 from realtalk.threads.targets import Chosen, choose, key
 from realtalk.threads.values import (
+    Case,
     Counts,
     Example,
     Part,
     Protocol,
-    Sample,
     Setting,
     Shown,
     Target,
@@ -112,9 +112,7 @@ class Samples:
             left_out=forest.left_out,
         )
 
-    def make(
-        self, place: int, setting: Setting, ready: Callable[[], None] = lambda: None
-    ) -> Sample:
+    def make(self, place: int, setting: Setting, ready: Callable[[], None] = lambda: None) -> Case:
         """The sample of the target at a place. `ready` is called when its history is chosen."""
         row, target = self._rows[place], self.targets[place]
         talk, own = setting.endswith("-conv"), setting.startswith("p-")
@@ -122,7 +120,7 @@ class Samples:
         hint = ""
         if "sign-shown" in rules.leaks and self.task == "impact" and target.score:
             hint = "positive" if target.score > 0 else "negative"
-        return Sample(
+        return Case(
             target,
             self.task,
             setting,
@@ -265,7 +263,7 @@ class Samples:
         return {row: at for at, row in enumerate(self._rows)}
 
 
-class SettingSamples(Sequence[Sample]):
+class SettingSamples(Sequence[Case]):
     """The samples of one setting, made one by one."""
 
     def __init__(
@@ -284,16 +282,16 @@ class SettingSamples(Sequence[Sample]):
         return len(self._places)
 
     @overload
-    def __getitem__(self, index: int) -> Sample: ...
+    def __getitem__(self, index: int) -> Case: ...
     @overload
     def __getitem__(self, index: slice) -> SettingSamples: ...
-    def __getitem__(self, index: int | slice) -> Sample | SettingSamples:
+    def __getitem__(self, index: int | slice) -> Case | SettingSamples:
         if isinstance(index, slice):
             places = self._places[index]
             return SettingSamples(self._samples, self.setting, places, self._progress)
         return self._samples.make(self._places[index], self.setting)
 
-    def __iter__(self) -> Iterator[Sample]:
+    def __iter__(self) -> Iterator[Case]:
         for start in range(0, len(self._places), _BLOCK):
             block = self._places[start : start + _BLOCK]
             ready = self._once(block)

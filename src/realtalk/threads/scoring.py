@@ -1,23 +1,24 @@
-"""Samples and what was predicted of them → rows, with the scores that a row has by itself.
+"""Replies and what was predicted of them → the columns of their rows.
 
-    Scorer("next_text").rows(samples, predictions)[0]["rouge_1"]    → 0.12
-    Scorer("sentiment").rows(samples, predictions)[0]["predicted"]  → 1.0
+    Scorer("next_text").rows(cases, answers)[0]["rouge_1"]    → 0.12
+    Scorer("sentiment").rows(cases, answers)[0]["predicted"]  → 1.0
 
 A prediction that is missing or malformed is unscored with its reason: it is left out of the
-plain scores and counts as wrong in the strict ones (summaries.py). A reply whose truth is not
-known (no score, no words) is no fault of the predictor and counts in neither.
+plain scores and counts as wrong in the strict ones (rows.py). A reply whose truth is not known
+(no score, no words) is no fault of the predictor and counts in neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from realtalk.evals.values import Answer, Row
 from realtalk.metrics.generation import Meteor, bleu
 from realtalk.metrics.overlap import overlap
 from realtalk.metrics.similarity import encoder_shipped
-from realtalk.threads.predictors import Prediction
-from realtalk.threads.rows import TEXT_SCORES, Row
-from realtalk.threads.values import Sample, Task
+from realtalk.threads.predictors import Value
+from realtalk.threads.rows import TEXT_SCORES
+from realtalk.threads.values import Target, Task
 from realtalk.threads.vectors import Vectors
 
 __all__ = ["SCORING_VERSION", "Scorer"]
@@ -26,7 +27,7 @@ SCORING_VERSION = "1"
 
 
 class Scorer:
-    """Scores rows of one task. Keeps vectors of the true texts, which every setting shares."""
+    """Scores predictions of one task. Keeps vectors of true texts, which all settings share."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -43,9 +44,12 @@ class Scorer:
             found["cosine"] = "none" if self._vectors is None else self._vectors.version
         return found
 
-    def rows(self, samples: Sequence[Sample], predictions: Sequence[Prediction]) -> list[Row]:
-        """A row a sample, in order."""
-        made = [_row(*pair) for pair in zip(samples, predictions, strict=True)]
+    def rows(self, targets: Sequence[Target], answers: Sequence[Answer[Value]]) -> list[Row]:
+        """The columns of each prediction, in order."""
+        made = [
+            _columns(self.task, target, answer)
+            for target, answer in zip(targets, answers, strict=True)
+        ]
         if self.task == "next_text":
             self._compare([row for row in made if row["unscored"] is None is row["untold"]])
         return made
@@ -53,7 +57,7 @@ class Scorer:
     def _compare(self, rows: Sequence[Row]) -> None:
         assert self._meteor is not None
         for row in rows:
-            said, real = row["text"], row["truth_text"]
+            said, real = row["answer"], row["truth_text"]
             if (shared := overlap(said, real)) is None:
                 row["left_out"] += [f"{name}: no word" for name in ("rouge_1", "rouge_l")]
             else:
@@ -65,44 +69,43 @@ class Scorer:
             for row in rows:
                 row["left_out"].append("cosine: no encoder")
             return
-        said, real = ([row[name] for row in rows] for name in ("text", "truth_text"))
+        said, real = ([row[name] for row in rows] for name in ("answer", "truth_text"))
         self._vectors.add([*said, *real])
         near = (self._vectors.of(said) * self._vectors.of(real)).sum(axis=1)
         for row, value in zip(rows, near, strict=True):
             row["cosine"] = float(value)
 
 
-def _row(sample: Sample, prediction: Prediction) -> Row:
-    if sample.key != prediction.key:
-        raise ValueError("predictions are not in the order of their samples")
-    target, value = sample.target, prediction.value
-    words = sample.task == "next_text"
+def _columns(task: Task, target: Target, answer: Answer[Value]) -> Row:
+    words = task == "next_text"
     row: Row = {
-        "setting": sample.setting,
-        "key": sample.key,
+        "answer": None,
+        "unscored": None,
+        "untold": None,
+        "left_out": [],
         "thread": target.thread,
-        "user": target.user,
         "domain": target.domain,
         "time": target.time.isoformat(),
         "truth": target.score,
         "predicted": None,
         "truth_text": target.text if words else None,
-        "text": None,
         **dict.fromkeys(TEXT_SCORES),
-        "tokens_in": prediction.tokens_in,
-        "tokens_out": prediction.tokens_out,
-        "unscored": None,
-        "untold": None,
-        "left_out": [],
     }
+    value = answer.value
     if value is None or (isinstance(value, str) and not value.strip()):
-        row["unscored"] = prediction.unscored or "nothing was predicted"
+        row["unscored"] = answer.unscored or "nothing was predicted"
     elif words:
-        row["text"] = str(value)
+        row["answer"] = str(value)
     else:
-        row["predicted"] = float(value)
+        row |= {"predicted": float(value), "answer": _written(value)}
     if words and not target.text.strip():
         row["untold"] = "the reply has no words"
     elif not words and target.score is None:
         row["untold"] = "the reply has no score"
     return row
+
+
+def _written(value: Value) -> str:
+    if isinstance(value, bool):
+        return "positive" if value else "negative"
+    return str(value)

@@ -1,12 +1,12 @@
 """The words of the thread tasks: what is asked about, what is shown, and by which rules.
 
     Target("post-000001/D1:3", "post-000001", "D1:3", "mara", "cats", time, "phew", 2.0, …)
-    Sample(target, "sentiment", "p-conv", "phew", conversation, history, examples)
+    Case(target, "sentiment", "p-conv", "phew", conversation, history, examples)
     samples = make_samples(corpus, "sentiment")            # realtalk.threads.sampling
-    samples.of("p-conv", "test")    → a sequence of Sample, each made when it is asked for
+    samples.of("p-conv", "test")    → a sequence of Case, each made when it is asked for
 
 A target is one reply that somebody wrote, with the truth about it. A sample is a target as one
-setting shows it; nothing of the target but `Sample.text` may reach a prompt. The targets of all
+setting shows it; nothing of the target but `Case.text` may reach a prompt. The targets of all
 settings are the same, in the same order, so that settings can be compared pair by pair.
 """
 
@@ -25,11 +25,11 @@ __all__ = [
     "PARTS",
     "SETTINGS",
     "TASKS",
+    "Case",
     "Counts",
     "Example",
     "Part",
     "Protocol",
-    "Sample",
     "Setting",
     "Shown",
     "Target",
@@ -124,7 +124,7 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class Case:
     """A target as one setting shows it."""
 
     target: Target

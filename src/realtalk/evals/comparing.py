@@ -1,0 +1,87 @@
+"""The same samples answered twice → what differs, by how much, and whether beyond chance.
+
+    compare(mean_rows, regression_rows, benchmark.scores, ("mean", "regression"))
+    → Compared(("mean", "regression"), {"mcc": Change(n=160, groups=18, first=0.1, second=0.3,
+               difference=Estimate(…), relative=Estimate(…), p=0.02, p_holm=0.06), …}, …)
+
+Only samples that both sides have count, and of them only those that a score applies to on both.
+Intervals draw whole groups, the test swaps the sides of whole groups, Holm's correction is over
+the scores of a family. `strict` takes what is unscored as wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from realtalk.errors import RealtalkError
+from realtalk.evals.estimating import paired_lines, shared_parts
+from realtalk.evals.values import Row, Score
+from realtalk.metrics.grouped import Change, grouped_changes
+from realtalk.metrics.statistics import holm
+
+__all__ = ["Compared", "compare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The second side against the first.
+
+    `alone` counts the samples that only the first or only the second side has: they are left out.
+    """
+
+    names: tuple[str, str]
+    changes: Mapping[str, Change]
+    strict: Mapping[str, Change]
+    alone: tuple[int, int] = (0, 0)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def compare(
+    first: Sequence[Row],
+    second: Sequence[Row],
+    scores: Sequence[Score],
+    names: tuple[str, str] = ("first", "second"),
+    what: str = "sample",
+) -> Compared:
+    """Rows of one variant on either side; `what` a sample is called, for errors."""
+    others = {(row["group"], row["sample"]): row for row in second}
+    shared = [
+        (row, others[key]) for row in first if (key := (row["group"], row["sample"])) in others
+    ]
+    pairs = [pair for pair in shared if all(row["untold"] is None for row in pair)]
+    if not pairs:
+        raise RealtalkError(
+            f"{names[0]} and {names[1]} share no {what}",
+            fix="compare runs of one corpus with the same settings, limit and seed",
+        )
+    changes = _changes(pairs, scores, strict=False)
+    strict = changes
+    if any(row["unscored"] is not None for pair in pairs for row in pair):
+        strict = _changes(pairs, scores, strict=True)
+    alone = (len(first) - len(shared), len(second) - len(shared))
+    return Compared(names, changes, strict, alone)
+
+
+def _changes(
+    pairs: Sequence[tuple[Row, Row]], scores: Sequence[Score], *, strict: bool
+) -> dict[str, Change]:
+    if not strict:
+        # What either side left open says nothing about the other.
+        pairs = [pair for pair in pairs if all(row["unscored"] is None for row in pair)]
+    before, after = [one for one, _ in pairs], [other for _, other in pairs]
+    found: dict[str, Change] = {}
+    for parts, sharing in shared_parts(scores, strict=strict):
+        figures = {score.name: score.figure for score in sharing}
+        found |= grouped_changes(*paired_lines(before, after, parts), figures)
+    ordered = {score.name: found[score.name] for score in scores if score.name in found}
+    family = {score.name: score.family for score in scores}
+    for each in dict.fromkeys(family[name] for name in ordered):
+        members = [name for name in ordered if family[name] == each]
+        corrected = holm([ordered[name].p for name in members])
+        for name, p in zip(members, corrected, strict=True):
+            ordered[name] = replace(ordered[name], p_holm=p)
+    return ordered

@@ -1,0 +1,194 @@
+"""A benchmark and the way to ask a model → an Inspect task that sends the very same requests.
+
+    inspect_task(benchmark, corpus, LlmPredictor(model="inspect/any"))    → inspect_ai.Task
+
+The model is the one that Inspect is told (`--model`); prompts, limits, temperature and seed are
+those of the command. `plain` scores what could be read, `strict` takes the rest as wrong; both
+give the figures of the command. Prompts are made when their turn comes. Needs inspect-ai (extra
+llm).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset
+from inspect_ai.dataset import Sample as InspectSample
+from inspect_ai.model import ChatMessageUser
+from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, metric, scorer, stderr
+from inspect_ai.scorer import Score as InspectScore
+from inspect_ai.solver import Generate, TaskState, solver
+from inspect_ai.solver import Solver as InspectSolver
+
+from realtalk.chat import Corpus
+from realtalk.evals.estimating import shared_parts
+from realtalk.evals.language_models import LanguageModel
+from realtalk.evals.running import row_of
+from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage
+from realtalk.models.replies import readable
+
+__all__ = ["inspect_task"]
+
+_UNASKED = {"content_filter": "refused", "model_length": "too long for the model"}
+
+
+class _Samples:
+    """Every sample by its id, made when it is asked for; each stage is prepared once."""
+
+    def __init__(
+        self,
+        benchmark: Benchmark[Any, Any, Any],
+        corpus: Corpus,
+        model: LanguageModel[Any, Any],
+    ) -> None:
+        self.benchmark = benchmark
+        self.model = model
+        self._stages: list[Stage[Any, Any]] = list(benchmark.stages(corpus))
+        self._places: dict[str, tuple[int, int]] = {}
+        self._prepared: int | None = None
+
+    def dataset(self, name: str) -> MemoryDataset:
+        several = len(self._stages) > 1
+        found = []
+        for number, stage in enumerate(self._stages):
+            for place, sample in enumerate(stage.samples):
+                id_ = f"{stage.title}/{sample.id}" if several else sample.id
+                self._places[id_] = (number, place)
+                found.append(
+                    InspectSample(
+                        input=sample.id,
+                        target=self.benchmark.target(sample),
+                        id=id_,
+                        metadata={
+                            self.benchmark.group: sample.group,
+                            "variant": sample.variant,
+                            **self.benchmark.about(sample),
+                        },
+                    )
+                )
+        return MemoryDataset(found, name=name)
+
+    def get(self, id_: Any) -> Sample[Any, Any]:
+        number, place = self._places[str(id_)]
+        return self._stages[number].samples[place]
+
+    def prompt(self, id_: Any) -> tuple[str, int | None]:
+        """What the model is asked, and its longest answer."""
+        number, place = self._places[str(id_)]
+        stage = self._stages[number]
+        if self._prepared != number:
+            self.model.prepare(stage.learning())
+            self._prepared = number
+        shown = stage.samples[place].shown
+        return self.model.prompt(shown), self.model.most_tokens(shown)
+
+    def row(self, state: TaskState) -> Row:
+        sample = self.get(state.sample_id)
+        stopped = state.output.stop_reason if state.output.choices else None
+        answer: Answer[Any]
+        if stopped in _UNASKED:
+            answer = Answer(None, _UNASKED[stopped])
+        else:
+            answer = self.model.parse(readable(state.output.completion), sample.shown)
+        return row_of(sample, answer, self.benchmark.score([sample], [answer])[0])
+
+
+def inspect_task(
+    benchmark: Benchmark[Any, Any, Any],
+    corpus: Corpus,
+    model: LanguageModel[Any, Any],
+    *,
+    metadata: Mapping[str, Any] | None = None,
+) -> Task:
+    """The samples of a benchmark, to be answered by the model that Inspect is told."""
+    samples = _Samples(benchmark, corpus, model)
+    return Task(
+        dataset=samples.dataset(corpus.name),
+        solver=_shown(samples),
+        scorer=[_plain(samples), _strict(samples)],
+        version=benchmark.version,
+        fail_on_error=0.9999,  # a fault of the provider costs its sample, not all
+        metadata={"prompts": model.version, **benchmark.settings, **(metadata or {})},
+    )
+
+
+@solver(name="shown")
+def _shown(samples: _Samples) -> InspectSolver:
+    """Shows the model what the benchmark shows, and lets it answer."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        text, most = samples.prompt(state.sample_id)
+        state.messages = [ChatMessageUser(content=text)]
+        seed = samples.model.asked.seed
+        return await generate(state, temperature=0.0, seed=seed, max_tokens=most)
+
+    return solve
+
+
+def _figures(scores: Sequence[Score], rows: Sequence[Row], *, strict: bool) -> dict[str, float]:
+    """Every figure over the rows; one without a value is left out."""
+    values: dict[str, float] = {}
+    for parts, sharing in shared_parts(scores, strict=strict):
+        lines = parts(rows)
+        sums = lines[np.isfinite(lines).all(axis=1)].sum(axis=0)
+        values |= {score.name: float(score.figure(sums)) for score in sharing}
+    return {name: value for name, value in values.items() if np.isfinite(value)}
+
+
+@metric(name="figures")
+def _all_figures(wanted: Sequence[Score], strict: bool) -> Metric:
+    def made(scores: list[SampleScore]) -> Any:
+        rows = [each.score.metadata for each in scores if each.score.metadata is not None]
+        return _figures(wanted, rows, strict=strict) if rows else {}
+
+    return made
+
+
+def _plain(samples: _Samples) -> Scorer:
+    """What could be read; the rest is unscored."""
+    scores = samples.benchmark.scores
+
+    @scorer(
+        metrics=[_all_figures(scores, False), stderr(cluster=samples.benchmark.group)],
+        name="plain",
+    )
+    def made() -> Scorer:
+        async def score(state: TaskState, target: Target) -> InspectScore:  # noqa: ARG001
+            row = samples.row(state)
+            if row["unscored"] or row["untold"]:
+                return InspectScore.unscored(explanation=row["unscored"] or row["untold"])
+            return _scored(row, scores)
+
+        return score
+
+    return made()
+
+
+def _strict(samples: _Samples) -> Scorer:
+    """All samples with a truth: what could not be read is wrong."""
+    scores = samples.benchmark.scores
+
+    @scorer(metrics=[_all_figures(scores, True)], name="strict")
+    def made() -> Scorer:
+        async def score(state: TaskState, target: Target) -> InspectScore:  # noqa: ARG001
+            row = samples.row(state)
+            if row["untold"]:
+                return InspectScore.unscored(explanation=row["untold"])
+            if row["unscored"]:
+                return InspectScore(value=0.0, explanation=row["unscored"], metadata=row)
+            return _scored(row, scores)
+
+        return score
+
+    return made()
+
+
+def _scored(row: Row, scores: Sequence[Score]) -> InspectScore:
+    """The first score is what the viewer shows of a sample."""
+    value = _figures(scores[:1], [row], strict=False).get(scores[0].name)
+    if value is None:
+        return InspectScore.unscored(explanation="; ".join(row["left_out"]) or "no score")
+    return InspectScore(value=value, answer=row["answer"], metadata=row)

@@ -1,0 +1,94 @@
+"""Any language model as a solver: a benchmark says how to ask and how to read the answer.
+
+    class Asker(LanguageModel[Question, str]):
+        def prompt(self, shown: Question) -> str: ...
+        def parse(self, text: str, shown: Question) -> Answer[str]: ...
+
+    Asker(Asked("openai/gpt-4o-mini")).solve(questions)    → [Answer("in March", cost=…), …]
+
+Each sample is asked once, at temperature 0. What was answered once is kept (models/asking.py); an
+answer that cannot be read, a refusal and a fault are unscored with their reason and asked again
+by the next run.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Generic, TypeVar
+
+from realtalk.evals.values import Answer, Cost
+from realtalk.local.progress import Progress, silent
+from realtalk.models.asking import Asked, Prompt, Reply, ask
+
+__all__ = ["LanguageModel"]
+
+ShownT = TypeVar("ShownT")
+ValueT = TypeVar("ValueT")
+
+
+class LanguageModel(ABC, Generic[ShownT, ValueT]):
+    """Asks the model named. Subclasses say what it is shown and what its answers mean."""
+
+    name = "llm"
+    at_once = 32  # rows are kept after so many: an answer costs money
+    asks = True
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """What was asked: the version of the prompts."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the answers depend on."""
+        found: dict[str, Any] = {
+            "model": self.asked.model,
+            "max_tokens": self.asked.max_tokens,
+            "seed": self.asked.seed,
+        }
+        if self.asked.address is not None:
+            found["base_url"] = self.asked.address
+        return found
+
+    @abstractmethod
+    def prompt(self, shown: ShownT) -> str:
+        """What the model is asked."""
+
+    @abstractmethod
+    def parse(self, text: str, shown: ShownT) -> Answer[ValueT]:
+        """What an answer means, or why it means nothing."""
+
+    def most_tokens(self, shown: ShownT) -> int | None:  # noqa: ARG002
+        """The longest answer."""
+        return self.asked.max_tokens
+
+    def prepare(self, learning: Any, progress: Progress = silent) -> None:
+        """Nothing is learned, unless a subclass does."""
+
+    def solve(self, shown: Sequence[ShownT], progress: Progress = silent) -> list[Answer[ValueT]]:
+        if not shown:
+            return []
+        found: dict[int, Answer[ValueT]] = {}
+
+        def keep(key: str, reply: Reply) -> None:
+            found[int(key)] = self._answer(reply, shown[int(key)])
+
+        prompts = [self._prompt(place, each) for place, each in enumerate(shown)]
+        ask(prompts, replace(self.asked, max_tokens=self.most_tokens(shown[0])), keep, progress)
+        return [found[place] for place in range(len(shown))]
+
+    def _prompt(self, place: int, shown: ShownT) -> Prompt:
+        return Prompt(
+            str(place), lambda: self.prompt(shown), lambda text: self.parse(text, shown).unscored
+        )
+
+    def _answer(self, reply: Reply, shown: ShownT) -> Answer[ValueT]:
+        cost = Cost(reply.calls, reply.tokens_in, reply.tokens_out, reply.seconds)
+        if reply.text is None or reply.reason:
+            return Answer(None, reply.reason or "no reason", cost)
+        return replace(self.parse(reply.text, shown), cost=cost)

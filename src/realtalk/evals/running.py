@@ -1,0 +1,211 @@
+"""A benchmark, a corpus and a solver → rows, in a folder or in memory. Killed, it goes on.
+
+    run(benchmark, corpus, solver, Path("out"))     → Run(settings, rows, …)
+    run(benchmark, corpus, solver)                  → the same, and nothing is written
+    load(Path("out"), benchmark.name)               → RunRecord(settings, versions, rows)
+
+out/run.json  out/rows.jsonl, .parquet: one row per sample and variant
+
+Rows are kept as they come. Samples are handed over in the same blocks whatever is there already:
+after a kill the rows come out equal to the last bit. A solver that `asks` is asked again for what
+it failed to answer. The solver sees what is shown of a sample, never its truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.chat import Corpus
+from realtalk.errors import RealtalkError
+from realtalk.evals.corpus_records import corpus_record
+from realtalk.evals.folder import RunFolder, Table
+from realtalk.evals.values import Answer, Benchmark, Row, Sample, Solver, Stage
+from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["KEY", "RunRecord", "load", "run", "run_schema", "solver_record"]
+
+KEY = ("sample", "group", "variant")
+_COSTS = ("calls", "tokens_in", "tokens_out")
+_AT_ONCE = 1024  # samples handed to a solver that does not say otherwise
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What a run left: settings, the versions of every sitting, and rows."""
+
+    settings: Mapping[str, Any]
+    rows: Sequence[Row]
+    versions: Sequence[Mapping[str, str]] = ()
+    folder: Path | None = None
+    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+
+
+def solver_record(solver: Solver[Any, Any]) -> dict[str, Any]:
+    """A solver among a run's settings."""
+    return {"name": solver.name, "version": solver.version, "settings": dict(solver.settings)}
+
+
+def run_schema(benchmark: Benchmark[Any, Any, Any]) -> pl.Schema:
+    """The columns of rows.parquet: those that every run has, then the benchmark's own."""
+    import polars as pl
+
+    return pl.Schema(
+        {
+            **dict.fromkeys((*KEY, "answer", "unscored", "untold"), pl.String),
+            "left_out": pl.List(pl.String),
+            **dict.fromkeys(_COSTS, pl.Int64),
+            **benchmark.columns,
+        }
+    )
+
+
+def run(
+    benchmark: Benchmark[Any, Any, Any],
+    corpus: Corpus,
+    solver: Solver[Any, Any],
+    out: Path | None = None,
+    *,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> RunRecord:
+    """Solves and scores what the folder does not have yet."""
+    settings = {
+        "corpus": corpus_record(corpus),
+        **benchmark.settings,
+        "solver": solver_record(solver),
+    }
+    order: list[tuple[str, str, str]] = []
+    if out is not None and not fresh:
+        _refuse_earlier(out)
+    with RunFolder.open(out, benchmark.name, settings, fresh=fresh) as folder:
+        rows = folder.table("rows", KEY)
+        for stage in benchmark.stages(corpus, progress):
+            _Work(benchmark, solver, stage, rows, progress).carry_out(order)
+        if not order:
+            raise RealtalkError("there is nothing to solve", where=corpus.name)
+        rows.finish(order, run_schema(benchmark))
+        kept = rows.in_order(order)
+    return RunRecord(folder.settings, kept, folder.versions, out)
+
+
+def _refuse_earlier(folder: Path) -> None:
+    """Rows of an earlier version have other columns: they can be read, not added to."""
+    if not (folder / "run.json").is_file():
+        return
+    try:
+        known = RunFolder.load(folder, None).settings
+    except RealtalkError:
+        return  # opening it says what it is
+    if "solver" not in known:
+        raise RealtalkError(
+            "made by an earlier version, which can be read but not gone on with",
+            where=str(folder),
+            fix="name another folder, or start anew with --fresh",
+        )
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One stage of a run."""
+
+    benchmark: Benchmark[Any, Any, Any]
+    solver: Solver[Any, Any]
+    stage: Stage[Any, Any]
+    rows: Table
+    progress: Progress
+
+    def carry_out(self, order: list[tuple[str, str, str]]) -> None:
+        """Solves the stage block by block, and adds its keys to the order of the rows."""
+        total = len(self.stage.samples)
+        what = f"{self.solver.name}, {self.stage.title}" if self.stage.title else self.solver.name
+        step = int(getattr(self.solver, "at_once", _AT_ONCE))
+        prepared = False
+        for start in range(0, total, step):
+            block = list(self.stage.samples[start : start + step])
+            keys = [_key(sample) for sample in block]
+            order += keys
+            waiting = {key for key in keys if self._is_open(key)}
+            self.progress(start, total, what)
+            if not waiting:
+                continue
+            if not prepared:
+                self.progress(start, total, f"{what}: learning")
+                self.solver.prepare(self.stage.learning(), self.progress)
+                prepared = True
+            self._solve(block, waiting, start, total, what)
+        self.progress(total, total, what)
+
+    def _solve(
+        self,
+        block: Sequence[Sample[Any, Any]],
+        waiting: set[tuple[str, str, str]],
+        start: int,
+        total: int,
+        what: str,
+    ) -> None:
+        if self._asks:
+            block = [sample for sample in block if _key(sample) in waiting]
+        answers = self.solver.solve(
+            [sample.shown for sample in block],
+            lambda done, _, __: self.progress(start + done, total, what),
+        )
+        if len(answers) != len(block):
+            raise ValueError(f"{self.solver.name} gave {len(answers)} of {len(block)} answers")
+        scored = self.benchmark.score(block, answers, self.progress)
+        for sample, answer, columns in zip(block, answers, scored, strict=True):
+            if _key(sample) in waiting:
+                self.rows.add(row_of(sample, answer, columns))
+
+    @property
+    def _asks(self) -> bool:
+        return bool(getattr(self.solver, "asks", False))
+
+    def _is_open(self, key: tuple[str, str, str]) -> bool:
+        row = self.rows.get(key)
+        return row is None or (row["unscored"] is not None and self._asks)
+
+
+def _key(sample: Sample[Any, Any]) -> tuple[str, str, str]:
+    return (sample.id, sample.group, sample.variant)
+
+
+def row_of(sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> Row:
+    """One row: the columns of every run, then the benchmark's; the latter win."""
+    reason = answer.unscored or ("no reason" if answer.value is None else "")
+    return {
+        **dict(zip(KEY, _key(sample), strict=True)),
+        "answer": None if answer.value is None else str(answer.value),
+        "unscored": reason or None,
+        "untold": None,
+        "left_out": [],
+        **{name: getattr(answer.cost, name) for name in _COSTS},
+        **columns,
+    }
+
+
+def load(folder: Path, kind: str, earlier: Callable[[Row], Row] | None = None) -> RunRecord:
+    """A run's rows as they came; of one that was stopped, as far as it got.
+
+    `earlier` gives rows of an earlier version the names of today.
+    """
+    run = RunFolder.load(folder, kind)
+    try:
+        rows = run.rows("rows", KEY, earlier)
+        whole = all({*KEY, "unscored", "untold", "left_out"} <= row.keys() for row in rows)
+    except (KeyError, TypeError, AttributeError):
+        whole, rows = False, []
+    if not whole:
+        raise RealtalkError(
+            f"not the rows of a run of {kind}", where=str(folder), fix="start anew with --fresh"
+        )
+    if not rows:
+        raise RealtalkError(
+            "the run has no rows yet", where=str(folder), fix="start it again: it goes on"
+        )
+    return RunRecord(run.settings, rows, run.versions, folder)

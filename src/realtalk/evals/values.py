@@ -1,0 +1,189 @@
+"""The words of every benchmark: what is asked, who answers, and what comes of it.
+
+    Sample("Chat_1/Q3", group="Chat_1", variant="1000t", shown=question, truth="in March")
+    Answer("3 March", cost=Cost(calls=1, tokens_in=812, tokens_out=4))
+    Answer(None, unscored="timeout")
+    Score("f1", "F1")                     # the mean of the column `f1` over the rows that have it
+
+A Benchmark makes samples of a corpus, hands a Solver what it may learn and what is shown of each
+sample, and scores the answers. The truth is never handed to a solver. Samples of one `group` are
+alike (a chat, a speaker, a user): intervals draw whole groups, tests swap whole groups. A
+`variant` is the same sample under another condition: a budget, a setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+
+import numpy as np
+
+from realtalk.local.progress import Progress, silent
+from realtalk.metrics.grouped import Figure, ratio
+from realtalk.metrics.statistics import Array
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from realtalk.chat import Corpus
+
+__all__ = [
+    "Answer",
+    "Benchmark",
+    "Cost",
+    "Parts",
+    "Row",
+    "Sample",
+    "Score",
+    "Solver",
+    "Stage",
+    "column",
+]
+
+ShownT = TypeVar("ShownT")
+SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
+TruthT = TypeVar("TruthT")
+ValueT = TypeVar("ValueT")
+
+Row: TypeAlias = dict[str, Any]
+Parts: TypeAlias = Callable[[Sequence[Row]], Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an answer took."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+
+
+_FREE = Cost()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(Generic[ShownT, TruthT]):
+    """One thing to answer. `id`, `group` and `variant` together are its key in a run."""
+
+    id: str
+    group: str
+    variant: str
+    shown: ShownT  # all that a solver may see
+    truth: TruthT
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[ValueT]):
+    """What a solver answers; without a value it says why."""
+
+    value: ValueT | None
+    unscored: str = ""
+    cost: Cost = _FREE
+
+
+@dataclass(frozen=True)
+class Stage(Generic[ShownT, TruthT]):
+    """Samples that are solved after the same preparation, and what may be learned for them.
+
+    `learning` is called only where a sample is still open. The samples may be made one by one.
+    """
+
+    title: str
+    samples: Sequence[Sample[ShownT, TruthT]]
+    learning: Callable[[], Any] = lambda: None
+
+
+class Solver(Protocol[SeenT_contra, ValueT]):
+    """A way to answer.
+
+    Two optional attributes: `at_once` is how many samples are handed over together, `asks` says
+    that samples are answered one by one by something that may fail: those are then asked again
+    by the next run.
+    """
+
+    name: str
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+    def prepare(self, learning: Any, progress: Progress = silent) -> None:
+        """Learn what the stage offers; called once per stage."""
+
+    def solve(
+        self, shown: Sequence[SeenT_contra], progress: Progress = silent
+    ) -> Sequence[Answer[ValueT]]:
+        """One answer per sample, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One figure of a run, made from sums over its rows.
+
+    `parts` gives one line of numbers per row, NaN where the row has none; `figure` turns their
+    sums into the figure. Without `parts` it is the mean of the column of this name. `strict` is
+    the same with unscored rows taken as wrong; None where there is no such reading. A
+    `proportion` has a true interval also where all rows agree.
+    """
+
+    name: str
+    title: str
+    better: Literal[-1, 0, 1] = 1
+    parts: Parts | None = None
+    figure: Figure = ratio
+    strict: Parts | None = None
+    proportion: bool = False
+    digits: int = 3
+    family: str = ""  # Holm's correction is within a family
+    published: str = ""  # its column in a paper's table
+
+
+class Benchmark(Protocol[ShownT, TruthT, ValueT]):
+    """A corpus with settings as samples, and how their answers are scored."""
+
+    name: str
+    version: str
+    group: str  # what a group is called: chat, speaker, user
+
+    @property
+    def scores(self) -> tuple[Score, ...]: ...
+
+    @property
+    def columns(self) -> Mapping[str, pl.DataType | type[pl.DataType]]:
+        """The columns of a row beyond those that every run has, scores included."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the rows depend on, for the record."""
+
+    def stages(
+        self, corpus: Corpus, progress: Progress = silent
+    ) -> Iterable[Stage[ShownT, TruthT]]: ...
+
+    def score(
+        self,
+        samples: Sequence[Sample[ShownT, TruthT]],
+        answers: Sequence[Answer[ValueT]],
+        progress: Progress = silent,
+    ) -> list[Row]:
+        """The columns of each answer, in order. What has no score is None."""
+
+    def target(self, sample: Sample[ShownT, TruthT]) -> str:
+        """The truth in words, for those who read a log."""
+
+    def about(self, sample: Sample[ShownT, TruthT]) -> Mapping[str, Any]:
+        """What a log says of a sample beside its group and variant."""
+
+
+def column(name: str) -> Parts:
+    """The column of a row and 1: their ratio is the mean over the rows that have it."""
+
+    def parts(rows: Sequence[Row]) -> Array:
+        values = [np.nan if row[name] is None else float(row[name]) for row in rows]
+        return np.array([values, np.ones(len(rows))], dtype=np.float64).T.reshape(-1, 2)
+
+    return parts
