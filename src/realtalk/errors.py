@@ -6,7 +6,8 @@ Turns "something is wrong with your input or setup" into one line:
                   fix="pass --dates dmy, mdy or ymd")
     → chat.txt, line 12: no message could be read; pass --dates dmy, mdy or ymd
 
-Every other exception that reaches the top is a bug and shows its traceback.
+Every other exception that reaches the top is a bug and shows its traceback; so does one that
+the user's own code raised (`OwnCodeError`).
 Chat text never goes into an error: only file names, line numbers and ids.
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from realtalk.installing import cure
 
-__all__ = ["MissingExtraError", "RealtalkError"]
+__all__ = ["MissingExtraError", "OwnCodeError", "RealtalkError"]
 
 
 class RealtalkError(Exception):
@@ -29,6 +30,10 @@ class RealtalkError(Exception):
             line = f"{line}; {fix}"
         # One line whatever went in: a path or a parser's message may hold newlines.
         super().__init__(" ".join(line.split()))
+
+
+class OwnCodeError(RealtalkError):
+    """Code of the user's own failed; what it raised is the cause, whose traceback is shown."""
 
 
 class MissingExtraError(RealtalkError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -344,3 +345,45 @@ def test_importing_the_adapters_imports_no_extra() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+
+
+def guide_memory() -> str:
+    """The memory of one's own that the guide shows."""
+    section = GUIDE.read_text("utf-8").partition("### A memory of your own")[2]
+    return section.partition("```python\n")[2].partition("```")[0]
+
+
+def test_the_guides_memory_is_measured(run: Any, tmp_path: Path) -> None:
+    code = guide_memory()
+    assert 0 < sum(bool(line.strip()) for line in code.splitlines()) <= 11
+    (tmp_path / "mine.py").write_text(code, "utf-8")
+    words = ("--reader", "none", "--budget", "1000", "--limit", "6", "--json")
+    status, out, err = run("probe", "sample", "--memory", "mine.py:MyMemory", *words)
+    assert (status, json.loads(out)["n"]) == (0, 6), err
+    status, out, err = run("probe", "sample", "--memory", "mine.py:MyMemory", *words[:-1])
+    assert "MyMemory: evidence found" in out
+
+
+def test_an_exception_in_it_shows_the_users_own_lines(run: Any, tmp_path: Path) -> None:
+    broken = (
+        "class Broken(MyMemory):\n    def recall(self, question):\n        return self.mesages\n"
+    )
+    (tmp_path / "mine.py").write_text(f"{guide_memory()}\n{broken}", "utf-8")
+    status, _, err = run("probe", "sample", "--memory", "mine.py:Broken", "--reader", "none")
+    assert status == 2
+    assert "self.mesages" in err and "AttributeError" in err
+    assert "error: Chat_1_Mara_Theo: the system 'Broken' failed at Q1 (AttributeError)" in err
+    assert "outside.py" not in err  # our own frames say nothing to them
+
+
+def test_a_class_with_the_protocol_is_a_memory(tmp_path: Path) -> None:
+    code = "from realtalk.memory.plain import Recent\nclass Mine(Recent):\n    name = 'mine'\n"
+    (tmp_path / "mine.py").write_text(code, "utf-8")
+    memory = make_memory(f"{tmp_path}/mine.py:Mine")
+    assert memory.name == "mine"
+    assert memory.build(bakery()).recall(ask("x"), Budget(tokens=60)).message_ids
+    with pytest.raises(RealtalkError, match="names no object"):
+        make_memory("mine.py:")

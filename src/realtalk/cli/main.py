@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -105,14 +106,33 @@ def _root(
     pass
 
 
+def _own_traceback(error: Exception) -> str:
+    """What the user's code raised, from its first line on: our own frames tell them nothing."""
+    import traceback
+
+    from realtalk.cli.printing import printable
+
+    cause = error.__cause__
+    if cause is None:
+        return ""
+    trace = cause.__traceback__
+    ours = str(Path(__file__).parents[1])
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(ours):
+        trace = trace.tb_next
+    lines = "".join(traceback.format_exception(type(cause), cause, trace)).splitlines()
+    return "".join(f"{printable(line)}\n" for line in lines)
+
+
 def main() -> None:
     """Runs the command; a RealtalkError is one line, anything else a traceback."""
     from realtalk.cli.printing import printable
-    from realtalk.errors import RealtalkError
+    from realtalk.errors import OwnCodeError, RealtalkError
 
     try:
         app(prog_name="realtalk")
     except RealtalkError as error:
+        if isinstance(error, OwnCodeError):
+            sys.stderr.write(_own_traceback(error))
         sys.stderr.write(f"error: {printable(str(error))}\n")
         sys.exit(2)
     except SystemExit as stop:

@@ -57,8 +57,8 @@ MemoryName = Annotated[
         "--memory",
         "-m",
         metavar="NAME",
-        help="whole, recent, none, events, restored, retrieved, notes, or an adapter: "
-        "outside, langchain, mem0.",
+        help="whole, recent, none, events, restored, retrieved, notes, langchain, mem0; or one of "
+        "your own: my_module:MyMemory, folder/mine.py:MyMemory.",
     ),
 ]
 Set = Annotated[

@@ -8,8 +8,9 @@
     memory = Outside("mine", lambda chat: Mine())
     memory.build(chat).recall(question, Budget(tokens=1000))      → Context(...), as any other
 
-On the command line: `--memory outside --set system=my_module:start`, or `--set
-system=folder/mine.py:start`, where `start(chat)` returns a new system. It is given the sessions
+On the command line: `--memory my_module:Mine`, or `--memory folder/mine.py:Mine`. The class is
+called without arguments for every chat; a function `start(chat)` that returns a new system will
+do too, and so will a class with the `Memory` protocol. A system is given the sessions
 one after the other, then the text of each question and nothing else of it. What it recalls, best
 first, is shown in time order as far as the budget reaches: messages that it names by their ids as
 they were written, other texts as lines under their session's day. A system may also have
@@ -22,6 +23,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +33,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from realtalk.chat import Chat, Question, Session
-from realtalk.errors import RealtalkError
+from realtalk.errors import OwnCodeError, RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.counting import Filling, Lines, Size
 from realtalk.memory.showing import MessageCosts, day_line, one_line
@@ -46,6 +48,7 @@ __all__ = [
     "code_of",
     "load_object",
     "make",
+    "starting",
 ]
 
 _UNDATED = "[no date]"
@@ -96,7 +99,17 @@ class Outside:
         return dict(self._settings)
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltOutside:
-        return BuiltOutside(chat, self._start(chat), self.name, progress)
+        return BuiltOutside(chat, self._started(chat), self.name, progress)
+
+    def _started(self, chat: Chat) -> System:
+        try:
+            return self._start(chat)
+        except RealtalkError:
+            raise
+        except Exception as error:
+            raise OwnCodeError(
+                f"the system '{self.name}' did not start ({type(error).__name__})", where=chat.id
+            ) from error
 
 
 class BuiltOutside:
@@ -166,8 +179,8 @@ class BuiltOutside:
         except RealtalkError:
             raise
         except Exception as error:
-            # Its own words may hold the chat.
-            raise RealtalkError(
+            # Its own words may hold the chat: they stand in its traceback, not in our line.
+            raise OwnCodeError(
                 f"the system '{self._name}' failed at {what} ({type(error).__name__})",
                 where=self._chat.id,
             ) from error
@@ -193,9 +206,23 @@ def _sum(one: Cost, other: Cost) -> Cost:
 
 
 def make(*, system: str) -> Outside:
-    """The memory over `start(chat)` of a module or file: `module:start`, `file.py:start`."""
-    start = load_object(system, "system")
-    return Outside("outside", start, settings={"system": system, **code_of(system)})
+    """The memory over a system of a module or file: `module:Mine`, `file.py:start`."""
+    found = load_object(system, "system")
+    return Outside("outside", starting(found), settings={"system": system, **code_of(system)})
+
+
+def starting(found: Callable[..., Any]) -> Start:
+    """How a class or a function is called for a chat: with the chat where it takes one."""
+    try:
+        needed = inspect.signature(found).parameters
+    except (TypeError, ValueError):  # of some classes in C nothing is known
+        return found
+    takes_chat = any(
+        each.default is each.empty
+        and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+        for each in needed.values()
+    )
+    return found if takes_chat else lambda _: found()
 
 
 def code_of(reference: str) -> dict[str, str]:

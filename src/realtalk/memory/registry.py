@@ -61,7 +61,12 @@ def settings_of(name: str) -> dict[str, str]:
 
 
 def make_memory(name: str, settings: Mapping[str, Any] | None = None) -> Memory:
-    """The memory of that name. Values may be text, as from the command line, or typed."""
+    """The memory of that name, or of one's own: `my_module:Mine`, `folder/mine.py:Mine`.
+
+    Values may be text, as from the command line, or typed.
+    """
+    if ":" in name:
+        return _own(name, settings)
     return make(
         f"the memory '{name}'",
         MEMORIES[name],
@@ -69,6 +74,23 @@ def make_memory(name: str, settings: Mapping[str, Any] | None = None) -> Memory:
         known=_parameters(name),
         fix="give it as {key}=VALUE",
     )
+
+
+def _own(reference: str, settings: Mapping[str, Any] | None) -> Memory:
+    """A memory of the user's: a class with the protocol, or what `outside` takes."""
+    from realtalk.memory.outside import Outside, code_of, load_object, starting
+
+    found = load_object(reference, "memory")
+    if not hasattr(found, "build"):
+        if settings:
+            raise RealtalkError(f"'{reference}' takes no settings", fix="leave --set out")
+        record = {"system": reference, **code_of(reference)}
+        return Outside(reference.rpartition(":")[2], starting(found), settings=record)
+    made: Memory = make(f"the memory '{reference}'", found, settings)
+    for name, value in (("name", reference), ("version", "1"), ("settings", code_of(reference))):
+        if not hasattr(made, name):
+            setattr(made, name, value)
+    return made
 
 
 def _parameters(name: str) -> dict[str, inspect.Parameter]:
