@@ -34,8 +34,14 @@ MAX_OPEN = 16  # archives; each may be an open file, of which a process has few
 MAX_KEPT_BYTES = 256 << 20  # of unpacked archives, all of them together
 
 UNPACKING_ERRORS = (
-    *(OSError, EOFError, zlib.error, zipfile.BadZipFile),
-    *(NotImplementedError, RuntimeError, KeyError, ValueError),
+    OSError,
+    EOFError,
+    zlib.error,
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    KeyError,
+    ValueError,
 )
 _NAMES_ARE_UTF8 = 0x800
 _ENCRYPTED = 0x1

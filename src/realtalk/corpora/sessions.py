@@ -69,8 +69,15 @@ def cut(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
         # Spelled out: dataclasses.replace takes several times as long, and exports are long.
         renamed = tuple(
             Message(
-                *(f"D{number}:{position}", m.speaker, m.time, m.text, m.attachments),
-                *(names.get(m.reply_to), m.edited, m.deleted, m.extra),
+                id=f"D{number}:{position}",
+                speaker=m.speaker,
+                time=m.time,
+                text=m.text,
+                attachments=m.attachments,
+                reply_to=names.get(m.reply_to),
+                edited=m.edited,
+                deleted=m.deleted,
+                extra=m.extra,
             )
             for position, m in enumerate(group, 1)
         )

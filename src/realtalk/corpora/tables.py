@@ -157,24 +157,39 @@ def from_corpus(corpus: Corpus) -> Tables:
             for session in chat.sessions:
                 for m in session.messages:
                     yield (
-                        *(chat.id, session.number, session.time, m.id, m.speaker, m.time, m.text),
-                        *(m.attachments, m.reply_to, m.edited, m.deleted, m.extra),
+                        chat.id,
+                        session.number,
+                        session.time,
+                        m.id,
+                        m.speaker,
+                        m.time,
+                        m.text,
+                        m.attachments,
+                        m.reply_to,
+                        m.edited,
+                        m.deleted,
+                        m.extra,
                     )
 
     def events() -> Iterable[tuple[Any, ...]]:
         for chat in corpus.chats:
             for e in chat.events:
-                yield (
-                    *(chat.id, e.session, e.speaker, e.kind, e.text, e.date),
-                    *(e.evidence, e.extra),
-                )
+                yield (chat.id, e.session, e.speaker, e.kind, e.text, e.date, e.evidence, e.extra)
 
     def questions() -> Iterable[tuple[Any, ...]]:
         for chat in corpus.chats:
             for q in chat.questions:
                 yield (
-                    *(chat.id, q.id, q.text, q.answer, q.category, q.evidence),
-                    *(q.unresolved, q.stated, q.asked, q.extra),
+                    chat.id,
+                    q.id,
+                    q.text,
+                    q.answer,
+                    q.category,
+                    q.evidence,
+                    q.unresolved,
+                    q.stated,
+                    q.asked,
+                    q.extra,
                 )
 
     rows = tuple(
@@ -223,8 +238,15 @@ def to_corpus(tables: Tables) -> Corpus:
         chat, id_, text, answer, category, evidence, unresolved, stated, asked, extra = row
         questions[chat].append(
             Question(
-                *(id_, text, answer, category, tuple(evidence or ()), tuple(unresolved or ())),
-                *(tuple(stated or ()), asked, extra),
+                id=id_,
+                text=text,
+                answer=answer,
+                category=category,
+                evidence=tuple(evidence or ()),
+                unresolved=tuple(unresolved or ()),
+                stated=tuple(stated or ()),
+                asked=asked,
+                extra=extra,
             )
         )
     return Corpus(

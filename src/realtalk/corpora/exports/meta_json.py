@@ -47,8 +47,17 @@ __all__ = ["belongs_to_instagram", "first_thread", "read_threads", "repaired"]
 _PART = re.compile(r"(?:^|/)message_(\d{1,9})\.json(\.gz)?$")
 _MESSENGER_ONLY = frozenset(
     {
-        *("sender_id_INTERNAL", "thread_type", "ip", "gifs", "sticker", "plan", "missed"),
-        *("bumped_message_metadata", "threadName", "senderName", "isUnsent"),
+        "sender_id_INTERNAL",
+        "thread_type",
+        "ip",
+        "gifs",
+        "sticker",
+        "plan",
+        "missed",
+        "bumped_message_metadata",
+        "threadName",
+        "senderName",
+        "isUnsent",
     }
 )
 _MEDIA = {

@@ -51,12 +51,11 @@ _VOTED = re.compile(
 )
 _OWN_NICKNAME = re.compile(r"set (?:his|her|their) own nickname to (?P<name>.{1,80}?)\.?")
 _NO_NAMES = frozenset(
-    {
-        *("i", "we", "he", "she", "it", "they", "who", "someone", "somebody", "everyone", "nobody"),
-        *("and", "but", "ich", "er", "sie", "wir", "wer", "jemand", "il", "elle", "on", "nous"),
-        *("qui", "yo", "él", "ella", "quien", "quién", "eu", "ele", "ela", "quem", "io", "lui"),
-        *("lei", "chi", "ik", "hij", "zij", "ze", "wie", "iemand", "you", "that", "this"),
-    }
+    """
+    i we he she it they who someone somebody everyone nobody and but ich er sie wir wer jemand
+    il elle on nous qui yo él ella quien quién eu ele ela quem io lui lei chi ik hij zij ze wie
+    iemand you that this
+    """.split()  # noqa: SIM905 - words read better than quotes
 )
 
 

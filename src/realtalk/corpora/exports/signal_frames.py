@@ -28,8 +28,14 @@ __all__ = ["frames", "with_mentions"]
 _MENTIONED = "\ufffc"  # stands in a text for whoever is mentioned there
 
 _SAID = (
-    *("standardMessage", "stickerMessage", "contactMessage", "viewOnceMessage", "poll"),
-    *("directStoryReplyMessage", "remoteDeletedMessage", "adminDeletedMessage"),
+    "standardMessage",
+    "stickerMessage",
+    "contactMessage",
+    "viewOnceMessage",
+    "poll",
+    "directStoryReplyMessage",
+    "remoteDeletedMessage",
+    "adminDeletedMessage",
 )
 
 

@@ -33,8 +33,16 @@ __all__ = ["FORMAT"]
 
 _DAY = re.compile(r"^(?:(?P<channel>.*)/)?\d{4}-\d\d-\d\d\.json(?:\.gz)?$")
 _CHANGES = (
-    *("join", "leave", "topic", "purpose", "name", "archive", "unarchive"),
-    *("posting_permissions", "convert_to_private", "convert_to_public"),
+    "join",
+    "leave",
+    "topic",
+    "purpose",
+    "name",
+    "archive",
+    "unarchive",
+    "posting_permissions",
+    "convert_to_private",
+    "convert_to_public",
 )
 _LISTS = ("channels", "groups", "dms", "mpims")
 # What somebody said, a bot among them; every other subtype of Slack's documentation is a notice:
@@ -42,20 +50,46 @@ _LISTS = ("channels", "groups", "dms", "mpims")
 # sender (tombstone). A subtype that is not known is a message if a person typed it.
 _SAID = frozenset(
     {
-        *("", "bot_message", "file_share", "me_message", "thread_broadcast", "reply_broadcast"),
-        *("file_comment", "slackbot_response"),
+        "",
+        "bot_message",
+        "file_share",
+        "me_message",
+        "thread_broadcast",
+        "reply_broadcast",
+        "file_comment",
+        "slackbot_response",
     }
 )
 _NOTICES = frozenset(
     {
         *(f"{kind}_{what}" for kind in ("channel", "group", "mpim") for what in _CHANGES),
-        *("bot_add", "bot_remove", "bot_enable", "bot_disable", "pinned_item", "unpinned_item"),
-        *("reminder_add", "reminder_delete", "huddle_thread", "sh_room_created", "sh_room_shared"),
-        *("joiner_notification", "joiner_notification_for_inviter", "app_conversation_join"),
-        *("app_conversation_leave", "channel_canvas_updated", "tabbed_canvas_updated"),
-        *("document_mention", "document_comment_root", "assistant_app_thread", "file_mention"),
-        *("message_changed", "message_deleted", "message_replied", "ekm_access_denied"),
-        *("emoji_changed", "tombstone"),
+        "bot_add",
+        "bot_remove",
+        "bot_enable",
+        "bot_disable",
+        "pinned_item",
+        "unpinned_item",
+        "reminder_add",
+        "reminder_delete",
+        "huddle_thread",
+        "sh_room_created",
+        "sh_room_shared",
+        "joiner_notification",
+        "joiner_notification_for_inviter",
+        "app_conversation_join",
+        "app_conversation_leave",
+        "channel_canvas_updated",
+        "tabbed_canvas_updated",
+        "document_mention",
+        "document_comment_root",
+        "assistant_app_thread",
+        "file_mention",
+        "message_changed",
+        "message_deleted",
+        "message_replied",
+        "ekm_access_denied",
+        "emoji_changed",
+        "tombstone",
     }
 )
 _REFERENCE = re.compile(r"<([^<>\n]+)>")

@@ -57,8 +57,15 @@ _MEDIA = {
 }
 _PLAIN_EXTRA = frozenset(
     {
-        *("forwarded_from", "via_bot", "saved_from", "author", "signature"),
-        *("edited", "duration_seconds", "game_title", "self_destruct_period_seconds"),
+        "forwarded_from",
+        "via_bot",
+        "saved_from",
+        "author",
+        "signature",
+        "edited",
+        "duration_seconds",
+        "game_title",
+        "self_destruct_period_seconds",
     }
 )
 

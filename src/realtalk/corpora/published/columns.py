@@ -37,31 +37,31 @@ _YES = frozenset({"true", "1", "yes"})
 
 # Best first; compared without case, spaces and punctuation.
 _GUESSES: Mapping[str, tuple[str, ...]] = {
-    "text": (
-        *("text", "message", "body", "content", "messagetext", "messagebody", "utterance"),
-        *("cleantext", "msg", "comment", "post", "value", "line", "sentence", "turn"),
-    ),
-    "speaker": (
-        *("speaker", "author", "sender", "from", "user", "username", "sendername", "authorname"),
-        *("name", "nick", "nickname", "speakerid", "userid", "senderid", "authorid", "role"),
-        *("participant", "character", "handle"),
-    ),
-    "time": (
-        *("time", "timestamp", "datetime", "date", "createdat", "createdutc", "sentat", "sent"),
-        *("created", "timestampms", "messagedate", "sentdate", "when", "ts", "timeutc"),
-    ),
-    "id": ("id", "messageid", "msgid", "diaid", "utteranceid", "commentid", "uuid"),
-    "chat": (
-        *("chat", "conversation", "conversationid", "chatid", "dialogueid", "dialogid", "dialog"),
-        *("dialogue", "thread", "threadid", "channel", "channelid", "room", "group", "convid"),
-        *("chatname", "conversationname", "convoid", "chatsession"),
-    ),
-    "session": ("session", "sessionid", "sessionnumber"),
-    "reply_to": (
-        *("replyto", "parent", "parentid", "inreplyto", "replytoid", "replyid", "replytomessageid"),
-    ),
-    "edited": ("edited", "isedited"),
-    "deleted": ("deleted", "isdeleted"),
+    field: tuple(names.split())
+    for field, names in {
+        "text": """
+            text message body content messagetext messagebody utterance cleantext msg comment post
+            value line sentence turn
+        """,
+        "speaker": """
+            speaker author sender from user username sendername authorname name nick nickname
+            speakerid userid senderid authorid role participant character handle
+        """,
+        "time": """
+            time timestamp datetime date createdat createdutc sentat sent created timestampms
+            messagedate sentdate when ts timeutc
+        """,
+        "id": "id messageid msgid diaid utteranceid commentid uuid",
+        "chat": """
+            chat conversation conversationid chatid dialogueid dialogid dialog dialogue thread
+            threadid channel channelid room group convid chatname conversationname convoid
+            chatsession
+        """,
+        "session": "session sessionid sessionnumber",
+        "reply_to": "replyto parent parentid inreplyto replytoid replyid replytomessageid",
+        "edited": "edited isedited",
+        "deleted": "deleted isdeleted",
+    }.items()
 }
 
 

@@ -28,8 +28,16 @@ _OWN = "convokit"
 _EPOCH = datetime(1970, 1, 1)
 _READ = frozenset(
     {
-        *("id", "speaker", "user", "conversation_id", "root", "reply-to", "reply_to"),
-        *("timestamp", "text", "meta"),
+        "id",
+        "speaker",
+        "user",
+        "conversation_id",
+        "root",
+        "reply-to",
+        "reply_to",
+        "timestamp",
+        "text",
+        "meta",
     }
 )
 

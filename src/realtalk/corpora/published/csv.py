@@ -38,8 +38,16 @@ _LONGEST_CELL = 1 << 28
 _PIECE = 1 << 20
 _GUESSED = "cp1252"
 _HEADER = (
-    *("chat", "session", "id", "speaker", "time", "text"),
-    *("reply_to", "edited", "deleted", "attachments"),
+    "chat",
+    "session",
+    "id",
+    "speaker",
+    "time",
+    "text",
+    "reply_to",
+    "edited",
+    "deleted",
+    "attachments",
 )
 
 
@@ -183,9 +191,13 @@ def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
                 for m in session.messages:
                     writer.writerow(
                         (
-                            *(chat.id, session.number, m.id, m.speaker),
+                            chat.id,
+                            session.number,
+                            m.id,
+                            m.speaker,
                             "" if m.time is None else m.time.isoformat(" "),
-                            *(m.text, m.reply_to or ""),
+                            m.text,
+                            m.reply_to or "",
                             *("true" if flag else "" for flag in (m.edited, m.deleted)),
                             "; ".join(a.name or a.url or a.caption for a in m.attachments),
                         )

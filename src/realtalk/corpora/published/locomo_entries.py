@@ -51,8 +51,18 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 )
 _ABSENT = "absent"
 

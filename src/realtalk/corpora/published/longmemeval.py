@@ -37,8 +37,15 @@ _HAYSTACK = frozenset({"haystack_sessions", "haystack_dates", "haystack_session_
 # What becomes a field, a session or an id; everything else is kept in the question's extra.
 _READ = frozenset(
     {
-        *("question_id", "question_type", "question", "answer", "question_date"),
-        *("haystack_dates", "haystack_session_ids", "haystack_sessions", "answer_session_ids"),
+        "question_id",
+        "question_type",
+        "question",
+        "answer",
+        "question_date",
+        "haystack_dates",
+        "haystack_session_ids",
+        "haystack_sessions",
+        "answer_session_ids",
     }
 )
 

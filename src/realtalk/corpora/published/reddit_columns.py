@@ -155,8 +155,13 @@ class Columns:
 
     def _drop(self) -> None:
         for column in (
-            *(self._parent, self._given, self._speaker, self._time),
-            *(self._text, self._deleted, self._extra),
+            self._parent,
+            self._given,
+            self._speaker,
+            self._time,
+            self._text,
+            self._deleted,
+            self._extra,
         ):
             column.pop()
 

@@ -40,10 +40,7 @@ from realtalk.registry import suggest
 __all__ = ["KINDS", "Key", "redact"]
 
 # What `keep` can leave as it is. Speakers and the names given are always replaced.
-KINDS = (
-    *("people", "handles", "phones", "emails", "links", "addresses", "numbers", "files"),
-    "extra",
-)
+KINDS = ("people", "handles", "phones", "emails", "links", "addresses", "numbers", "files", "extra")
 _SEEN_AT_LEAST = 2  # mid-sentence, in different texts
 # What comes before places and things rather than before people.
 _BEFORE_OTHERS = frozenset(

@@ -78,23 +78,19 @@ _ANY_BARE = re.compile(_BARE)
 _NUMBER_FIRST = (
     rf"^[{MARKS}\s]*\[?[{MARKS}]*(?:\d|\p{{L}}{{3,12}}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}\b)"
 )
-_ZEROS = (
-    *(0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50),
-    *(0xED0, 0xF20, 0x1040, 0x17E0, 0x1810, 0x19D0, 0xFF10),
-)
-_DIGITS = {chr(zero + n): str(n) for zero in _ZEROS for n in range(10)}
+_ZEROS = "٠۰߀०০੦૦୦௦౦೦൦๐໐༠၀០᠐᧐０"
+_DIGITS = {chr(ord(zero) + n): str(n) for zero in _ZEROS for n in range(10)}
 _FROM_OTHER_DIGITS = str.maketrans(_DIGITS)
 _NUMBERS = ("a", "b", "c", "h", "m", "s")
-_FOUND = (
-    *("row", "a", "b", "c", "hour", "minute", "second", "wide", "half", "family", "open", "rest"),
-)
+_WHEN = ("a", "b", "c", "hour", "minute", "second")
+_FIELDS = ("row", *_WHEN, "wide", "half", "family", "open", "rest")
 _SCHEMA = pl.Schema(
     {
         "row": pl.get_index_type(),
-        **dict.fromkeys(_FOUND[1:7], pl.Int32()),
+        **dict.fromkeys(_WHEN, pl.Int32()),
         "wide": pl.String(),
         "half": pl.Boolean(),
-        **dict.fromkeys((*_FOUND[9:], "sender", "text"), pl.String()),
+        **dict.fromkeys(("family", "open", "rest", "sender", "text"), pl.String()),
     }
 )
 _SAMPLE = 100  # lines a block
@@ -279,7 +275,7 @@ def _exact(lines: pl.DataFrame, shape: _Shape) -> tuple[pl.DataFrame, pl.DataFra
         open=pl.lit(shape.open),
         rest=fields.select(pl.col("line").str.slice(length)).to_series(),
     )
-    return _parted(frame.select(_FOUND)), rest
+    return _parted(frame.select(_FIELDS)), rest
 
 
 def _match(lines: pl.DataFrame, pattern: str) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -303,7 +299,7 @@ def _general(frame: pl.DataFrame, *, bare: bool = False) -> pl.DataFrame:
         (pl.col("open") == "[") == pl.col("close").str.starts_with("]")
     )
     if bare:
-        return counted.with_columns(half=pl.lit(False), family=pl.lit("[|bare")).select(_FOUND)
+        return counted.with_columns(half=pl.lit(False), family=pl.lit("[|bare")).select(_FIELDS)
     counted = counted.with_columns(half=(pl.col("pre") != "") | (pl.col("post") != ""))
     pieces = ("open", "s1", "wide", "mid", "half", "ts", "ss")
     kinds = counted.select(pieces).unique()
@@ -311,7 +307,7 @@ def _general(frame: pl.DataFrame, *, bare: bool = False) -> pl.DataFrame:
     kinds = kinds.with_columns(pl.Series("family", names, dtype=pl.String))
     return counted.join(
         kinds, on=pieces, how="left", nulls_equal=True, maintain_order="left"
-    ).select(_FOUND)
+    ).select(_FIELDS)
 
 
 def _numbers(frame: pl.DataFrame) -> pl.DataFrame:

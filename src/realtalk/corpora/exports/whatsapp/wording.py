@@ -149,39 +149,15 @@ lokasi | vị trí | ตำแหน่ง | ที่ตั้ง | الموق�
 
 # Calls are events of the app, not words of a person.
 CALLS = re.compile(
-    "|".join(
-        (
-            *("(?:missed|silenced) (?:group )?(?:voice|video) call", "^(?:voice|video) call"),
-            *(
-                "verpasster (?:sprach|video)anruf",
-                "^(?:sprach|video)anruf",
-                "llamada (?:de voz )?perdida",
-            ),
-            *(
-                "videollamada",
-                "llamada de voz",
-                "chamada (?:de (?:voz|vídeo) )?(?:perdida|não atendida)",
-            ),
-            *("^(?:ligação|chamada) de (?:voz|vídeo)", "appel (?:vocal|vidéo)", "chiamata persa"),
-            *("(?:video)?chiamata", "gemiste (?:spraak|video)oproep", "cevapsız", "пропущенный"),
-            *(
-                "пропущений",
-                "nieodebrane",
-                "zmeškan",
-                "nem fogadott",
-                "apel (?:vocal|video)",
-                "αναπάντητη",
-            ),
-            *(
-                "missat (?:röst|video)samtal",
-                "ubesvaret",
-                "tapt (?:tale|video)anrop",
-                "vastaamaton",
-            ),
-            *("panggilan", "cuộc gọi", "สายที่ไม่ได้รับ", "مكالمة", "שיחה שלא נענתה", "تماس"),
-            *("मिस्ड", "不在着信", "부재중", "未接", "语音通话", "語音通話", "视频通话", "視訊通話"),
-        )
-    ),
+    "(?:missed|silenced) (?:group )?(?:voice|video) call|^(?:voice|video) call|"
+    "verpasster (?:sprach|video)anruf|^(?:sprach|video)anruf|llamada (?:de voz )?perdida|"
+    "videollamada|llamada de voz|chamada (?:de (?:voz|vídeo) )?(?:perdida|não atendida)|"
+    "^(?:ligação|chamada) de (?:voz|vídeo)|appel (?:vocal|vidéo)|chiamata persa|"
+    "(?:video)?chiamata|gemiste (?:spraak|video)oproep|cevapsız|пропущенный|пропущений|"
+    "nieodebrane|zmeškan|nem fogadott|apel (?:vocal|video)|αναπάντητη|"
+    "missat (?:röst|video)samtal|ubesvaret|tapt (?:tale|video)anrop|vastaamaton|panggilan|"
+    "cuộc gọi|สายที่ไม่ได้รับ|مكالمة|שיחה שלא נענתה|تماس|मिस्ड|不在着信|부재중|未接|"
+    "语音通话|語音通話|视频通话|視訊通話",
     re.IGNORECASE,
 )
 
@@ -193,101 +169,33 @@ VIEW_ONCE = re.compile(
 
 # Of the notice that a chat is end-to-end encrypted: words that stand in no other notice.
 ENCRYPTED = re.compile(
-    "|".join(
-        (
-            *("end-to-end encrypt", "ende-zu-ende-verschlüssel", "cifrado de extremo a extremo"),
-            *("cifrados de extremo a extremo", "criptografia de ponta a ponta"),
-            *("encriptadas? ponto a ponto", "chiffrés? de bout en bout", "crittografia end-to-end"),
-            *("crittografati end-to-end", "end-to-end versleuteld", "uçtan uca şifre"),
-            *("сквозн\\w+ шифрован", "наскрізн\\w+ шифруван", "szyfrowan\\w+ end-to-end"),
-            *("w pełni szyfrowan", "koncov\\w+ šifrov", "végpontok között", "criptate integral"),
-            *("διατερματικ", "totalsträckskrypter", "end-to-end-kryptere", "ende-til-ende"),
-            *(
-                "päästä päähän",
-                "terenkripsi secara end-to-end",
-                "ujung ke ujung",
-                "hujung ke hujung",
-            ),
-            *("disulitkan", "mã hóa đầu cuối", "เข้ารหัสจากต้นทางถึงปลายทาง", "تشفير\\w* تام"),
-            *("مشفرة تمامًا", "من الطرف إلى الطرف", "מוצפנות מקצה לקצה", "رمزگذاری سرتاسر"),
-            *(
-                "एंड-टू-एंड",
-                "エンドツーエンド",
-                "종단간 암호화",
-                "종단 간 암호화",
-                "端到端加密",
-                "端对端加密",
-                "端對端加密",
-            ),
-        )
-    ),
+    "end-to-end encrypt|ende-zu-ende-verschlüssel|cifrado de extremo a extremo|"
+    "cifrados de extremo a extremo|criptografia de ponta a ponta|encriptadas? ponto a ponto|"
+    "chiffrés? de bout en bout|crittografia end-to-end|crittografati end-to-end|"
+    r"end-to-end versleuteld|uçtan uca şifre|сквозн\w+ шифрован|наскрізн\w+ шифруван|"
+    r"szyfrowan\w+ end-to-end|w pełni szyfrowan|koncov\w+ šifrov|végpontok között|"
+    "criptate integral|διατερματικ|totalsträckskrypter|end-to-end-kryptere|ende-til-ende|"
+    "päästä päähän|terenkripsi secara end-to-end|ujung ke ujung|hujung ke hujung|disulitkan|"
+    r"mã hóa đầu cuối|เข้ารหัสจากต้นทางถึงปลายทาง|تشفير\w* تام|مشفرة تمامًا|"
+    "من الطرف إلى الطرف|מוצפנות מקצה לקצה|رمزگذاری سرتاسر|एंड-टू-एंड|エンドツーエンド|종단간 암호화|"
+    "종단 간 암호화|端到端加密|端对端加密|端對端加密",
     re.IGNORECASE,
 )
 
 # Of notices about a group: who made it, who came and went, what it is called.
 GROUP_EVENTS = re.compile(
-    "|".join(
-        (
-            *(
-                "created (?:this )?group",
-                "(?:you|was|were) added",
-                " added ",
-                "changed the subject",
-            ),
-            *("changed (?:the|this) group", "changed the group name", "joined using", " left$"),
-            *("hat die gruppe", "hast die gruppe", "hinzugefügt", "den betreff", "gruppennamen"),
-            *(
-                "cre[óo] (?:el|este) grupo",
-                "creaste (?:el|este) grupo",
-                "añadi[óo]",
-                "cambi[óo] el asunto",
-            ),
-            *("criou (?:o|este|esse) grupo", "adicionou", "mudou o nome", "alterou o nome"),
-            *("créé (?:le|ce) groupe", "a ajouté", "a changé le (?:sujet|nom)", "modifié le nom"),
-            *("creato il gruppo", "ha aggiunto", "ha cambiato l'oggetto", "heeft (?:de )?groep"),
-            *("toegevoegd", "onderwerp gewijzigd", "grubunu oluşturdu", "ekledi", "konuyu"),
-            *("созда\\w+ группу", "добавил", "изменил\\w* (?:тему|название)", "створи\\w+ групу"),
-            *(
-                "додав",
-                "utworzył",
-                "dodał",
-                "zmienił\\w* temat",
-                "vytvořil",
-                "přidal",
-                "létrehozta",
-            ),
-            *(
-                "hozzáadta",
-                "a creat grupul",
-                "a adăugat",
-                "δημιούργησε",
-                "πρόσθεσε",
-                "skapade gruppen",
-            ),
-            *("lade till", "oprettede gruppen", "tilføjede", "opprettet gruppen", "la til"),
-            *(
-                "loi ryhmän",
-                "lisäsi",
-                "membuat grup",
-                "menambahkan",
-                "mencipta kumpulan",
-                "menambah",
-            ),
-            *("đã tạo nhóm", "đã thêm", "สร้างกลุ่ม", "เพิ่ม", "أنشأ", "أضاف", "יצר", "הוסיף", "گروه"),
-            *(
-                "ने ग्रुप",
-                "जोड़ा",
-                "グループ",
-                "그룹",
-                "创建了",
-                "建立了",
-                "添加了",
-                "新增了",
-                "加入了",
-                "群组",
-                "群組",
-            ),
-        )
-    ),
+    "created (?:this )?group|(?:you|was|were) added| added |changed the subject|"
+    "changed (?:the|this) group|changed the group name|joined using| left$|hat die gruppe|"
+    "hast die gruppe|hinzugefügt|den betreff|gruppennamen|cre[óo] (?:el|este) grupo|"
+    "creaste (?:el|este) grupo|añadi[óo]|cambi[óo] el asunto|criou (?:o|este|esse) grupo|"
+    "adicionou|mudou o nome|alterou o nome|créé (?:le|ce) groupe|a ajouté|"
+    "a changé le (?:sujet|nom)|modifié le nom|creato il gruppo|ha aggiunto|"
+    "ha cambiato l'oggetto|heeft (?:de )?groep|toegevoegd|onderwerp gewijzigd|"
+    r"grubunu oluşturdu|ekledi|konuyu|созда\w+ группу|добавил|изменил\w* (?:тему|название)|"
+    r"створи\w+ групу|додав|utworzył|dodał|zmienił\w* temat|vytvořil|přidal|létrehozta|"
+    "hozzáadta|a creat grupul|a adăugat|δημιούργησε|πρόσθεσε|skapade gruppen|lade till|"
+    "oprettede gruppen|tilføjede|opprettet gruppen|la til|loi ryhmän|lisäsi|membuat grup|"
+    "menambahkan|mencipta kumpulan|menambah|đã tạo nhóm|đã thêm|สร้างกลุ่ม|เพิ่ม|أنشأ|أضاف|"
+    "יצר|הוסיף|گروه|ने ग्रुप|जोड़ा|グループ|그룹|创建了|建立了|添加了|新增了|加入了|群组|群組",
     re.IGNORECASE,
 )
