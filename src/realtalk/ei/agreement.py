@@ -228,14 +228,25 @@ def agreement_rows(found: Agreement) -> Grid:
     """A row a measure and figure, with its interval and n, for a terminal or a page."""
     titles = {"same": "same label", "kappa": "kappa", "qwk": "QWK", "pearson": "Pearson"}
     headings = [
-        *("measure", "figure", "value", "low (95 %)", "high (95 %)", "n"),
-        *("unscored in first", "unscored in second", "unscored because"),
+        "measure",
+        "figure",
+        "value",
+        "low (95 %)",
+        "high (95 %)",
+        "n",
+        "unscored in first",
+        "unscored in second",
+        "unscored because",
     ]
     rows: list[list[Cell]] = [
         [
-            *(each.measure, titles[name]),
+            each.measure,
+            titles[name],
             *(None if part is None else round(part, 3) for part in (got.value, got.low, got.high)),
-            *(got.n, each.unscored_first, each.unscored_second, got.unscored),
+            got.n,
+            each.unscored_first,
+            each.unscored_second,
+            got.unscored,
         ]
         for each in found.measures
         for name, got in each.estimates()

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -149,10 +149,7 @@ def compare(
     shifts = holm([each.p_shift for each in made])
     spreads = holm([each.p_spread for each in made])
     facets = tuple(
-        FacetComparison(
-            *(each.facet, each.first, each.second, each.delta, each.p_shift, shift),
-            *(each.ratio, each.p_spread, spread),
-        )
+        replace(each, p_shift_holm=shift, p_spread_holm=spread)
         for each, shift, spread in zip(made, shifts, spreads, strict=True)
     )
     # The claims were made before looking here: only their own three tests are weighed together.
@@ -191,11 +188,15 @@ def _facet(
     with np.errstate(all="ignore"):
         spread = float(stats.levene(a, b, center="median").pvalue)
     return FacetComparison(
-        *(name, *spreads),
-        Estimate(delta.value, delta.low, delta.high, delta.n, left_out),
-        *(shift, None),
-        _ratio(np.array(a), np.array(b), left_out),
-        *(None if math.isnan(spread) else spread, None),
+        facet=name,
+        first=spreads[0],
+        second=spreads[1],
+        delta=Estimate(delta.value, delta.low, delta.high, delta.n, left_out),
+        p_shift=shift,
+        p_shift_holm=None,
+        ratio=_ratio(np.array(a), np.array(b), left_out),
+        p_spread=None if math.isnan(spread) else spread,
+        p_spread_holm=None,
     )
 
 
@@ -342,8 +343,14 @@ def comparison_rows(found: Comparison) -> Grid:
     """A row a facet: both means with intervals, effect, spread and their corrected p values."""
     one, other = found.names
     headings = [
-        *("facet", f"{one}: mean", f"{other}: mean", "n"),
-        *("Cliff's delta", "Mann-Whitney p (Holm)", "variance ratio", "Brown-Forsythe p (Holm)"),
+        "facet",
+        f"{one}: mean",
+        f"{other}: mean",
+        "n",
+        "Cliff's delta",
+        "Mann-Whitney p (Holm)",
+        "variance ratio",
+        "Brown-Forsythe p (Holm)",
     ]
 
     def mean(facet: Facet, spread: Spread) -> str:
@@ -362,10 +369,13 @@ def comparison_rows(found: Comparison) -> Grid:
         [
             [
                 f"{facet.title}{' (1e-3)' if facet.scale == 1000 else ''}",
-                *(mean(facet, each.first), mean(facet, each.second)),
+                mean(facet, each.first),
+                mean(facet, each.second),
                 f"{each.first.n} / {each.second.n}",
-                *(estimate(each.delta), _p(each.p_shift_holm).removeprefix("p ")),
-                *(estimate(each.ratio), _p(each.p_spread_holm).removeprefix("p ")),
+                estimate(each.delta),
+                _p(each.p_shift_holm).removeprefix("p "),
+                estimate(each.ratio),
+                _p(each.p_spread_holm).removeprefix("p "),
             ]
             for facet, each in zip(FACETS.values(), found.facets, strict=True)
         ],

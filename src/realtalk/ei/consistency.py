@@ -129,7 +129,13 @@ def _compare(
     spoken = (first.speaker.languages, second.speaker.languages)
     protocol = first.speaker.protocol
     return SpeakerConsistency(
-        *(name, chats, tuple(facets), tuple(scaled), overall, protocol, spoken)
+        speaker=name,
+        chats=chats,
+        facets=tuple(facets),
+        scaled=tuple(scaled),
+        overall=overall,
+        protocol=protocol,
+        languages=spoken,
     )
 
 
@@ -190,8 +196,16 @@ def consistency_frame(found: Sequence[SpeakerConsistency]) -> pl.DataFrame:
         for name, each, scaled in parts:
             rows.append(
                 (
-                    *(who.speaker, *who.chats, name, each.value, each.low, each.high, scaled),
-                    *(each.n, each.left_out, each.unscored),
+                    who.speaker,
+                    *who.chats,
+                    name,
+                    each.value,
+                    each.low,
+                    each.high,
+                    scaled,
+                    each.n,
+                    each.left_out,
+                    each.unscored,
                 )
             )
     return pl.DataFrame(rows, schema=CONSISTENCY, orient="row")
@@ -209,8 +223,10 @@ def consistency_rows(found: Sequence[SpeakerConsistency]) -> Grid:
         headings,
         [
             [
-                *(who.speaker, " / ".join(who.chats)),
-                *(interval_text(whole, who.overall), who.overall.n),
+                who.speaker,
+                " / ".join(who.chats),
+                interval_text(whole, who.overall),
+                who.overall.n,
                 *(interval_text(facet, each) for facet, each in who.items()),
             ]
             for who in found

@@ -22,8 +22,12 @@ from realtalk.stats.figures import styled as finished
 __all__ = ["HEADLINE", "draw_comparison", "draw_consistency", "styled"]
 
 HEADLINE = (
-    *("emotion_diversity", "sentiment_diversity", "empathy"),
-    *("grounding_frequency", "intimacy_linear", "emotion_alignment"),
+    "emotion_diversity",
+    "sentiment_diversity",
+    "empathy",
+    "grounding_frequency",
+    "intimacy_linear",
+    "emotion_alignment",
 )
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
 _BLUE, _VERMILION = "#0072B2", "#D55E00"
@@ -228,10 +232,13 @@ def draw_consistency(found: Sequence[SpeakerConsistency]) -> Drawn:
             ),
         ),
         tooltip=[
-            *(alt.Tooltip("speaker:N"), alt.Tooltip("chats:N"), alt.Tooltip("facet:N")),
+            alt.Tooltip("speaker:N"),
+            alt.Tooltip("chats:N"),
+            alt.Tooltip("facet:N"),
             alt.Tooltip("text:N", title="difference [95 %]"),
             alt.Tooltip("part:Q", title="part of the range", format=".0%"),
-            *(alt.Tooltip("n:Q"), alt.Tooltip("reason:N", title="unscored because")),
+            alt.Tooltip("n:Q"),
+            alt.Tooltip("reason:N", title="unscored because"),
         ],
     )
     numbers: list[Any] = [

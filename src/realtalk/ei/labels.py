@@ -40,8 +40,17 @@ __all__ = [
 ]
 
 EMOTIONS = (
-    *("anger", "anticipation", "disgust", "fear", "joy", "love"),
-    *("optimism", "pessimism", "sadness", "surprise", "trust"),
+    "anger",
+    "anticipation",
+    "disgust",
+    "fear",
+    "joy",
+    "love",
+    "optimism",
+    "pessimism",
+    "sadness",
+    "surprise",
+    "trust",
 )
 SENTIMENTS = ("negative", "neutral", "positive")
 COMPONENTS = ("emotional_reaction", "interpretation", "exploration")
@@ -176,8 +185,15 @@ def _inputs(corpus: Corpus, joined: bool) -> Iterator[TurnInput]:
             text = "\n".join(line for line in lines if line)
             others = (said for who, said in reversed(history) if who != first.speaker)
             yield TurnInput(
-                *(chat.id, number, index, first.speaker, tuple(m.id for m in messages)),
-                *(first.time, text, next(others, ""), Past(history, len(history))),
+                chat=chat.id,
+                session=number,
+                turn=index,
+                speaker=first.speaker,
+                ids=tuple(m.id for m in messages),
+                time=first.time,
+                text=text,
+                previous=next(others, ""),
+                history=Past(history, len(history)),
             )
             history.append((first.speaker, text))
 

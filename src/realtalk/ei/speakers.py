@@ -43,8 +43,18 @@ __all__ = ["Measured", "measure_speakers", "session_means", "speakers"]
 
 Codes = NDArray[np.int64]
 _NEEDED = (
-    *("chat", "session", "turn", "speaker", "measure", "version"),
-    *("reflective", "grounding", "sentiment", "emotion", "intimacy", "empathy"),
+    "chat",
+    "session",
+    "turn",
+    "speaker",
+    "measure",
+    "version",
+    "reflective",
+    "grounding",
+    "sentiment",
+    "emotion",
+    "intimacy",
+    "empathy",
 )
 _KINDS = {"emotion": len(EMOTIONS), "sentiment": len(SENTIMENTS)}
 
@@ -94,8 +104,14 @@ def measure_speakers(labels: pl.DataFrame, protocol: str | Rules = "turns") -> I
             facets = tuple(estimate for estimate, _ in found)
             yield Measured(
                 SpeakerFacets(
-                    *(str(chat), name, int(own.sum()), sessions),
-                    *(rules.name, measure, version, facets),
+                    chat=str(chat),
+                    speaker=name,
+                    turns=int(own.sum()),
+                    sessions=sessions,
+                    protocol=rules.name,
+                    measure=measure,
+                    version=version,
+                    facets=facets,
                     by_language=_counts(spoken[own]),
                 ),
                 tuple(draws for _, draws in found),

@@ -169,7 +169,8 @@ def _emotions(chat: str, part: pl.DataFrame, felt: pl.DataFrame, names: Sequence
                 alt.Tooltip("period:N", title=unit),
                 alt.Tooltip("emotion:N"),
                 alt.Tooltip("share:Q", format=".0%"),
-                *(alt.Tooltip("turns:Q"), alt.Tooltip("of:Q", title="of turns")),
+                alt.Tooltip("turns:Q"),
+                alt.Tooltip("of:Q", title="of turns"),
             ],
         )
         .properties(width=_WIDTH, height=_HEIGHT)
@@ -261,7 +262,8 @@ def _intimacy(
             legend=alt.Legend(values=_sizes(points), format="d", symbolFillColor="#777777"),
         ),
         tooltip=[
-            *(alt.Tooltip("speaker:N"), alt.Tooltip("session:Q")),
+            alt.Tooltip("speaker:N"),
+            alt.Tooltip("session:Q"),
             alt.Tooltip("intimacy:Q", format=".3f"),
             alt.Tooltip("n:Q", title="turns"),
         ],

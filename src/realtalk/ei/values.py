@@ -268,7 +268,10 @@ def speaker_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
         headings,
         [
             [
-                *(who.speaker, who.chat, who.turns, who.sessions),
+                who.speaker,
+                who.chat,
+                who.turns,
+                who.sessions,
                 *(interval_text(facet, found) for facet, found in who.items()),
             ]
             for who in speakers
@@ -279,16 +282,33 @@ def speaker_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
 def facet_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
     """A row a chat, speaker and facet, with n, of what, what was left out, and the reason."""
     headings = [
-        *("speaker", "chat", "group", "facet", "value", "low (95 %)", "high (95 %)"),
-        *("n", "of", "left out", "unscored because"),
+        "speaker",
+        "chat",
+        "group",
+        "facet",
+        "value",
+        "low (95 %)",
+        "high (95 %)",
+        "n",
+        "of",
+        "left out",
+        "unscored because",
     ]
     return Grid(
         headings,
         [
             [
-                *(who.speaker, who.chat, facet.group, facet.name),
-                *(found.value, found.low, found.high),
-                *(found.n, counted(facet, who.protocol), found.left_out, found.unscored),
+                who.speaker,
+                who.chat,
+                facet.group,
+                facet.name,
+                found.value,
+                found.low,
+                found.high,
+                found.n,
+                counted(facet, who.protocol),
+                found.left_out,
+                found.unscored,
             ]
             for who in speakers
             for facet, found in who.items()

@@ -163,8 +163,17 @@ def _sha256(path: Path) -> str:
 def _pip_download(requirement: str, folder: Path) -> None:
     """One wheel through pip, with the index, proxy and certificates that it is set up for."""
     command = [
-        *(sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"),
-        *("--disable-pip-version-check", "--no-input", "--quiet", "--dest", str(folder)),
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--quiet",
+        "--dest",
+        str(folder),
         requirement,
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603

@@ -336,25 +336,42 @@ def chat_rows(stats: CorpusStats) -> Grid:
     """One row a chat, for a terminal or a page; None where there is nothing to measure."""
     categories = [name for name, _ in stats.questions]
     headings = [
-        *("chat", "speakers", "messages", "turns", "sessions", "days", "words"),
-        *("words a day", "images", "events", *categories),
-        *("gap median (min)", "gaps", "run mean", "runs"),
+        "chat",
+        "speakers",
+        "messages",
+        "turns",
+        "sessions",
+        "days",
+        "words",
+        "words a day",
+        "images",
+        "events",
+        *categories,
+        "gap median (min)",
+        "gaps",
+        "run mean",
+        "runs",
     ]
     rows: list[list[Cell]] = []
     for chat in stats.per_chat:
         questions = dict(chat.questions)
         rows.append(
             [
-                *(chat.id, len(chat.speakers), chat.messages, chat.turns, chat.sessions),
-                *(
-                    chat.days,
-                    chat.words,
-                    None if chat.words_per_day is None else round(chat.words_per_day),
-                ),
-                *(chat.images, chat.events),
+                chat.id,
+                len(chat.speakers),
+                chat.messages,
+                chat.turns,
+                chat.sessions,
+                chat.days,
+                chat.words,
+                None if chat.words_per_day is None else round(chat.words_per_day),
+                chat.images,
+                chat.events,
                 *(questions.get(category, 0) for category in categories),
-                *(_rounded(chat.response_gaps.median), chat.response_gaps.n),
-                *(_rounded(chat.runs.mean), chat.runs.n),
+                _rounded(chat.response_gaps.median),
+                chat.response_gaps.n,
+                _rounded(chat.runs.mean),
+                chat.runs.n,
             ]
         )
     return Grid(headings, rows)
