@@ -98,10 +98,12 @@ def courses(
                 fits = [_fit(x, CENTRINGS[centring](y)) for x, y in points]
                 exponents = [b for _, b in fits if b is not None]
                 yield Course(
-                    *(unit, scale, centring),
-                    float(np.mean([y.mean() for _, y in points])),
-                    FACETS[LINEAR].scale * np.array([a for a, _ in fits]),
-                    FACETS[EXPONENTIAL].scale * np.array(exponents)
+                    unit=unit,
+                    scale=scale,
+                    centring=centring,
+                    mean=float(np.mean([y.mean() for _, y in points])),
+                    linear=FACETS[LINEAR].scale * np.array([a for a, _ in fits]),
+                    exponential=FACETS[EXPONENTIAL].scale * np.array(exponents)
                     if len(exponents) == len(fits)
                     else None,
                 )
@@ -151,7 +153,10 @@ def course_rows(labels: pl.DataFrame, centrings: Sequence[str] = ("none",)) -> G
             ratio = None if each.exponential is None else _ratio(each.linear, each.exponential)
             rows.append(
                 [
-                    *(each.unit, each.scale, each.centring, f"{each.mean:.3f}"),
+                    each.unit,
+                    each.scale,
+                    each.centring,
+                    f"{each.mean:.3f}",
                     None if ratio is None else f"{ratio:.3f}",
                     *_beside(each.linear, LINEAR),
                     *_beside(each.exponential, EXPONENTIAL),

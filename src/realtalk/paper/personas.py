@@ -107,8 +107,14 @@ def table_2(simulations: Sequence[Simulation]) -> Exhibit:
                 continue
             figures.append(
                 Figure(
-                    *(each.name, name, printed, found.mean, 2),
-                    *(found.low, found.high, found.n),
+                    row=each.name,
+                    column=name,
+                    published=printed,
+                    measured=found.mean,
+                    digits=2,
+                    low=found.low,
+                    high=found.high,
+                    n=found.n,
                     unscored=None if found.mean is not None else "no speaker has this score",
                 )
             )
@@ -191,8 +197,15 @@ def _speakers(simulation: Simulation) -> list[Figure]:
                 found = Estimate(None, unscored=reason)
             made.append(
                 Figure(
-                    *(f"{row.speaker}, {simulation.name}", name, values[name], found.value, 2),
-                    *(found.low, found.high, found.n, found.unscored),
+                    row=f"{row.speaker}, {simulation.name}",
+                    column=name,
+                    published=values[name],
+                    measured=found.value,
+                    digits=2,
+                    low=found.low,
+                    high=found.high,
+                    n=found.n,
+                    unscored=found.unscored,
                 )
             )
     return made

@@ -81,7 +81,9 @@ def _listed(figures: Sequence[Figure]) -> Grid:
         known = each.low is not None and each.high is not None
         rows.append(
             [
-                *(each.row, each.column, each.shown(each.published)),
+                each.row,
+                each.column,
+                each.shown(each.published),
                 None if each.measured is None else each.shown(each.measured),
                 f"{each.shown(each.low or 0)} … {each.shown(each.high or 0)}" if known else None,
                 each.n,

@@ -119,7 +119,10 @@ def apart(found: Readings) -> tuple[Figure, ...]:
         if each is not None:
             made.append(
                 Figure(
-                    *(row.speaker, "persona consistency", row.consistency, each.value),
+                    row=row.speaker,
+                    column="persona consistency",
+                    published=row.consistency,
+                    measured=each.value,
                     digits=2,
                     low=each.low,
                     high=each.high,
@@ -156,8 +159,10 @@ def figure_2(found: Readings, simulated: Readings | None) -> Exhibit:
     )
     parities = tuple(
         Parity(
-            f"Figure 2, finding {place}, {unit}",
-            *("holds", finding.verdict, finding.verdict == "holds"),
+            name=f"Figure 2, finding {place}, {unit}",
+            wanted="holds",
+            reached=finding.verdict,
+            held=finding.verdict == "holds",
         )
         for protocol, unit in READINGS.items()
         for place, finding in enumerate(made[protocol].findings, 1)
@@ -226,8 +231,14 @@ def _own_column() -> str:
     rows = tuple(
         Measured(
             SpeakerFacets(
-                *(chat, speaker, 0, 0, PRINTED, "printed", ""),
-                tuple(Estimate(row[name] / FACETS[name].scale) for name in FACETS),
+                chat=chat,
+                speaker=speaker,
+                turns=0,
+                sessions=0,
+                protocol=PRINTED,
+                measure="printed",
+                version="",
+                facets=tuple(Estimate(row[name] / FACETS[name].scale) for name in FACETS),
             ),
             tuple(np.zeros(2) for _ in FACETS),
         )

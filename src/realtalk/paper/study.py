@@ -50,8 +50,20 @@ __all__ = ["EXHIBITS", "KIND", "Plan", "Reproduction", "reproduce"]
 
 KIND = "reproduction"
 EXHIBITS = (
-    *("table-1", "section-5.1", "figure-2", "figure-3", "table-2", "table-3", "table-5"),
-    *("table-6", "figure-4", "figure-5", "table-7", "figure-6", "table-8", "figure-7"),
+    "table-1",
+    "section-5.1",
+    "figure-2",
+    "figure-3",
+    "table-2",
+    "table-3",
+    "table-5",
+    "table-6",
+    "figure-4",
+    "figure-5",
+    "table-7",
+    "figure-6",
+    "table-8",
+    "figure-7",
 )
 _LABELLED = frozenset({"figure-2", "figure-3", "table-7", "figure-6", "table-8"})
 _CORPORA = {"realtalk": "REALTALK", "locomo": "LoCoMo", "longmemeval": "LongMemEval"}

@@ -149,9 +149,11 @@ def _grids(
             trivial = (one.constant, one.dummy) if error else (one.dummy,)
             rows.append(
                 [
-                    *(FACETS[name].title, told(one.ours, digits)),
+                    FACETS[name].title,
+                    told(one.ours, digits),
                     *(_number(value, digits) for value in (*trivial, one.wanted)),
-                    *(told(one.beyond, digits), told(other.ours, digits)),
+                    told(one.beyond, digits),
+                    told(other.ours, digits),
                     _number(other.wanted, digits),
                     *([] if error else [told(_near_turns(joined, name)[figure], digits)]),
                     _both(one, other),

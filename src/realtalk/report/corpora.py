@@ -30,9 +30,22 @@ def corpus_sections(corpora: Sequence[CorpusRun]) -> list[Section]:
     overview = table(
         "Corpora side by side",
         (
-            *("corpus", "format", "chats", "speakers", "messages", "turns", "sessions", "words"),
-            *("messages a chat", "words a chat", "answer after (median)", "events", "questions"),
-            *("first day", "last day", "without a time"),
+            "corpus",
+            "format",
+            "chats",
+            "speakers",
+            "messages",
+            "turns",
+            "sessions",
+            "words",
+            "messages a chat",
+            "words a chat",
+            "answer after (median)",
+            "events",
+            "questions",
+            "first day",
+            "last day",
+            "without a time",
         ),
         [_row(each) for each in corpora],
         note="In brackets 95 % intervals from drawing whole chats; a corpus of one chat has none. "
@@ -51,12 +64,17 @@ def _row(each: CorpusRun) -> tuple[Cell, ...]:
     gap = stats.response_gaps.median
     speakers = {(chat.id, who.name) for chat in stats.per_chat for who in chat.speakers}
     return (
-        *(each.found.name, stats.format, len(stats.per_chat), len({who for _, who in speakers})),
+        each.found.name,
+        stats.format,
+        len(stats.per_chat),
+        len({who for _, who in speakers}),
         *(stats.total(name) for name in ("messages", "turns", "sessions", "words")),
         *(_mean(stats, name) for name in ("messages", "words")),
-        *(None if gap is None else duration(gap), stats.total("events")),
+        None if gap is None else duration(gap),
+        stats.total("events"),
         sum(number for _, number in stats.questions),
-        *(min(days, default=None), max(last, default=None)),
+        min(days, default=None),
+        max(last, default=None),
         stats.total("messages_without_time"),
     )
 

@@ -198,10 +198,12 @@ def load(folders: Sequence[Path], progress: Progress = silent, told: Told | None
     known: list[CorpusRun | LabelsRun | ProbeRun] = [*corpora, *labels, *probes]
     told.refuse_unknown(name for each in known for name in each.names)
     return Loaded(
-        tuple(sorted(corpora, key=lambda each: each.written.is_simulated)),
-        tuple(sorted(labels, key=lambda each: each.written.is_simulated)),
-        tuple(sorted(probes, key=lambda each: each.written.is_simulated)),
-        *(tuple(personas), tuple(threads), tuple(left_out)),
+        corpora=tuple(sorted(corpora, key=lambda each: each.written.is_simulated)),
+        labels=tuple(sorted(labels, key=lambda each: each.written.is_simulated)),
+        probes=tuple(sorted(probes, key=lambda each: each.written.is_simulated)),
+        personas=tuple(personas),
+        threads=tuple(threads),
+        left_out=tuple(left_out),
     )
 
 

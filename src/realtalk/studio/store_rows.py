@@ -111,8 +111,14 @@ class Rows:
             "INSERT INTO item (id, chat, kind, author, version, body, conflict_of, taken_from)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                *(item.id, item.chat, item.kind, item.author, item.version),
-                *(dumped(item.kind, item.body), item.conflict_of, item.taken_from),
+                item.id,
+                item.chat,
+                item.kind,
+                item.author,
+                item.version,
+                dumped(item.kind, item.body),
+                item.conflict_of,
+                item.taken_from,
             ),
         )
         self._log(item, None, item.body, request, step, state)
@@ -154,9 +160,14 @@ class Rows:
             "INSERT INTO edit (item, chat, author, version, before, after, step, state, request)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                *(item.id, item.chat, item.author, item.version),
+                item.id,
+                item.chat,
+                item.author,
+                item.version,
                 *(each and dumped(item.kind, each) for each in (before, after)),
-                *(step or secrets.token_hex(8), state, request),
+                step or secrets.token_hex(8),
+                state,
+                request,
             ),
         )
 
@@ -230,6 +241,13 @@ def _identity(path: Path) -> tuple[int, int] | None:
 def _item(row: Sequence[Any]) -> Item:
     id_, chat, kind, author, version, body, conflict_of, taken_from, deleted = row
     return Item(
-        *(id_, chat, kind, author, version, orjson.loads(body)),
-        *(conflict_of, taken_from, bool(deleted)),
+        id=id_,
+        chat=chat,
+        kind=kind,
+        author=author,
+        version=version,
+        body=orjson.loads(body),
+        conflict_of=conflict_of,
+        taken_from=taken_from,
+        deleted=bool(deleted),
     )
