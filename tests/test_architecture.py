@@ -42,6 +42,21 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 TESTS = Path(__file__).parent
+# Rooms in which no call and no literal unpacks a literal: `*(a, b)` is written `a, b`.
+CLEANED = frozenset(
+    {
+        "corpora",
+        "ei",
+        "encoders",
+        "local",
+        "metrics",
+        "models",
+        "paper",
+        "report",
+        "stats",
+        "studio",
+    }
+)
 
 
 def room(module: str) -> str:
@@ -94,6 +109,31 @@ def test_modules_say_what_they_do(module: str) -> None:
 def test_rooms_are_small(module: str) -> None:
     lines = (ROOT / module).read_text("utf-8").count("\n")
     assert lines <= 420, f"{module} has {lines} lines"
+
+
+def packed(tree: ast.AST) -> list[int]:
+    """Lines with a literal that is built only to be unpacked: `f(*(a, b))`, `[*[a], c]`."""
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Starred) and isinstance(node.value, ast.Tuple | ast.List)
+    ]
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if room(module) in CLEANED])
+def test_arguments_are_not_packed(module: str) -> None:
+    lines = packed(ast.parse((ROOT / module).read_text("utf-8")))
+    assert not lines, f"{module} unpacks a literal in lines {lines}: write its elements"
+
+
+@pytest.mark.parametrize("code", ["f(*(a, b))", "{*('a',)}", "[*[a, b], c]"])
+def test_packing_is_found(code: str) -> None:
+    assert packed(ast.parse(code)) == [1]
+
+
+@pytest.mark.parametrize("code", ["f(*rows)", "(*(row for row in rows), *names)", "a, *rest = b"])
+def test_unpacking_a_value_is_no_packing(code: str) -> None:
+    assert packed(ast.parse(code)) == []
 
 
 def test_names_say_something() -> None:
