@@ -280,9 +280,9 @@ def _guidelines(corpus: Corpus, json: bool, everything: bool) -> str | None:
 
 
 def _example(finding: object) -> str:
-    from realtalk.corpora.check import Finding
+    from realtalk.corpora.check import CheckFinding
 
-    assert isinstance(finding, Finding)
+    assert isinstance(finding, CheckFinding)
     place = " ".join(part for part in (finding.chat, finding.where) if part)
     return f"{place}: {finding.detail}" if finding.detail else place
 

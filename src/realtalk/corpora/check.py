@@ -1,7 +1,7 @@
 """What is odd about a corpus: every finding named, counted and placed.
 
-    check(corpus) → Report(findings=(Finding("evidence-unresolved", "warning",
-                                             "Chat_9_Fahim_Akib", "Q14", "D2:31: ..."), ...))
+    check(corpus) → CheckReport(findings=(CheckFinding("evidence-unresolved", "warning",
+                                                  "Chat_9_Fahim_Akib", "Q14", "D2:31: ..."), ...))
 
 An *error* makes some result wrong or impossible, a *warning* may, a *note* is worth knowing.
 The details hold ids and counts, never message text.
@@ -18,7 +18,7 @@ from realtalk.chat import Chat, Corpus
 from realtalk.corpora.categories import known
 from realtalk.corpora.reading import Ledger
 
-__all__ = ["RULES", "Finding", "Report", "check"]
+__all__ = ["RULES", "CheckFinding", "CheckReport", "check"]
 
 Severity = Literal["error", "warning", "note"]
 
@@ -45,7 +45,7 @@ RULES: dict[str, tuple[Severity, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckFinding:
     """One oddity: which rule, where, and the particulars."""
 
     rule: str
@@ -56,10 +56,10 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CheckReport:
     """Every finding, in the order of the corpus."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckFinding, ...]
 
     def counts(self) -> dict[str, int]:
         """Findings by rule, in the order of RULES, without zeros."""
@@ -84,12 +84,12 @@ class Report:
         }
 
 
-def check(corpus: Corpus, ledger: Ledger | None = None) -> Report:
+def check(corpus: Corpus, ledger: Ledger | None = None) -> CheckReport:
     """Looks at every chat; the ledger adds what the reader could not place."""
-    found: list[Finding] = []
+    found: list[CheckFinding] = []
 
     def report(rule: str, chat: str, where: str, detail: str = "") -> None:
-        found.append(Finding(rule, RULES[rule][0], chat, where, detail))
+        found.append(CheckFinding(rule, RULES[rule][0], chat, where, detail))
 
     categories = known(corpus.format)
     for chat in corpus.chats:
@@ -103,7 +103,7 @@ def check(corpus: Corpus, ledger: Ledger | None = None) -> Report:
                 report(rule, chat.id, where, detail)
     for leftover in ledger.leftovers if ledger else ():
         report("left-over", "", leftover.where, leftover.reason)
-    return Report(tuple(found))
+    return CheckReport(tuple(found))
 
 
 Entry = tuple[str, str, str]

@@ -1,7 +1,7 @@
 """Whether a chat was written as its participants were asked to: Appendix B.1 of REALTALK, checked.
 
     found = check_guidelines(corpus)
-    found.findings   → (Finding("messages-a-day", "warning", "Chat_1", "2026-03-02 Mara", "12"), …)
+    found.findings   → (CheckFinding("messages-a-day", "warning", "Chat_1", "2026-03-02 Mara"), …)
     found.days       → (Day("Chat_1", date(2026, 3, 2), {"Mara": 12, "Theo": 55}, 1, 4), …)
     found.counts()   → {"messages-a-day": 31, "image-source": 2}
 
@@ -21,7 +21,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.corpora.check import Finding, Report, Severity
+from realtalk.corpora.check import CheckFinding, CheckReport, Severity
 
 __all__ = [
     "GUIDELINES",
@@ -107,7 +107,7 @@ class Day:
 class GuidelineReport:
     """Every finding, and the counts of every day."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckFinding, ...]
     days: tuple[Day, ...]
 
     def counts(self) -> dict[str, int]:
@@ -117,10 +117,10 @@ class GuidelineReport:
 
     def severity(self) -> Severity | None:
         """The gravest there is."""
-        return Report(self.findings).severity()
+        return CheckReport(self.findings).severity()
 
     def to_json(self) -> dict[str, Any]:
-        told = Report(self.findings).to_json()
+        told = CheckReport(self.findings).to_json()
         return told | {
             "counts": self.counts(),
             "days": [day.to_json() for day in self.days],
@@ -135,14 +135,14 @@ def refers_to_time(text: str) -> bool:
 
 def check_guidelines(corpus: Corpus, least: int = MESSAGES_A_DAY) -> GuidelineReport:
     """Holds every chat against the guidelines; `least` messages a day are asked of a speaker."""
-    findings: list[Finding] = []
+    findings: list[CheckFinding] = []
     days: list[Day] = []
     for chat in corpus.chats:
         own = _days(chat)
         days += own
         for entries in (_daily(chat, own, least), _images(chat), _time(chat)):
             findings += [
-                Finding(rule, GUIDELINES[rule][0], chat.id, where, detail)
+                CheckFinding(rule, GUIDELINES[rule][0], chat.id, where, detail)
                 for rule, where, detail in entries
             ]
     return GuidelineReport(tuple(findings), tuple(days))

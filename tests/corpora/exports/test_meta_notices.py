@@ -10,7 +10,7 @@ import pytest
 
 from realtalk.chat import Attachment, Message, unpack_extra
 from realtalk.corpora.exports import instagram, messenger
-from realtalk.corpora.exports.meta_notices import Line, Thread, judge
+from realtalk.corpora.exports.meta_notices import Line, MetaThread, judge
 from realtalk.corpora.exports.meta_wording import SUBJECT, sort_of
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
@@ -317,7 +317,7 @@ def test_an_unsent_message_is_a_deleted_one(tmp_path: Path) -> None:
 
 def test_a_language_is_learned_from_other_conversations() -> None:
     threads = [
-        Thread((name, "Me"), [Line(name, f"{name} amebandika ujumbe."), Line("Me", "ndiyo")])
+        MetaThread((name, "Me"), [Line(name, f"{name} amebandika ujumbe."), Line("Me", "ndiyo")])
         for name in (ANN, BO)
     ]
     sorts, uncertain = judge(threads)

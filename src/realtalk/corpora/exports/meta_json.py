@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.corpora.exports.meta_notices import Line, Thread, judge
+from realtalk.corpora.exports.meta_notices import Line, MetaThread, judge
 from realtalk.corpora.exports.values import (
     attached,
     from_number,
@@ -171,7 +171,7 @@ class _Thread:
         self.entries.append(entry)
 
 
-def _told(held: _Thread) -> Thread:
+def _told(held: _Thread) -> MetaThread:
     """What of a conversation tells notices from messages."""
     given = [
         {name for mark in entry.extra.get("reactions", ()) for name in mark["by"]}
@@ -191,7 +191,7 @@ def _told(held: _Thread) -> Thread:
         )
         for place, entry in enumerate(held.entries)
     ]
-    return Thread(tuple(held.draft.extra.get("participants", ())), lines)
+    return MetaThread(tuple(held.draft.extra.get("participants", ())), lines)
 
 
 def _finish(threads: Sequence[_Thread]) -> list[str]:

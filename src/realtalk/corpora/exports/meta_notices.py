@@ -29,7 +29,7 @@ from realtalk.corpora.exports.meta_wording import (
     sort_of,
 )
 
-__all__ = ["Line", "Thread", "judge"]
+__all__ = ["Line", "MetaThread", "judge"]
 
 _LONGEST = 400  # characters of a notice
 _NEAR = 16  # where the name stands at the latest: "Użytkownik Ann Berg"
@@ -71,7 +71,7 @@ class Line:
 
 
 @dataclass(slots=True)
-class Thread:
+class MetaThread:
     """One conversation with the names of its people."""
 
     people: tuple[str, ...]
@@ -91,7 +91,7 @@ class _Own:
         return self.after.endswith(_ENDS)
 
 
-def judge(threads: Sequence[Thread]) -> tuple[list[list[Sort | None]], int]:
+def judge(threads: Sequence[MetaThread]) -> tuple[list[list[Sort | None]], int]:
     """For every line what it is (None: a message), and how many messages may be notices."""
     threads = [replace(thread, people=thread.people[:_MOST_PEOPLE]) for thread in threads]
     found: list[list[Sort | None]] = []
@@ -107,13 +107,13 @@ def judge(threads: Sequence[Thread]) -> tuple[list[list[Sort | None]], int]:
     return found, uncertain
 
 
-def _candidates(thread: Thread) -> Iterator[tuple[int, Line]]:
+def _candidates(thread: MetaThread) -> Iterator[tuple[int, Line]]:
     for place, line in enumerate(thread.lines):
         if line.text and len(line.text) <= _LONGEST and "\n" not in line.text.strip():
             yield place, line
 
 
-def _by_words(thread: Thread, names: _Names) -> tuple[list[Sort | None], dict[int, _Own]]:
+def _by_words(thread: MetaThread, names: _Names) -> tuple[list[Sort | None], dict[int, _Own]]:
     """Sorts by the wordings known, and where a sender stands by name."""
     sorts: list[Sort | None] = [None] * len(thread.lines)
     own: dict[int, _Own] = {}
@@ -136,7 +136,7 @@ def _by_words(thread: Thread, names: _Names) -> tuple[list[Sort | None], dict[in
 class _Names:
     """Who is called what in one conversation; nicknames are learned from it."""
 
-    def __init__(self, thread: Thread) -> None:
+    def __init__(self, thread: MetaThread) -> None:
         self.of: dict[str, set[str]] = {}
         self._who: dict[str, set[str]] = {}  # the same the other way round
         for name in (*thread.people, *(line.sender for line in thread.lines)):
@@ -178,7 +178,7 @@ class _Names:
             return _Own(text[:place], after, " " in name and name == sender)
         return None
 
-    def _learn(self, thread: Thread) -> None:
+    def _learn(self, thread: MetaThread) -> None:
         """Learns who stands by an unknown name before sentences of the app alone.
 
         One such sentence may be a person's ("so Mum named the group this."), two are not, nor is
@@ -235,7 +235,7 @@ def _plain(text: str, people: Sequence[str]) -> str:
 
 
 def _by_own_name(
-    threads: Sequence[Thread],
+    threads: Sequence[MetaThread],
     own: dict[tuple[int, int], _Own],
     found: list[list[Sort | None]],
     others: _Tails,
@@ -298,7 +298,7 @@ class _Tails:
 
     def __init__(
         self,
-        threads: Sequence[Thread],
+        threads: Sequence[MetaThread],
         own: dict[tuple[int, int], _Own],
         names: Sequence[_Names],
     ) -> None:
@@ -356,7 +356,7 @@ class _Tails:
                 yield [(number, place) for _, place in held]
 
 
-def _by_reaction(threads: Sequence[Thread], found: list[list[Sort | None]]) -> None:
+def _by_reaction(threads: Sequence[MetaThread], found: list[list[Sort | None]]) -> None:
     """Notices of reactions: an emoji inside a sentence of several, or in the second of one."""
     frames: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     every = [line.near for thread in threads for line in thread.lines]
@@ -384,7 +384,7 @@ def _by_reaction(threads: Sequence[Thread], found: list[list[Sort | None]]) -> N
                 found[number][place] = found[number][place] or "notice"
 
 
-def _beside_files(threads: Sequence[Thread], found: list[list[Sort | None]]) -> None:
+def _beside_files(threads: Sequence[MetaThread], found: list[list[Sort | None]]) -> None:
     """One sentence beside many files: the app's words for them."""
     texts: Counter[tuple[str, str]] = Counter()
     for thread in threads:

@@ -25,7 +25,7 @@ from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 from realtalk.registry import suggest
 
-__all__ = ["FIELDS", "Rows", "cut_keeping_ids", "mapped"]
+__all__ = ["FIELDS", "TableRows", "cut_keeping_ids", "mapped"]
 
 FIELDS = ("id", "chat", "session", "speaker", "time", "text", "reply_to", "edited", "deleted")
 _NEEDED = ("speaker", "text")
@@ -130,7 +130,7 @@ class _Row:
     message: Message  # without its time, which needs all stamps
 
 
-class Rows:
+class TableRows:
     """Rows of one file, gathered and then made into chats."""
 
     def __init__(self, columns: Mapping[str, str], options: ReadOptions, chat: str) -> None:

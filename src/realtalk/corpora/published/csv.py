@@ -23,7 +23,7 @@ from typing import IO
 
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.limits import MOST_COLUMNS, raised
-from realtalk.corpora.published.columns import Rows, mapped
+from realtalk.corpora.published.columns import TableRows, mapped
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
@@ -118,7 +118,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     return Reading(corpus=corpus, ledger=ledger, notes=tuple(notes))
 
 
-def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Rows, Ledger]:
+def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[TableRows, Ledger]:
     data = member.read()
     encoding = _encoding(data)
     if encoding == _GUESSED:
@@ -130,7 +130,7 @@ def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Rows,
     total = in_messages = system = 0
     left: list[Leftover] = []
     header: list[str] = []
-    rows: Rows | None = None
+    rows: TableRows | None = None
     for cells, first, last in records:
         total = last
         count = last - first + 1
@@ -138,7 +138,7 @@ def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Rows,
             system += count
         elif rows is None:
             header = _header(cells, member)
-            rows = Rows(mapped(header, options, member.where), options, member.stem)
+            rows = TableRows(mapped(header, options, member.where), options, member.stem)
             system += count
         else:
             row = dict(zip(header, cells, strict=False))

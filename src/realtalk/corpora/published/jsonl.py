@@ -24,7 +24,7 @@ import orjson
 
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.corpora.json_input import head_text
-from realtalk.corpora.published.columns import Rows, mapped
+from realtalk.corpora.published.columns import TableRows, mapped
 from realtalk.corpora.published.record import record, restored
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
@@ -193,7 +193,7 @@ class _Foreign:
                 keys.update(dict.fromkeys(_flat(value)))
         if not keys:
             raise RealtalkError("holds no JSON object a line", where=member.where)
-        self._rows = Rows(mapped(list(keys), options, member.where), options, member.stem)
+        self._rows = TableRows(mapped(list(keys), options, member.where), options, member.stem)
         left = []
         total = blank = 0
         for number, value in _lines(member):

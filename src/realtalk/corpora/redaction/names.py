@@ -2,10 +2,10 @@
 
     names = Names()
     names.add("Mara Lund", "Person1")
-    names.find("Marának")   → (Found(0, 7, "Person1"),)        names.find("marathon") → ()
-    names.find("hiMara")    → (Found(2, 6, "Person1"),)        names.find("maralund") → whole
+    names.find("Marának")   → (NameSpan(0, 7, "Person1"),)        names.find("marathon") → ()
+    names.find("hiMara")    → (NameSpan(2, 6, "Person1"),)        names.find("maralund") → whole
     names.add("王小明", "Person2")
-    names.find("我和小明去")  → (Found(2, 4, "Person2"),)
+    names.find("我和小明去")  → (NameSpan(2, 4, "Person2"),)
 
 A part of a name counts from two graphemes on, in any case and script; one grapheme is a name
 only where it is the whole name and the whole word. In scripts with spaces a name begins a word and
@@ -39,7 +39,7 @@ from realtalk.corpora.redaction.standins import STAND_IN
 from realtalk.corpora.redaction.unspaced import run_forms
 from realtalk.corpora.redaction.words import EVERYDAY, LINKS, NO_FORM, TITLES
 
-__all__ = ["Found", "Names", "names_held", "squashed"]
+__all__ = ["NameSpan", "Names", "names_held", "squashed"]
 
 _Held = TypeVar("_Held")
 _SAME = re.compile(r"(.)\1+")
@@ -53,7 +53,7 @@ _SAME_PHONE = 8  # digits from the end: the country and the first nought are oft
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class NameSpan:
     """Where a person's name lies; `sure` is False for an everyday word in small letters."""
 
     start: int
@@ -114,7 +114,7 @@ class Names:
     _signs: dict[str, str] = field(default_factory=dict)  # names that are no words: "🦊", "A.J."
     _phones: dict[str, str] = field(default_factory=dict)
     nobody: set[str] = field(default_factory=set)  # words that were looked at and name nobody
-    _seen: dict[str, tuple[Found, ...]] = field(default_factory=dict)
+    _seen: dict[str, tuple[NameSpan, ...]] = field(default_factory=dict)
     _patterns: dict[str, regex.Pattern[str] | None] = field(default_factory=dict)
 
     def add(self, name: str, person: str, *, own: bool = True) -> None:
@@ -215,7 +215,7 @@ class Names:
         if len(letters) > 1 and letters.isalpha():
             self.words.setdefault(fold_word(letters), (person, letters in EVERYDAY))
 
-    def phones(self, text: str) -> Iterator[Found]:
+    def phones(self, text: str) -> Iterator[NameSpan]:
         """Who is known by a phone number, with or without its country: "IMG_0170_1234567"."""
         if not self._phones:
             return
@@ -229,9 +229,9 @@ class Names:
             self._patterns["phones"] = pattern
         for match in pattern.finditer(text.translate(DIGITS)):
             person = self._phones[_digits(match[0])[-_SAME_PHONE:]]
-            yield Found(match.start(), match.end(), person)
+            yield NameSpan(match.start(), match.end(), person)
 
-    def find(self, token: str) -> tuple[Found, ...]:
+    def find(self, token: str) -> tuple[NameSpan, ...]:
         """The names in a word, or in a run of a script without spaces."""
         found = self._seen.get(token)
         if found is None:
@@ -240,7 +240,7 @@ class Names:
                 self.nobody.add(token)
         return found
 
-    def _find(self, token: str) -> Iterator[Found]:
+    def _find(self, token: str) -> Iterator[NameSpan]:
         match = None if token.isascii() else TOKEN.match(token)
         if match is not None and match.lastgroup == "run":
             yield from self.matches("runs", token)
@@ -250,7 +250,7 @@ class Names:
             if end - start == 1 and len(token) > 1:
                 continue  # "AClass" is not about A
             if start >= done and (meant := self._person(token[start:end])):
-                yield Found(start, end, *meant)
+                yield NameSpan(start, end, *meant)
                 done = end
 
     def _person(self, word: str) -> tuple[str, bool] | None:
@@ -285,7 +285,7 @@ class Names:
             return None if short is None else (short, True)
         return None
 
-    def matches(self, which: str, text: str) -> Iterator[Found]:
+    def matches(self, which: str, text: str) -> Iterator[NameSpan]:
         """Names that are found anywhere: `runs`, `signs` that are no words, or `inside` a tag."""
         pattern = self._pattern(which)
         if pattern is None or not pattern.search(fold(text)):
@@ -294,7 +294,7 @@ class Names:
         known = self._runs if which == "runs" else self._signs
         for match in pattern.finditer(folded):
             person = self.words[match[0]][0] if which == "inside" else known[match[0]]
-            yield Found(places[match.start()][0], places[match.end() - 1][1], person)
+            yield NameSpan(places[match.start()][0], places[match.end() - 1][1], person)
 
     def _pattern(self, which: str) -> regex.Pattern[str] | None:
         if which not in self._patterns:

@@ -18,7 +18,7 @@ import regex
 
 from realtalk.corpora.redaction.folding import TOKEN, fold, is_plain
 from realtalk.corpora.redaction.kinds import is_phone, kinds_in, without_end
-from realtalk.corpora.redaction.names import Found, Names, squashed
+from realtalk.corpora.redaction.names import Names, NameSpan, squashed
 from realtalk.corpora.redaction.standins import STAND_IN, StandIns
 from realtalk.corpora.redaction.words import GREETINGS, NOBLE, RELATIONS, TITLES
 
@@ -165,7 +165,7 @@ class Scanner:
         names: list[Names],
         taken: list[_Taken],
         tags: list[tuple[int, int]],
-        users: list[Found],
+        users: list[NameSpan],
     ) -> list[_Taken]:
         candidates = [*users, *self._words(text, names)]
         candidates += self._everyone.matches("signs", text)
@@ -174,7 +174,7 @@ class Scanner:
         if not candidates:
             return []
         candidates.sort(key=lambda found: (found.start, -found.end))
-        free: list[Found] = []
+        free: list[NameSpan] = []
         held = iter([*sorted(taken), (len(text) + 1, 0, None)])
         start, end, _ = next(held)
         for found in candidates:
@@ -184,7 +184,7 @@ class Scanner:
                 free.append(found)
         return self._settled(text, _as_one(text, free, names))
 
-    def _words(self, text: str, names: list[Names]) -> Iterator[Found]:
+    def _words(self, text: str, names: list[Names]) -> Iterator[NameSpan]:
         find, words = self._everyone.find, TOKEN
         if is_plain(text):
             words = _PLAIN_WORD
@@ -197,9 +197,9 @@ class Scanner:
                 continue
             at = match.start()
             for found in (*names[0].find(word), *everyones) if len(names) > 1 else everyones:
-                yield Found(at + found.start, at + found.end, found.person, found.sure)
+                yield NameSpan(at + found.start, at + found.end, found.person, found.sure)
 
-    def _user_names(self, text: str, names: list[Names]) -> Iterator[Found]:
+    def _user_names(self, text: str, names: list[Names]) -> Iterator[NameSpan]:
         """Names with digits in them, and phone numbers that are somebody's only name."""
         yield from self._everyone.phones(text)
         for match in _WITH_DIGITS.finditer(text):
@@ -209,14 +209,14 @@ class Scanner:
                 key = squashed(whole[first:last])
                 person = next((each.squashed[key] for each in names if key in each.squashed), None)
                 if person is not None and not key.isdecimal():
-                    yield Found(match.start() + first, match.start() + last, person)
+                    yield NameSpan(match.start() + first, match.start() + last, person)
 
-    def _inside(self, text: str, start: int, end: int, names: list[Names]) -> Iterator[Found]:
+    def _inside(self, text: str, start: int, end: int, names: list[Names]) -> Iterator[NameSpan]:
         """Names within words, where words are written together: "#happybirthdaymara"."""
         piece = text[start:end]
         for each in names:
             for found in each.matches("inside", piece):
-                yield Found(start + found.start, start + found.end, found.person)
+                yield NameSpan(start + found.start, start + found.end, found.person)
         if start and text[start - 1] in "#＃":
             # A name at either end of a tag: all of it goes, "#teamann" as "#annsday". An everyday
             # word counts at the beginning, with a capital: "#WillIsHere".
@@ -225,11 +225,11 @@ class Scanner:
                 for name, (person, everyday) in each.words.items():
                     begins = key.startswith(name) and (capital or not everyday)
                     if len(name) > 2 and (begins or (key.endswith(name) and not everyday)):
-                        yield Found(start, end, person)
+                        yield NameSpan(start, end, person)
 
-    def _settled(self, text: str, found: list[Found]) -> list[_Taken]:
+    def _settled(self, text: str, found: list[NameSpan]) -> list[_Taken]:
         """Parts of one name joined, everyday words in small letters judged by their place."""
-        groups: list[list[Found]] = []
+        groups: list[list[NameSpan]] = []
         for each in found:
             if (
                 groups
@@ -276,7 +276,7 @@ class Scanner:
         )
 
 
-def _without(taken: list[_Taken], users: list[Found]) -> Iterator[_Taken]:
+def _without(taken: list[_Taken], users: list[NameSpan]) -> Iterator[_Taken]:
     """All but numbers inside a user's name, and dates that one looks like."""
     users = sorted(users, key=lambda user: user.start)
     at = 0
@@ -292,7 +292,7 @@ def _without(taken: list[_Taken], users: list[Found]) -> Iterator[_Taken]:
             yield start, end, stand_in
 
 
-def _as_one(text: str, found: list[Found], names: list[Names]) -> list[Found]:
+def _as_one(text: str, found: list[NameSpan], names: list[Names]) -> list[NameSpan]:
     """Of two called Anna, "Anna Berg" is the one: neighbours that make somebody's whole name."""
     for first in range(len(found) - 1):
         last = first

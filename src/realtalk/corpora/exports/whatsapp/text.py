@@ -1,7 +1,7 @@
 """The bytes of an export as a column of lines, whatever its encoding and line ends.
 
     lines(b"\\xef\\xbb\\xbf12/07/2017, 22:35 - Mara: hi\\r\\nthere")
-    → Lines(["12/07/2017, 22:35 - Mara: hi", "there"], repaired=0)
+    → ExportLines(["12/07/2017, 22:35 - Mara: hi", "there"], repaired=0)
 
 Only LF, CRLF and (where there is no LF at all) CR end a line: people paste U+2028, form
 feeds and the like into messages. The bytes never become one Python string, which would
@@ -21,13 +21,13 @@ import pyarrow as pa
 
 from realtalk.corpora.endings import utf16
 
-__all__ = ["Lines", "head", "lines"]
+__all__ = ["ExportLines", "head", "lines"]
 
 _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class ExportLines:
     """Lines in blocks (so that blocks can be worked on side by side), and repaired blocks."""
 
     blocks: tuple[pl.Series, ...]
@@ -50,7 +50,7 @@ def head(data: bytes) -> str:
     return text if "\n" in text else text.replace("\r", "\n")
 
 
-def lines(data: bytes) -> Lines:
+def lines(data: bytes) -> ExportLines:
     """Every line of the file, without its end."""
     repaired = 0
     if wide := utf16(data):
@@ -65,15 +65,15 @@ def lines(data: bytes) -> Lines:
             data = data.replace(b"\r", b"\n")
     data = data.removesuffix(b"\n")
     if not data:
-        return Lines((), repaired)
+        return ExportLines((), repaired)
     with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
         split = list(pool.map(_split, _blocks(data)))
     repaired += (broken := sum(count for _, count in split))
     if broken and data.decode("utf-8", "ignore").isascii():
         # Not one character of it is UTF-8, so an editor has saved it in the old way.
         found = lines(data.decode("cp1252", "replace").encode())
-        return Lines(found.blocks, 0, guessed=True)
-    return Lines(tuple(block for block, _ in split), repaired)
+        return ExportLines(found.blocks, 0, guessed=True)
+    return ExportLines(tuple(block for block, _ in split), repaired)
 
 
 def _split(block: pl.Series) -> tuple[pl.Series, int]:
