@@ -22,7 +22,7 @@ from realtalk.local.caches import (
     KINDS,
     LIMIT,
     STRIPS,
-    Item,
+    CacheItem,
     Kind,
     cache_limit,
     keep_within,
@@ -227,12 +227,12 @@ def test_a_folder_that_becomes_a_link_is_left(tmp_path: Path) -> None:
     assert len(list((tmp_path / "outside").iterdir())) == 1
 
 
-def only(root: Path) -> Item:
+def only(root: Path) -> CacheItem:
     (item,) = survey(root).items
     return item
 
 
-def reason(item: Item) -> str:
+def reason(item: CacheItem) -> str:
     gone = remove([item])
     assert (gone.files == 0) == bool(gone.left) == item.files[0].exists()
     return gone.left[0][1] if gone.left else ""
@@ -264,7 +264,7 @@ def test_a_file_being_written_is_left(tmp_path: Path) -> None:
     assert reason(aged(only(tmp_path))) == ""
 
 
-def aged(item: Item) -> Item:
+def aged(item: CacheItem) -> CacheItem:
     for path in item.files:
         os.utime(path, (time.time() - 60, time.time() - 60))
     return next(each for each in units(item.kind, item.folder).items if each.files == item.files)

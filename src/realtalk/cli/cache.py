@@ -13,7 +13,7 @@ import typer
 from realtalk.cli.options import Json
 
 if TYPE_CHECKING:
-    from realtalk.local.caches import Item, Kind, Removed
+    from realtalk.local.caches import CacheItem, Kind, Removed
 
 __all__ = ["app"]
 
@@ -145,7 +145,7 @@ def _kinds() -> dict[str, Kind]:
     return {**KINDS, TELEMETRY.name: TELEMETRY}
 
 
-def _outside(cache: Path | None) -> tuple[Item, ...]:
+def _outside(cache: Path | None) -> tuple[CacheItem, ...]:
     """What lies outside the cache; nothing where another folder than the user's is asked for."""
     from realtalk.local.leftovers import left_behind
 
@@ -162,7 +162,9 @@ def _chosen(names: Sequence[str]) -> list[Kind]:
     return [kind for name, kind in known.items() if not names or name in names]
 
 
-def _ask(old: Sequence[Item], mixed: Sequence[Item], kinds: Sequence[Kind], root: Path) -> None:
+def _ask(
+    old: Sequence[CacheItem], mixed: Sequence[CacheItem], kinds: Sequence[Kind], root: Path
+) -> None:
     """Says what would go and waits for a yes."""
     from realtalk.cli.printing import say
     from realtalk.errors import RealtalkError
@@ -197,7 +199,7 @@ def _left(done: Sequence[Removed], root: Path) -> list[dict[str, str]]:
     ]
 
 
-def _entry(kind: Kind, items: Sequence[Item], root: Path, limit: int) -> dict[str, Any]:
+def _entry(kind: Kind, items: Sequence[CacheItem], root: Path, limit: int) -> dict[str, Any]:
     from datetime import datetime
 
     used = max((item.used for item in items), default=None)

@@ -2,7 +2,7 @@
 
     KINDS["indexes"].holds                    → "vectors"
     found = survey(cache_folder())
-    found.items[0]                            → Item(indexes, memory/0f…a1.npz, 3,012,480 bytes, …)
+    found.items[0]                            → CacheItem(indexes, memory/0f…a1.npz, 3 MB, …)
     remove(found.items)                       → Removed(files=1, size=3012480, left=())
     keep_within(INDEXES, folder, limit, new)  # the oldest by last use go, never the new one
 
@@ -33,8 +33,8 @@ __all__ = [
     "KINDS",
     "LIMIT",
     "VECTORS",
+    "CacheItem",
     "Holds",
-    "Item",
     "Kind",
     "Removed",
     "Survey",
@@ -162,7 +162,7 @@ _DOWNLOADS = re.compile(r"tmp[a-z0-9_]{8}")
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CacheItem:
     """What is kept or removed as one: mostly a file, sometimes a folder's files."""
 
     kind: Kind
@@ -178,7 +178,7 @@ class Item:
 class Survey:
     """What lies in a cache. `strangers` are names that realtalk did not put there, and links."""
 
-    items: tuple[Item, ...]
+    items: tuple[CacheItem, ...]
     strangers: int
 
 
@@ -204,7 +204,7 @@ def cache_limit() -> int:
 
 def survey(root: Path) -> Survey:
     """Every item of every kind, oldest use first, and how much else lies there."""
-    items: list[Item] = []
+    items: list[CacheItem] = []
     strangers = 0
     for kind in KINDS.values():
         for folder in kind.folders:
@@ -237,7 +237,7 @@ def units(kind: Kind, folder: Path) -> Survey:
             continue
         parts.setdefault((unit, temporary), []).append((path, known))
     items = [
-        Item(
+        CacheItem(
             kind,
             folder,
             tuple(sorted(path for path, _ in found)),
@@ -288,7 +288,7 @@ def _unreadable(error: OSError, path: Path) -> RealtalkError:
     )
 
 
-def remove(items: Iterable[Item]) -> Removed:
+def remove(items: Iterable[CacheItem]) -> Removed:
     """Removes items, each whole; one that is being written stays, one that is gone is no error."""
     files = size = 0
     left: list[tuple[Path, str]] = []
@@ -312,7 +312,7 @@ def remove(items: Iterable[Item]) -> Removed:
     return Removed(files, size, tuple(left))
 
 
-def _in_use(item: Item) -> str:
+def _in_use(item: CacheItem) -> str:
     if any(each.is_symlink() for path in item.files for each in _upwards(path, item.folder)):
         return "now behind a link"
     age = time.time() - item.written
@@ -337,7 +337,7 @@ def _tidy(top: Path, folder: Path) -> None:
             return
 
 
-def forget(items: Iterable[Item], before: float) -> Removed:
+def forget(items: Iterable[CacheItem], before: float) -> Removed:
     """Removes what was last used before a moment from inside files that hold many things."""
     size = 0
     left: list[tuple[Path, str]] = []

@@ -29,8 +29,8 @@ from realtalk.registry import suggest
 
 __all__ = [
     "DATASETS",
+    "CachedFile",
     "Dataset",
-    "Held",
     "RemoteFile",
     "State",
     "cache_folder",
@@ -72,7 +72,7 @@ class Dataset:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CachedFile:
     """A dataset's file in the cache; `size` is what lies on disk."""
 
     dataset: str
@@ -214,7 +214,7 @@ def get(
 
 def inventory(
     cache: Path | str | None = None, *, datasets: Mapping[str, Dataset] = DATASETS
-) -> list[Held]:
+) -> list[CachedFile]:
     """Every file of every dataset: its size on disk, and whether it is what was published."""
     held = []
     for dataset in datasets.values():
@@ -222,7 +222,9 @@ def inventory(
             path = cache_folder(cache) / dataset.name / file.name
             state = file_state(path, file.size, file.sha256)
             held.append(
-                Held(dataset.name, path, 0 if state == "missing" else path.stat().st_size, state)
+                CachedFile(
+                    dataset.name, path, 0 if state == "missing" else path.stat().st_size, state
+                )
             )
     return held
 

@@ -1,7 +1,7 @@
 """What realtalk 0.1.0 left outside its own cache: files that ONNX Runtime writes to report home.
 
-    left_behind()   → (Item(telemetry, ~/.cache/Microsoft/DeveloperTools/.onnxruntime/deviceid, …),
-                       Item(telemetry, /tmp/.ses, …))
+    left_behind() → (CacheItem(telemetry, ~/.cache/Microsoft/…/.onnxruntime/deviceid, …),
+                     CacheItem(telemetry, /tmp/.ses, …))
 
 ONNX Runtime 1.31 writes a device id and a database of events below the user's cache folder and
 a session's number into the temporary folder, unless it is told not to (`realtalk.local.offline`
@@ -16,7 +16,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from realtalk.local.caches import Item, Kind, units
+from realtalk.local.caches import CacheItem, Kind, units
 
 __all__ = ["TELEMETRY", "left_behind"]
 
@@ -35,7 +35,7 @@ _SHAPE = re.compile(rb"\d{13}\n[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\n?")
 _LONGEST = 64
 
 
-def left_behind() -> tuple[Item, ...]:
+def left_behind() -> tuple[CacheItem, ...]:
     """Every such file of this user, where the library looks for its places."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     found = units(TELEMETRY, home / _MAKER / _BELOW).items
@@ -49,5 +49,7 @@ def left_behind() -> tuple[Item, ...]:
         return tuple(items)
     if _SHAPE.fullmatch(data) and not session.is_symlink():
         moment = known.st_mtime
-        items.append(Item(TELEMETRY, session.parent, (session,), known.st_size, moment, moment))
+        items.append(
+            CacheItem(TELEMETRY, session.parent, (session,), known.st_size, moment, moment)
+        )
     return tuple(items)

