@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from realtalk.errors import RealtalkError
 from realtalk.studio.store import Store
-from realtalk.studio.values import Conflict, Item
+from realtalk.studio.values import Conflict, StudioItem
 
 CHAT = "Chat_1"
 EVENT = {"session": 1, "speaker": "Ilse", "text": "Ilse moves.", "date": ""}
@@ -28,16 +28,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
     made.close()
 
 
-def make(store: Store, **fields: object) -> Item:
+def make(store: Store, **fields: object) -> StudioItem:
     return store.create(CHAT, "event", "Ana", {**EVENT, **fields})
 
 
-def changed(found: Item | Conflict) -> Item:
-    assert isinstance(found, Item)
+def changed(found: StudioItem | Conflict) -> StudioItem:
+    assert isinstance(found, StudioItem)
     return found
 
 
-def clash(found: Item | Conflict) -> Conflict:
+def clash(found: StudioItem | Conflict) -> Conflict:
     assert isinstance(found, Conflict)
     return found
 

@@ -16,7 +16,7 @@ import pytest
 from realtalk.errors import RealtalkError
 from realtalk.studio.store import Store
 from realtalk.studio.troubles import Unsaved, told
-from realtalk.studio.values import Conflict, Item
+from realtalk.studio.values import Conflict, StudioItem
 
 CHAT = "Chat_1"
 EVENT = {"session": 1, "speaker": "Ilse", "text": "Ilse moves.", "date": ""}
@@ -30,7 +30,7 @@ def sql(path: Path, *statements: tuple[str, tuple[Any, ...]]) -> list[Any]:
     return found[-1]
 
 
-def without_fields(path: Path, beside: Item, **fields: Any) -> str:
+def without_fields(path: Path, beside: StudioItem, **fields: Any) -> str:
     """What 0.1.0 stored for a change to a version that it did not know: the typed fields alone."""
     id_, body = f"{beside.id[0]}000000000001", json.dumps(fields)
     sql(
@@ -49,7 +49,7 @@ def without_fields(path: Path, beside: Item, **fields: Any) -> str:
     return id_
 
 
-def stored(path: Path, kind: Any = "event", body: dict[str, Any] = EVENT) -> Item:
+def stored(path: Path, kind: Any = "event", body: dict[str, Any] = EVENT) -> StudioItem:
     store = Store.open(path)
     item = store.create(CHAT, kind, "Ana", body)
     store.close()
@@ -172,7 +172,7 @@ def test_a_version_that_the_file_does_not_know_is_a_conflict(path: Path) -> None
         assert found.kept.conflict_of == item.id
     assert store.item(item.id).body == EVENT
     # What says the same is no conflict.
-    assert isinstance(store.change(item.id, "Ana", 9, {"text": "Ilse moves."}), Item)
+    assert isinstance(store.change(item.id, "Ana", 9, {"text": "Ilse moves."}), StudioItem)
     store.close()
 
 

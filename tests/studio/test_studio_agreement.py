@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from realtalk.studio.agreement import Comparison, compare
+from realtalk.studio.agreement import AnnotatorComparison, compare
 from realtalk.studio.shelf import Book, Shelf
-from realtalk.studio.values import Item
+from realtalk.studio.values import StudioItem
 from studio_server import small_corpus
 
 
@@ -17,16 +17,18 @@ def book() -> Book:
     return Shelf(small_corpus())[0]
 
 
-def question(id_: str, text: str, evidence: list[str], category: str = "temporal") -> Item:
+def question(id_: str, text: str, evidence: list[str], category: str = "temporal") -> StudioItem:
     body = {"text": text, "answer": "Sunday", "category": category, "evidence": evidence}
-    return Item(id_, "c", "question", "Ana", 1, body)
+    return StudioItem(id_, "c", "question", "Ana", 1, body)
 
 
-def event(id_: str, session: int, speaker: str, text: str) -> Item:
-    return Item(id_, "c", "event", "Ana", 1, {"session": session, "speaker": speaker, "text": text})
+def event(id_: str, session: int, speaker: str, text: str) -> StudioItem:
+    return StudioItem(
+        id_, "c", "event", "Ana", 1, {"session": session, "speaker": speaker, "text": text}
+    )
 
 
-def figures(found: Comparison) -> dict[str, Any]:
+def figures(found: AnnotatorComparison) -> dict[str, Any]:
     return {figure.title: figure.estimate for figure in found.figures}
 
 

@@ -15,7 +15,7 @@ from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.labels import Label, label_frame, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.studio.pages import render
-from realtalk.studio.searching import Index
+from realtalk.studio.searching import MessageIndex
 from realtalk.studio.shelf import PIECE, Shelf
 from realtalk.studio.strips import Strips, read_strips
 from realtalk.studio.values import (
@@ -52,7 +52,7 @@ def long_chat(messages: int) -> Chat:
 def test_every_part_of_a_long_chat_is_found_in_its_place() -> None:
     """Messages go into the index twenty thousand at a time."""
     said = [f"number{at}" for at in range(20_003)]
-    index = Index(texts(*said, 'a "quoted" \\ back\u2028slash \x1f'))
+    index = MessageIndex(texts(*said, 'a "quoted" \\ back\u2028slash \x1f'))
     for at in (0, 19_999, 20_000, 20_002):
         assert index.search(f"number{at}", 5).rows[0].place == at
     assert index.search("quoted back", 5).rows[0].place == 20_003
@@ -90,7 +90,7 @@ def test_search_finds_beginnings_accents_and_captions() -> None:
 
 
 def test_search_takes_what_is_typed_as_words() -> None:
-    index = Index(texts('she said "no" AND left', "NEAR the sea", "100 % sure", "a* b-c"))
+    index = MessageIndex(texts('she said "no" AND left', "NEAR the sea", "100 % sure", "a* b-c"))
     assert index.search('"no" AND', 9).total == 1
     assert index.search("NEAR(", 9).total == 1
     assert index.search("%", 9).total == 1
@@ -100,13 +100,13 @@ def test_search_takes_what_is_typed_as_words() -> None:
 
 
 def test_search_finds_parts_of_scripts_without_spaces() -> None:
-    index = Index(texts("昨日港の近くに引っ越した", "วันนี้อากาศดี"))
+    index = MessageIndex(texts("昨日港の近くに引っ越した", "วันนี้อากาศดี"))
     assert index.search("港の", 9).rows[0].place == 0
     assert index.search("อากาศ", 9).rows[0].place == 1
 
 
 def test_hits_are_marked_and_bounded() -> None:
-    index = Index(texts("x " * 500 + "needle" + " y" * 500, "\x02not a mark\x03 needle"))
+    index = MessageIndex(texts("x " * 500 + "needle" + " y" * 500, "\x02not a mark\x03 needle"))
     found = index.search("needle", 1)
     assert (found.total, len(found.rows)) == (2, 1)
     assert "\x02needle\x03" in found.rows[0].excerpt

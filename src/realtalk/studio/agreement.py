@@ -1,8 +1,8 @@
 """Two annotators of one chat: what they both found, and how far they agree.
 
     found = compare(book, anas_items, bos_items)
-    found.questions[0]   → Match(first=Item(…), second=Item(…), likeness=0.71)
-    found.figures[0]     → Figure("evidence", "kappa", Estimate(0.62, 0.44, 0.78, n=481), …)
+    found.questions[0] → Match(first=StudioItem(…), second=StudioItem(…), likeness=0.71)
+    found.figures[0]   → AgreementFigure("evidence", "kappa", Estimate(0.62, 0.44, 0.78), …)
 
 Annotators write freely, so their items are first paired: the best one-to-one pairing by shared
 evidence and words (questions) or by words within one session and speaker (events). What has no
@@ -21,9 +21,9 @@ import numpy as np
 from realtalk.metrics.answers import token_f1
 from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa
 from realtalk.studio.shelf import Book
-from realtalk.studio.values import Item
+from realtalk.studio.values import StudioItem
 
-__all__ = ["Comparison", "Figure", "Match", "compare"]
+__all__ = ["AgreementFigure", "AnnotatorComparison", "Match", "compare"]
 
 _NOTHING = "one of the two has noted none"
 _ALIKE = 0.25  # below this two items are not about the same
@@ -33,13 +33,13 @@ _ALIKE = 0.25  # below this two items are not about the same
 class Match:
     """Two items about the same, or one that only one annotator has."""
 
-    first: Item | None
-    second: Item | None
+    first: StudioItem | None
+    second: StudioItem | None
     likeness: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class AgreementFigure:
     """One number about the two, with what it counts."""
 
     title: str
@@ -56,62 +56,66 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class AnnotatorComparison:
     """Figures, and the pairs that they rest on."""
 
-    figures: tuple[Figure, ...]
+    figures: tuple[AgreementFigure, ...]
     questions: tuple[Match, ...]
     events: tuple[Match, ...]
 
 
-def compare(book: Book, first: Sequence[Item], second: Sequence[Item]) -> Comparison:
+def compare(
+    book: Book, first: Sequence[StudioItem], second: Sequence[StudioItem]
+) -> AnnotatorComparison:
     """Pairs what two annotators noted, and measures it."""
     asked = _pair(_of("question", first), _of("question", second), _question_likeness)
     noted = _pair(_of("event", first), _of("event", second), _event_likeness)
     paired = [match for match in asked if match.first and match.second]
     figures = (
-        Figure(
+        AgreementFigure(
             "messages that are evidence",
             "Cohen's kappa",
             _kappa(_evidence(book, first), _evidence(book, second)),
             "messages",
         ),
-        Figure(
+        AgreementFigure(
             "evidence of paired questions",
             "overlap (Jaccard)",
             _mean([_jaccard(*_both(match)) for match in paired], "no question is paired"),
             "pairs",
         ),
-        Figure(
+        AgreementFigure(
             "categories of paired questions",
             "Cohen's kappa",
             cohen_kappa(*_categories(paired)),
             "pairs",
         ),
-        Figure(
+        AgreementFigure(
             "answers of paired questions",
             "word F1",
             _mean([_answers(*_both(match)) for match in paired], "no question is paired"),
             "pairs",
         ),
-        Figure("questions that both have", "F1", _found_by_both(asked), "questions"),
-        Figure(
+        AgreementFigure("questions that both have", "F1", _found_by_both(asked), "questions"),
+        AgreementFigure(
             "cells with an event (session and speaker)",
             "Cohen's kappa",
             _kappa(_cells(book, first), _cells(book, second)),
             "cells",
         ),
-        Figure("events that both have", "F1", _found_by_both(noted), "events"),
+        AgreementFigure("events that both have", "F1", _found_by_both(noted), "events"),
     )
-    return Comparison(figures, asked, noted)
+    return AnnotatorComparison(figures, asked, noted)
 
 
-def _of(kind: str, items: Sequence[Item]) -> list[Item]:
+def _of(kind: str, items: Sequence[StudioItem]) -> list[StudioItem]:
     return [item for item in items if item.kind == kind]
 
 
 def _pair(
-    first: list[Item], second: list[Item], likeness: Callable[[Item, Item], float]
+    first: list[StudioItem],
+    second: list[StudioItem],
+    likeness: Callable[[StudioItem, StudioItem], float],
 ) -> tuple[Match, ...]:
     """The pairing with the largest sum of likeness, in the order of the first annotator."""
     from scipy.optimize import linear_sum_assignment
@@ -131,32 +135,32 @@ def _pair(
     return (*matches, *alone)
 
 
-def _question_likeness(one: Item, two: Item) -> float:
+def _question_likeness(one: StudioItem, two: StudioItem) -> float:
     evidence = _jaccard(one, two)
     return _words(one, two) if evidence is None else (_words(one, two) + evidence) / 2
 
 
-def _event_likeness(one: Item, two: Item) -> float:
+def _event_likeness(one: StudioItem, two: StudioItem) -> float:
     same = all(one.body.get(name) == two.body.get(name) for name in ("session", "speaker"))
     return _words(one, two) if same else 0.0
 
 
-def _words(one: Item, two: Item) -> float:
+def _words(one: StudioItem, two: StudioItem) -> float:
     a, b = str(one.body.get("text", "")), str(two.body.get("text", ""))
     return 1.0 if a == b else token_f1(a, b)  # also where there is no word to count
 
 
-def _both(match: Match) -> tuple[Item, Item]:
+def _both(match: Match) -> tuple[StudioItem, StudioItem]:
     assert match.first is not None and match.second is not None
     return match.first, match.second
 
 
-def _jaccard(one: Item, two: Item) -> float | None:
+def _jaccard(one: StudioItem, two: StudioItem) -> float | None:
     a, b = set(one.body.get("evidence", ())), set(two.body.get("evidence", ()))
     return len(a & b) / len(a | b) if a | b else None
 
 
-def _answers(one: Item, two: Item) -> float | None:
+def _answers(one: StudioItem, two: StudioItem) -> float | None:
     a, b = one.body.get("answer"), two.body.get("answer")
     return token_f1(str(a), str(b)) if a and b else None
 
@@ -171,12 +175,12 @@ def _categories(
     )
 
 
-def _evidence(book: Book, items: Sequence[Item]) -> list[bool]:
+def _evidence(book: Book, items: Sequence[StudioItem]) -> list[bool]:
     named = {id_ for item in items for id_ in item.body.get("evidence", ())}
     return [id_ in named for id_ in book.place]
 
 
-def _cells(book: Book, items: Sequence[Item]) -> list[bool]:
+def _cells(book: Book, items: Sequence[StudioItem]) -> list[bool]:
     filled = {
         (item.body["session"], item.body["speaker"]) for item in items if item.kind == "event"
     }

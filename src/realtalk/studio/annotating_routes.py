@@ -29,7 +29,7 @@ from realtalk.studio.asking import (
 from realtalk.studio.desk import Desk
 from realtalk.studio.guard import Keys
 from realtalk.studio.shelf import Book
-from realtalk.studio.values import FINAL, Body, Conflict, Item, Kind, checked_name, cleaned
+from realtalk.studio.values import FINAL, Body, Conflict, Kind, StudioItem, checked_name, cleaned
 
 __all__ = ["annotating_routes"]
 
@@ -39,7 +39,7 @@ _EMPTY: dict[str, Body] = {
 }
 
 
-def _has_place(item: Item, sessions: Collection[int], speakers: Collection[str]) -> bool:
+def _has_place(item: StudioItem, sessions: Collection[int], speakers: Collection[str]) -> bool:
     """Whether the chat, which may have been read anew, still has an event's session and speaker."""
     return item.body.get("session") in sessions and item.body.get("speaker") in speakers
 
@@ -47,19 +47,19 @@ def _has_place(item: Item, sessions: Collection[int], speakers: Collection[str])
 def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
     router = APIRouter()
 
-    def book_of(item: Item) -> Book:
+    def book_of(item: StudioItem) -> Book:
         for book in desk.shelf.books:
             if book.chat.id == item.chat:
                 return book
         raise RealtalkError("the chat of this item is not open here", where=f"item {item.id}")
 
-    def card(item: Item, me: str) -> str:
+    def card(item: StudioItem, me: str) -> str:
         book = book_of(item)
         mine = item.author in (me, FINAL)
         return pages.render("card.html", item=item, mine=mine, opened=True, **pages.context(book))
 
-    def answer(found: Item | Conflict, me: str) -> JSONResponse:
-        if isinstance(found, Item):
+    def answer(found: StudioItem | Conflict, me: str) -> JSONResponse:
+        if isinstance(found, StudioItem):
             return JSONResponse({"item": found.to_json()})
         both = [item for item in (found.current, found.kept) if item and not item.deleted]
         body = {
@@ -95,7 +95,7 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
                 events=[i for i in events if i.body.get("session") == current and i not in lost],
                 lost=lost,
                 # What a new question looks like; it is stored with the first thing put into it.
-                blank=Item("new", book.chat.id, "question", shown, 0, _EMPTY["question"]),
+                blank=StudioItem("new", book.chat.id, "question", shown, 0, _EMPTY["question"]),
                 questions=[i for i in items if i.kind == "question"],
                 counts=pages.session_counts(book, items),
                 undo=undo,

@@ -21,8 +21,8 @@ from realtalk.studio.values import (
     CORPUS,
     FINAL,
     Body,
-    Item,
     Kind,
+    StudioItem,
     event_body,
     question_body,
 )
@@ -76,7 +76,7 @@ class Desk:
             return asked
         return CORPUS if me not in there and CORPUS in there else me
 
-    def owner(self, item: Item, me: str) -> str:
+    def owner(self, item: StudioItem, me: str) -> str:
         """Who changes an item: its annotator; what was agreed on belongs to everybody."""
         if item.author == FINAL:
             return FINAL

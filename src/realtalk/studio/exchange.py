@@ -1,7 +1,7 @@
 """Annotations out to REALTALK JSON and the XLSX sheet, and in from them.
 
     exported(book, items, "sheet")            → ("Chat_1.xlsx", b"PK…")
-    imported(book, "other.json", b"{…}")      → Found(bodies=(("event", {…}, None), …), notes)
+    imported(book, "other.json", b"{…}")      → UploadContent(bodies=(("event", {…}, …), …), notes)
 
 The corpora's own writers and readers do the work: what is exported is the chat with the chosen
 annotator's events and questions in place of its own.
@@ -24,15 +24,15 @@ from realtalk.errors import RealtalkError
 from realtalk.studio.shelf import Book
 from realtalk.studio.values import (
     Body,
-    Item,
     Kind,
+    StudioItem,
     event_body,
     event_of,
     question_body,
     question_of,
 )
 
-__all__ = ["LARGEST_UPLOAD", "LAYOUTS", "Found", "annotated", "exported", "imported"]
+__all__ = ["LARGEST_UPLOAD", "LAYOUTS", "UploadContent", "annotated", "exported", "imported"]
 
 LAYOUTS = {"realtalk": "REALTALK JSON", "sheet": "annotation sheet (XLSX)", "jsonl": "JSON Lines"}
 LARGEST_UPLOAD = 32 << 20
@@ -41,14 +41,14 @@ _SUFFIXES = (".json", ".xlsx")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class UploadContent:
     """What an uploaded file holds for this chat."""
 
     bodies: tuple[tuple[Kind, Body, None], ...]
     notes: tuple[str, ...]
 
 
-def annotated(book: Book, items: Sequence[Item]) -> Chat:
+def annotated(book: Book, items: Sequence[StudioItem]) -> Chat:
     """The chat with these events and questions instead of its own."""
     events = [event_of(item.body) for item in items if item.kind == "event"]
     # Observations and summaries are not annotated here: they stay as they are.
@@ -58,7 +58,7 @@ def annotated(book: Book, items: Sequence[Item]) -> Chat:
     return replace(book.chat, events=tuple(events), questions=tuple(questions))
 
 
-def exported(book: Book, items: Sequence[Item], layout: str) -> tuple[str, bytes]:
+def exported(book: Book, items: Sequence[StudioItem], layout: str) -> tuple[str, bytes]:
     """A file's name and bytes."""
     if layout not in LAYOUTS:
         raise RealtalkError("no such layout", fix=f"known: {', '.join(LAYOUTS)}")
@@ -70,7 +70,7 @@ def exported(book: Book, items: Sequence[Item], layout: str) -> tuple[str, bytes
         return path.name, path.read_bytes()
 
 
-def imported(book: Book, name: str, data: bytes) -> Found:
+def imported(book: Book, name: str, data: bytes) -> UploadContent:
     """Events and questions of an uploaded file about the same chat."""
     suffix = Path(name).suffix.lower()
     if suffix not in _SUFFIXES:
@@ -99,7 +99,7 @@ def _refuse_bomb(data: bytes) -> None:
         raise RealtalkError("the spreadsheet unpacks to more than this reader takes")
 
 
-def _fitting(book: Book, chat: Chat) -> Found:
+def _fitting(book: Book, chat: Chat) -> UploadContent:
     """The file's annotations where it is about this chat; what does not fit is said."""
     theirs = {message.id for message in chat.messages}
     shared = len(theirs & set(book.place))
@@ -126,4 +126,4 @@ def _fitting(book: Book, chat: Chat) -> Found:
         notes.append(f"{dropped} events belong to no session or speaker of this chat")
     if lost:
         notes.append(f"{lost} pieces of evidence name no message of this chat")
-    return Found(tuple(bodies), tuple(notes))
+    return UploadContent(tuple(bodies), tuple(notes))

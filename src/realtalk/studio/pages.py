@@ -22,7 +22,7 @@ from realtalk.corpora.categories import number_of
 from realtalk.ei.labels import Label
 from realtalk.studio.searching import MARKS
 from realtalk.studio.shelf import PIECE, Book
-from realtalk.studio.values import CORPUS, FINAL, Item
+from realtalk.studio.values import CORPUS, FINAL, StudioItem
 
 __all__ = ["category_title", "context", "day", "render", "session_counts"]
 
@@ -87,7 +87,7 @@ def category_title(name: str) -> str:
     return f"{number} {title}" if number else title
 
 
-def session_counts(book: Book, items: list[Item]) -> dict[int, tuple[int, int]]:
+def session_counts(book: Book, items: list[StudioItem]) -> dict[int, tuple[int, int]]:
     """Events and questions by session; a question belongs to the last session it rests on."""
     counts = {session.number: [0, 0] for session in book.chat.sessions}
     for item in items:

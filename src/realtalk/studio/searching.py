@@ -1,6 +1,7 @@
 """Full-text search over one chat, in memory.
 
-    Index(messages).search("sist mar") → Hits(total=3, rows=(Hit(17, "my \\x02sister\\x03 Mara"),))
+    MessageIndex(messages).search("sist mar")
+    → Hits(total=3, rows=(Hit(17, "my \\x02sister\\x03 Mara"),))
 
 Words match by their beginning, without accents and case (SQLite's FTS5). Scripts that are
 written without spaces are one long word to it, so a query that finds nothing is looked for
@@ -24,7 +25,7 @@ import orjson
 
 from realtalk.chat import Message
 
-__all__ = ["MARKS", "Hit", "Hits", "Index", "searchable"]
+__all__ = ["MARKS", "Hit", "Hits", "MessageIndex", "searchable"]
 
 MARKS = ("\x02", "\x03")
 _WORD = re.compile(r"\w+")
@@ -58,7 +59,7 @@ def searchable(message: Message) -> str:
     return _CONTROL.sub("", text) if _CONTROL.search(text) else text
 
 
-class Index:
+class MessageIndex:
     """Made once for a chat; one thread at a time."""
 
     def __init__(self, messages: Sequence[Message]) -> None:

@@ -21,7 +21,7 @@ from functools import cached_property
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.categories import CATEGORIES
 from realtalk.errors import RealtalkError
-from realtalk.studio.searching import Hits, Index
+from realtalk.studio.searching import Hits, MessageIndex
 from realtalk.studio.troubles import Unknown
 
 __all__ = ["PIECE", "Book", "Row", "Shelf"]
@@ -49,7 +49,7 @@ class Book:
         self.chat = chat
         self.categories = tuple(categories)
         self._lock = threading.Lock()
-        self._index: Index | None = None
+        self._index: MessageIndex | None = None
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
@@ -103,7 +103,7 @@ class Book:
         """Messages that hold every word of the query, oldest first."""
         with self._lock:
             if self._index is None:
-                self._index = Index(self.messages)
+                self._index = MessageIndex(self.messages)
             return self._index.search(query, most)
 
 

@@ -2,8 +2,8 @@
 
     store = Store.open(Path("annotations.sqlite"))
     item = store.create("Chat_1", "event", "Ana", {"session": 1, "speaker": "Mara", "text": "…"})
-    store.change(item.id, "Ana", 1, {"text": "Mara moves."})  → Item(version=2), or a Conflict
-    store.undo("Chat_1", "Ana")                               → [Item(version=3)]
+    store.change(item.id, "Ana", 1, {"text": "Mara moves."})  → StudioItem(version=2), or a Conflict
+    store.undo("Chat_1", "Ana")                               → [StudioItem(version=3)]
 
 Changes name the version that they were made to. Where another tab was faster, changes of
 different fields are joined; changes of the same field are a conflict, and the later one is
@@ -23,8 +23,8 @@ from typing import Any
 from realtalk.errors import RealtalkError
 from realtalk.studio.bodies import dumped
 from realtalk.studio.store_file import open_file
-from realtalk.studio.store_rows import Rows
-from realtalk.studio.values import Body, Conflict, Item, Kind, merged
+from realtalk.studio.store_rows import StoreRows
+from realtalk.studio.values import Body, Conflict, Kind, StudioItem, merged
 
 __all__ = ["Store"]
 
@@ -32,7 +32,7 @@ __all__ = ["Store"]
 class Store:
     """One file, many annotators. Safe for several threads and several processes."""
 
-    def __init__(self, rows: Rows, path: Path, notes: Sequence[str] = ()) -> None:
+    def __init__(self, rows: StoreRows, path: Path, notes: Sequence[str] = ()) -> None:
         self._rows = rows
         self.path = path
         self.notes = tuple(notes)  # what had to be mended when the file was opened
@@ -41,18 +41,20 @@ class Store:
     def open(cls, path: Path) -> Store:
         """The file, made where it is missing; another program's file is refused."""
         connection, notes = open_file(path)
-        return cls(Rows(connection, path), path, notes)
+        return cls(StoreRows(connection, path), path, notes)
 
     def close(self) -> None:
         self._rows.connection.close()
 
     # Reading
 
-    def items(self, chat: str, author: str | None = None, kind: Kind | None = None) -> list[Item]:
+    def items(
+        self, chat: str, author: str | None = None, kind: Kind | None = None
+    ) -> list[StudioItem]:
         """What is there, oldest first."""
         return self._rows.items(chat, author, kind)
 
-    def item(self, id_: str) -> Item:
+    def item(self, id_: str) -> StudioItem:
         return self._rows.item(id_)
 
     def authors(self, chat: str | None = None) -> dict[str, int]:
@@ -83,7 +85,7 @@ class Store:
             connection.execute("INSERT INTO seeded VALUES (?)", (chat,))
             for kind, body in bodies:
                 self._rows.insert(
-                    Item(_new_id(kind), chat, kind, author, 1, body), None, None, "kept"
+                    StudioItem(_new_id(kind), chat, kind, author, 1, body), None, None, "kept"
                 )
 
     def create(
@@ -95,18 +97,18 @@ class Store:
         *,
         request: str | None = None,
         taken_from: str | None = None,
-    ) -> Item:
+    ) -> StudioItem:
         """A new item."""
         with self._rows.changing():
             if request and (done := self._rows.requested(request)):
                 return done
-            item = Item(_new_id(kind), chat, kind, author, 1, body, taken_from=taken_from)
+            item = StudioItem(_new_id(kind), chat, kind, author, 1, body, taken_from=taken_from)
             self._rows.insert(item, request, None)
             return item
 
     def create_all(
         self, chat: str, author: str, bodies: Sequence[tuple[Kind, Body, str | None]]
-    ) -> list[Item]:
+    ) -> list[StudioItem]:
         """Several new items (kind, body, taken from) as one step; those that are there are not
         made twice."""
         with self._rows.changing():
@@ -116,7 +118,7 @@ class Store:
                 if there[_key(kind, body)]:
                     there[_key(kind, body)] -= 1  # a file may hold the same twice
                 else:
-                    item = Item(_new_id(kind), chat, kind, author, 1, body, taken_from=source)
+                    item = StudioItem(_new_id(kind), chat, kind, author, 1, body, taken_from=source)
                     self._rows.insert(item, None, step)
                     made.append(item)
             return made
@@ -129,7 +131,7 @@ class Store:
         fields: Mapping[str, Any],
         *,
         request: str | None = None,
-    ) -> Item | Conflict:
+    ) -> StudioItem | Conflict:
         """Changed fields of an item, as it was at a version."""
         with self._rows.changing():
             if request and (done := self._rows.requested(request)):
@@ -146,7 +148,9 @@ class Store:
                 mine = {name for name in fields if fields[name] != seen.get(name)}
             clash = {name for name in theirs & mine if current.body.get(name) != fields[name]}
             if clash or current.deleted:
-                kept = Item(_new_id(current.kind), current.chat, current.kind, author, 1, wanted)
+                kept = StudioItem(
+                    _new_id(current.kind), current.chat, current.kind, author, 1, wanted
+                )
                 if not current.deleted:  # a removed item has no other version to stand beside
                     kept = replace(kept, conflict_of=current.id)
                 self._rows.insert(kept, request, None)
@@ -157,7 +161,7 @@ class Store:
 
     def remove(
         self, id_: str, author: str, version: int, *, request: str | None = None
-    ) -> Item | Conflict:
+    ) -> StudioItem | Conflict:
         """Takes an item away; not one that was changed since."""
         with self._rows.changing():
             if request and (done := self._rows.requested(request)):
@@ -169,7 +173,7 @@ class Store:
                 return Conflict(current, None)
             return self._rows.update(current, None, request=request)
 
-    def settle(self, id_: str, author: str, take: str) -> list[Item]:
+    def settle(self, id_: str, author: str, take: str) -> list[StudioItem]:
         """Ends a conflict: `this` version, the `other`, or `both` stay."""
         with self._rows.changing() as connection:
             kept = self._own(id_, author)
@@ -185,17 +189,17 @@ class Store:
                 return [self._rows.update(other, kept.body, step=step), gone]
             return [other, gone]
 
-    def undo(self, chat: str, author: str) -> list[Item]:
+    def undo(self, chat: str, author: str) -> list[StudioItem]:
         """Takes the last step back; nothing to undo is an empty list."""
         return self._rows.turn_back(chat, author, "done", "undone")
 
-    def redo(self, chat: str, author: str) -> list[Item]:
+    def redo(self, chat: str, author: str) -> list[StudioItem]:
         """Does again what was undone last."""
         return self._rows.turn_back(chat, author, "undone", "done")
 
     # Inside
 
-    def _own(self, id_: str, author: str) -> Item:
+    def _own(self, id_: str, author: str) -> StudioItem:
         item = self._rows.item(id_)
         if item.author != author:
             raise RealtalkError(

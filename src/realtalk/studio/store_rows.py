@@ -1,9 +1,9 @@
 """The rows of a file of annotations: items as they are, and every change that made them so.
 
-    rows = Rows(connection, path)
-    with rows.changing():                      one transaction; nothing is half done
-        rows.insert(Item(…), request, step)    → a row of `item`, and one of `edit`
-        rows.update(item, {…}, request=…)      → Item(version + 1)
+    rows = StoreRows(connection, path)
+    with rows.changing():                            one transaction; nothing is half done
+        rows.insert(StudioItem(…), request, step)    → a row of `item`, and one of `edit`
+        rows.update(item, {…}, request=…)            → StudioItem(version + 1)
 
 `store` says what a change means; here is how it is written. A body that could not be read back is
 refused, whoever sends it.
@@ -24,16 +24,16 @@ import orjson
 from realtalk.errors import RealtalkError
 from realtalk.studio.bodies import dumped
 from realtalk.studio.troubles import Unknown, Unsaved
-from realtalk.studio.values import Body, Item
+from realtalk.studio.values import Body, StudioItem
 
-__all__ = ["Rows"]
+__all__ = ["StoreRows"]
 
 _TYPED = frozenset({"text", "answer", "date"})
 _BURST = 6.0  # seconds
 _COLUMNS = "id, chat, kind, author, version, body, conflict_of, taken_from, deleted"
 
 
-class Rows:
+class StoreRows:
     """Reads and writes rows. Safe for several threads."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -64,7 +64,7 @@ class Rows:
                     self.connection.execute("ROLLBACK")
                 raise
 
-    def items(self, chat: str, author: str | None, kind: str | None) -> list[Item]:
+    def items(self, chat: str, author: str | None, kind: str | None) -> list[StudioItem]:
         """What is there, oldest first."""
         with self.lock:
             rows = self.connection.execute(
@@ -74,7 +74,7 @@ class Rows:
             ).fetchall()
         return [_item(row) for row in rows]
 
-    def item(self, id_: str) -> Item:
+    def item(self, id_: str) -> StudioItem:
         with self.lock:
             row = self.connection.execute(
                 f"SELECT {_COLUMNS} FROM item WHERE id = ?",  # noqa: S608
@@ -84,14 +84,14 @@ class Rows:
             raise Unknown("no such item")
         return _item(row)
 
-    def requested(self, request: str) -> Item | None:
+    def requested(self, request: str) -> StudioItem | None:
         """What a request of this name has done already."""
         row = self.connection.execute(
             "SELECT item FROM edit WHERE request = ?", (request,)
         ).fetchone()
         return self.item(row[0]) if row else None
 
-    def seen(self, current: Item, version: int) -> Body | None:
+    def seen(self, current: StudioItem, version: int) -> Body | None:
         """The body as it was at a version; None where that version is not known.
 
         A page may know more versions than the file: an older copy of it was put back.
@@ -105,7 +105,7 @@ class Rows:
         return dict(orjson.loads(row[0])) if row and row[0] else None
 
     def insert(
-        self, item: Item, request: str | None, step: str | None, state: str = "done"
+        self, item: StudioItem, request: str | None, step: str | None, state: str = "done"
     ) -> None:
         self.connection.execute(
             "INSERT INTO item (id, chat, kind, author, version, body, conflict_of, taken_from)"
@@ -125,13 +125,13 @@ class Rows:
 
     def update(
         self,
-        item: Item,
+        item: StudioItem,
         body: Body | None,
         *,
         request: str | None = None,
         step: str | None = None,
         logged: bool = True,
-    ) -> Item:
+    ) -> StudioItem:
         """A new version; a body of None removes the item, which keeps its last words."""
         self.connection.execute(
             "UPDATE item SET version = version + 1, body = ?, deleted = ? WHERE id = ?",
@@ -144,7 +144,7 @@ class Rows:
 
     def _log(
         self,
-        item: Item,
+        item: StudioItem,
         before: Body | None,
         after: Body | None,
         request: str | None,
@@ -173,7 +173,7 @@ class Rows:
 
     # Steps of undo
 
-    def burst(self, item: Item, names: set[str]) -> str | None:
+    def burst(self, item: StudioItem, names: set[str]) -> str | None:
         """The step that a change goes on with: a few seconds of typing are undone at once."""
         row = self.connection.execute(
             "SELECT item, step, before, after, request, julianday('now') - julianday(at) FROM edit"
@@ -202,7 +202,7 @@ class Rows:
         ).fetchone()
         return row[0] if row else None
 
-    def turn_back(self, chat: str, author: str, state: str, new_state: str) -> list[Item]:
+    def turn_back(self, chat: str, author: str, state: str, new_state: str) -> list[StudioItem]:
         """The last step that was done is undone, or the other way around."""
         with self.changing() as connection:
             step = self.last_step(chat, author, state)
@@ -238,9 +238,9 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _item(row: Sequence[Any]) -> Item:
+def _item(row: Sequence[Any]) -> StudioItem:
     id_, chat, kind, author, version, body, conflict_of, taken_from, deleted = row
-    return Item(
+    return StudioItem(
         id=id_,
         chat=chat,
         kind=kind,

@@ -1,8 +1,8 @@
 """What annotators make: items with versions, and the rules for what an item may hold.
 
-    Item("q3f9", "Chat_1", "question", "Ana", 2,
-         {"text": "Where did Mara move?", "answer": "Porto", "category": "multi_hop",
-          "evidence": ["D1:2"]})
+    StudioItem("q3f9", "Chat_1", "question", "Ana", 2,
+               {"text": "Where did Mara move?", "answer": "Porto", "category": "multi_hop",
+                "evidence": ["D1:2"]})
     cleaned("event", {"session": 3, "speaker": "Mara", "text": "Mara moves."}, chat, categories)
     → the same, checked: sessions, speakers, categories and evidence exist, lengths are bounded
 
@@ -25,8 +25,8 @@ __all__ = [
     "RESERVED",
     "Body",
     "Conflict",
-    "Item",
     "Kind",
+    "StudioItem",
     "checked_name",
     "cleaned",
     "event_body",
@@ -54,7 +54,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class StudioItem:
     """One event or question of one annotator. The version grows with every change."""
 
     id: str
@@ -76,8 +76,8 @@ class Item:
 class Conflict:
     """Two changes of one item that do not go together: what is there, and what came; both kept."""
 
-    current: Item
-    kept: Item | None  # None where the change was a removal: there is nothing to keep
+    current: StudioItem
+    kept: StudioItem | None  # None where the change was a removal: there is nothing to keep
 
 
 def checked_name(name: str) -> str:
