@@ -25,7 +25,7 @@ from realtalk.persona.choosing import Choice
 from realtalk.persona.run import run_persona
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
-from realtalk.report.build import Report, make_report
+from realtalk.report.build import PageReport, make_report
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.sampling import make_samples
@@ -94,7 +94,7 @@ def runs() -> Path:
 
 
 @cache
-def report() -> Report:
+def report() -> PageReport:
     return make_report([runs()])
 
 

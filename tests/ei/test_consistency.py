@@ -19,7 +19,7 @@ from realtalk.ei import (
     speakers,
 )
 from realtalk.ei.consistency import CONSISTENCY, consistency_of
-from realtalk.ei.speakers import Measured, measure_speakers
+from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import SpeakerFacets
 from realtalk.metrics.statistics import Estimate
 
@@ -77,7 +77,7 @@ def test_an_interval_that_holds_zero_reaches_to_its_farther_end() -> None:
     draws = np.linspace(-3.0, 1.0, 1001)
     speaker = SpeakerFacets("a", "Mara", 9, 3, "paper", "m", "1", (Estimate(0.0, -1, 1, 9),) * 11)
     sides = [
-        Measured(replace(speaker, chat=chat), tuple(of for _ in FACETS))
+        ResampledFacets(replace(speaker, chat=chat), tuple(of for _ in FACETS))
         for chat, of in (("a", draws), ("b", np.zeros(1001)))
     ]
     for order in (sides, sides[::-1]):
@@ -128,7 +128,7 @@ def test_overall_is_the_papers_persona_consistency(data: Path) -> None:
     tables = json.loads(published.read_text("utf-8"))
     known = {row["speaker"]: row["persona_consistency"] for row in tables["table8"]["rows"]}
     measured = [
-        Measured(
+        ResampledFacets(
             SpeakerFacets(
                 *(row["chat"], row["speaker"], 1, 1, "paper", "published", "1"),
                 tuple(Estimate(float(value), n=1) for value in row["values"]),

@@ -14,7 +14,7 @@ from realtalk.corpora.guidelines import check_guidelines
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.labels import Label, TurnInput, label_frame, turn_inputs
-from realtalk.ei.speakers import Measured
+from realtalk.ei.speakers import ResampledFacets
 from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.statistics import Estimate
@@ -33,7 +33,7 @@ def readings(change: Mapping[str, float] = {}) -> Readings:
     """Speakers who are as the paper prints them, but for facets that noise is added to."""
     noise = np.random.default_rng(3)
     made = tuple(
-        Measured(
+        ResampledFacets(
             SpeakerFacets(
                 *(chat, speaker, 9, 9, "released", "invented", "1"),
                 tuple(

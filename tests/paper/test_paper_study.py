@@ -14,7 +14,7 @@ import pytest
 from judge_server import Call, JudgeServer
 from paper_chats import write_data
 from realtalk.errors import RealtalkError
-from realtalk.paper import Plan, Reproduction, reproduce
+from realtalk.paper import Reproduction, StudyPlan, reproduce
 from realtalk.paper.recorded import KNOWN_FAILURES
 from realtalk.paper.showing import write, write_pictures
 from realtalk.paper.study import EXHIBITS
@@ -131,7 +131,7 @@ def test_a_model_of_the_paper_is_compared(
 
 def test_kept_stages_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = write_data(tmp_path / "data", chats=2)
-    plan = Plan(data=data, only=("table-3", "table-7", "table-8"))
+    plan = StudyPlan(data=data, only=("table-3", "table-7", "table-8"))
     first = reproduce(plan, tmp_path / "out")
 
     def refuse(*_: Any) -> None:
@@ -147,7 +147,7 @@ def test_kept_stages_are_not_made_again(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_other_data_are_refused(tmp_path: Path) -> None:
-    plan = Plan(data=write_data(tmp_path / "data", chats=1), only=("table-5",))
+    plan = StudyPlan(data=write_data(tmp_path / "data", chats=1), only=("table-5",))
     reproduce(plan, tmp_path / "out")
     write_data(tmp_path / "data", chats=2)
     with pytest.raises(RealtalkError, match=r"other settings .*fresh"):
@@ -156,9 +156,9 @@ def test_other_data_are_refused(tmp_path: Path) -> None:
 
 def test_what_is_wrong_is_said(tmp_path: Path, run: Any) -> None:
     with pytest.raises(RealtalkError, match="realtalk data get realtalk"):
-        reproduce(Plan(data=tmp_path), tmp_path / "out")
+        reproduce(StudyPlan(data=tmp_path), tmp_path / "out")
     with pytest.raises(RealtalkError, match="did you mean 'table-7'"):
-        Plan(only=("table7",))
+        StudyPlan(only=("table7",))
     folder = write_data(tmp_path / "data", chats=1) / "realtalk"
     (folder / "Chat_1_Emi_Elise.json").rename(folder / "Chat_1_Mara_Theo.json")
     status, _, err = run("reproduce", "--data", str(folder.parent))
@@ -168,7 +168,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, run: Any) -> None:
 
 def test_counts_as_published(data: Path, tmp_path: Path) -> None:
     only = ("table-1", "section-5.1", "table-5", "table-6")
-    found = reproduce(Plan(data=data, only=only), tmp_path)
+    found = reproduce(StudyPlan(data=data, only=only), tmp_path)
     assert found.broken == ()
     assert [each.name for each in found.parities if each.held is False] == [
         "Table 6, commonsense of Chat_6_Vanessa_Nicolas"
@@ -188,7 +188,7 @@ def test_counts_as_published(data: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_everything_that_needs_no_model(data: Path, tmp_path: Path) -> None:
-    found: Reproduction = reproduce(Plan(data=data), tmp_path)
+    found: Reproduction = reproduce(StudyPlan(data=data), tmp_path)
     assert found.broken == ()
     assert found.mended == ()
     assert [each.id for each in found.exhibits] == list(EXHIBITS)

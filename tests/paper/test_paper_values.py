@@ -17,7 +17,7 @@ from realtalk.paper.published import (
     TABLE_7,
 )
 from realtalk.paper.showing import figure_grid
-from realtalk.paper.values import Figure, judged
+from realtalk.paper.values import PaperFigure, judged
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,13 @@ from realtalk.paper.values import Figure, judged
     ],
 )
 def test_states(published: float, measured: float | None, digits: int | None, state: str) -> None:
-    assert Figure("r", "c", published, measured, digits).state == state
+    assert PaperFigure("r", "c", published, measured, digits).state == state
 
 
 def test_verdicts_can_fail() -> None:
-    exact, near, off, none = (Figure("r", "c", 1.0, value, 1) for value in (1.0, 1.1, 3.0, None))
+    exact, near, off, none = (
+        PaperFigure("r", "c", 1.0, value, 1) for value in (1.0, 1.1, 3.0, None)
+    )
     assert judged([exact, exact]).kind == "exact"
     assert judged([exact, near]).kind == "within rounding"
     assert str(judged([exact, near, off])) == (
@@ -49,10 +51,10 @@ def test_verdicts_can_fail() -> None:
 
 
 def test_unscored_is_no_zero() -> None:
-    few = figure_grid([Figure("r", "c", 1.0, None, 1, unscored="nobody answered")])
+    few = figure_grid([PaperFigure("r", "c", 1.0, None, 1, unscored="nobody answered")])
     assert few.rows[0][3] is None
     assert few.rows[0][-1] == "nobody answered"
-    many = [Figure(f"r{n}", c, 1, None if c == "a" else 3) for n in range(9) for c in "ab"]
+    many = [PaperFigure(f"r{n}", c, 1, None if c == "a" else 3) for n in range(9) for c in "ab"]
     grid = figure_grid(many)
     assert grid.headings == ["", "a", "b"]
     assert grid.rows[0] == ["r0", None, "3 (+2)"]

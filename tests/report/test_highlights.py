@@ -15,20 +15,20 @@ from realtalk.evals.summaries import Summary
 from realtalk.evals.values import Answer
 from realtalk.metrics.statistics import Estimate
 from realtalk.report.highlights import highlights
-from realtalk.report.loading import Loaded, ProbeRun, load
+from realtalk.report.loading import LoadedRuns, ProbeRun, load
 from realtalk.report.persona import persona_sections
 from realtalk.report.speakers import compared
 from realtalk.report.threads import thread_sections
 from realtalk.report.unscored import unscored_section
 from realtalk.report.values import ChartView
-from realtalk.report.writers import Written
+from realtalk.report.writers import WriterKind
 from realtalk.threads.benchmark import summary_of
 from realtalk.threads.predictors import Value
 from realtalk.threads.values import Task
 from report_runs import write_labels
 from thread_items import item, scored
 
-PEOPLE, MODELS = Written(False, "as you said"), Written(True, "as you said")
+PEOPLE, MODELS = WriterKind(False, "as you said"), WriterKind(True, "as you said")
 
 
 def predicted(name: str, task: Task, pairs: Sequence[tuple[float, Value]]) -> Summary:
@@ -46,7 +46,7 @@ def votes() -> dict[str, Summary]:
 
 
 def test_the_best_of_errors_is_the_smallest_and_of_scores_the_largest() -> None:
-    (found,) = highlights(Loaded(), (), {}, {("impact", "cats", "0a"): votes()})
+    (found,) = highlights(LoadedRuns(), (), {}, {("impact", "cats", "0a"): votes()})
     assert "“near”" in found.says and "best of 3" in found.says
     truths = [float((-1) ** at * at) for at in range(1, 11)]
     liked = {
@@ -57,7 +57,7 @@ def test_the_best_of_errors_is_the_smallest_and_of_scores_the_largest() -> None:
         )
         for name, wrong in (("half", 5), ("good", 1), ("fair", 3))
     }
-    (found,) = highlights(Loaded(), (), {}, {("sentiment", "cats", "0a"): liked})
+    (found,) = highlights(LoadedRuns(), (), {}, {("sentiment", "cats", "0a"): liked})
     assert "“good”" in found.says
 
 
@@ -67,7 +67,7 @@ def memory(
     tokens: int,
     *,
     corpus: str = "ferry",
-    written: Written = PEOPLE,
+    written: WriterKind = PEOPLE,
 ) -> ProbeRun:
     """A run that finds so much for each question, at so many tokens."""
     known = next(each for each in load([report_runs.runs() / "memory"]).probes if each.memory)
@@ -92,10 +92,10 @@ def test_the_cheapest_memory_that_finds_nearly_as_much_comes_first() -> None:
     best = memory("best", [1.0] * 19 + [0.9], 5000)
     lean = memory("lean", [1.0] * 18 + [0.5] * 2, 700)
     poor = memory("poor", [1.0] * 10 + [0.0] * 10, 100)
-    (found,) = highlights(Loaded(probes=(best, lean, poor)), (), {}, {})
+    (found,) = highlights(LoadedRuns(probes=(best, lean, poor)), (), {}, {})
     assert found.figure == "95\u202f%" and "“lean”, at 700 tokens" in found.says
     assert "“best” at 5,000" in found.says
-    (found,) = highlights(Loaded(probes=(best, poor)), (), {}, {})
+    (found,) = highlights(LoadedRuns(probes=(best, poor)), (), {}, {})
     assert "“best”, at 5,000 tokens a question." in found.says
 
 
@@ -105,7 +105,7 @@ def test_chats_of_people_come_before_larger_ones_of_models() -> None:
     middle = memory("recent", [1.0, 0.5, 0.0, 0.5], 50, corpus="friends")
 
     def about(*probes: ProbeRun) -> str:
-        return highlights(Loaded(probes=probes), (), {}, {})[0].says
+        return highlights(LoadedRuns(probes=probes), (), {}, {})[0].says
 
     assert "about family" in about(large, small)
     assert "about friends" in about(small, middle, large)
@@ -129,11 +129,11 @@ def test_the_facet_that_differs_most_beyond_chance_comes_first() -> None:
         for each in pair.comparison.facets
     )
     pair = replace(pair, comparison=replace(pair.comparison, facets=facets))
-    (found,) = highlights(Loaded(), [pair], {}, {})
+    (found,) = highlights(LoadedRuns(), [pair], {}, {})
     assert "mean empathy in" in found.says and f"2 of {len(FACETS)} facets" in found.says
     unclear = tuple(replace(each, p_shift_holm=0.3) for each in facets)
     pair = replace(pair, comparison=replace(pair.comparison, facets=unclear))
-    (found,) = highlights(Loaded(), [pair], {}, {})
+    (found,) = highlights(LoadedRuns(), [pair], {}, {})
     assert "mean emotion diversity in" in found.says and "no facet differs" in found.says
 
 
@@ -146,7 +146,7 @@ def test_who_differs_most_from_themselves_is_named(tmp_path: Path, turned: bool)
         replace(each, overall=Estimate(apart[each.speaker], 0.1, 0.9))
         for each in labels.consistency[:: -1 if turned else 1]
     )
-    (found,) = highlights(Loaded(labels=(replace(labels, consistency=known),)), (), {}, {})
+    (found,) = highlights(LoadedRuns(labels=(replace(labels, consistency=known),)), (), {}, {})
     assert found.figure == "0.70" and "Bo's two chats" in found.says and "2 speakers" in found.says
 
 
@@ -179,6 +179,6 @@ def test_a_turn_without_any_score_is_not_counted_again_for_each_score() -> None:
         name: replace(found, left_out=lacking.get(name, 3)) for name, found in who.scores.items()
     }
     run = replace(run, speakers={who.speaker: replace(whole, scores=scores)})
-    section = unscored_section(Loaded(), {("bakery", "0a"): {"x": run}}, {})
+    section = unscored_section(LoadedRuns(), {("bakery", "0a"): {"x": run}}, {})
     assert section is not None
     assert [row[1:3] for row in section.tables[0].rows] == [("turns", 3), ("emotion", 2)]

@@ -18,7 +18,7 @@ from realtalk.corpora.store import store
 from realtalk.ei import speakers, speakers_frame
 from realtalk.ei.labels import Label, label_frame, turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.report.build import Report, make_report, write_report
+from realtalk.report.build import PageReport, make_report, write_report
 from realtalk.report.grids import stacked
 from realtalk.report.grids import table as grid
 from realtalk.report.loading import load
@@ -32,15 +32,15 @@ def runs() -> Path:
 
 
 @pytest.fixture
-def report() -> Report:
+def report() -> PageReport:
     return report_runs.report()
 
 
-def section(report: Report, start: str) -> Section:
+def section(report: PageReport, start: str) -> Section:
     return next(each for each in report.sections if each.id.startswith(start))
 
 
-def test_every_kind_of_run_has_its_section(report: Report) -> None:
+def test_every_kind_of_run_has_its_section(report: PageReport) -> None:
     found = [each.id.partition("-")[0] for each in report.sections if not each.depth]
     assert found == [
         *("measured", "corpora", "ei", "consistency", "compared", "memory", "persona"),
@@ -51,13 +51,13 @@ def test_every_kind_of_run_has_its_section(report: Report) -> None:
     assert kinds == {"corpus", "EI labels", "memory", "persona", "threads"}
 
 
-def test_versions_are_told_run_by_run(report: Report) -> None:
+def test_versions_are_told_run_by_run(report: PageReport) -> None:
     versions = section(report, "measured").tables[1]
     assert versions.headings[:3] == ("run", "realtalk", "python")
     assert {row[0] for row in versions.rows} >= {"ferry", "recent", "whole", "persona", "threads"}
 
 
-def test_figures_are_those_of_the_runs(report: Report, runs: Path) -> None:
+def test_figures_are_those_of_the_runs(report: PageReport, runs: Path) -> None:
     overview = section(report, "corpora").tables[0]
     row = dict(zip(overview.headings, overview.rows[0], strict=True))
     assert (row["chats"], row["messages"], row["questions"]) == (3, 108, 9)
@@ -73,14 +73,14 @@ def test_figures_are_those_of_the_runs(report: Report, runs: Path) -> None:
     assert str(found["recent", "60t"]).startswith("0.000")
 
 
-def test_people_are_compared_with_models_by_name(report: Report) -> None:
+def test_people_are_compared_with_models_by_name(report: PageReport) -> None:
     found = section(report, "compared")
     assert found.title == "Human against simulated: ferry and simulated"
     findings = {str(row[0]): row[1] for row in found.tables[0].rows}
     assert findings["ferry is more diverse in emotion and sentiment than simulated"] == "holds"
 
 
-def test_three_things_come_first_each_with_its_interval(report: Report) -> None:
+def test_three_things_come_first_each_with_its_interval(report: PageReport) -> None:
     assert [each.topic for each in report.key_figures] == [
         *("Human against simulated", "Memory", "Persona"),
     ]
@@ -96,7 +96,7 @@ def test_nothing_is_said_first_where_nothing_has_an_interval(tmp_path: Path) -> 
     assert make_report([tmp_path]).key_figures == ()
 
 
-def test_unscored_is_counted_with_its_reason(report: Report) -> None:
+def test_unscored_is_counted_with_its_reason(report: PageReport) -> None:
     rows = {(row[0], row[1]): row[2:] for row in section(report, "unscored").tables[0].rows}
     assert rows["ferry, labels", "empathy"] == (1, 480, "no text")
 
@@ -283,7 +283,7 @@ def test_tables_of_two_forms_stay_apart() -> None:
     assert one.rows == (("x", 1), ("y", 2)) and two.headings == ("run", "b")
 
 
-def test_the_page_is_small_and_holds_the_names_as_text(report: Report, tmp_path: Path) -> None:
+def test_the_page_is_small_and_holds_the_names_as_text(report: PageReport, tmp_path: Path) -> None:
     path = write_report(report, tmp_path / "report.html")
     text = path.read_text("utf-8")
     assert path.stat().st_size < 2_000_000

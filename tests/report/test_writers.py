@@ -21,13 +21,13 @@ from realtalk.memory.plain import Recent
 from realtalk.memory.readers import ExtractReader
 from realtalk.memory.run import run_probe
 from realtalk.memory.values import Budget
-from realtalk.report.build import Report, make_report
-from realtalk.report.loading import Loaded, load
+from realtalk.report.build import PageReport, make_report
+from realtalk.report.loading import LoadedRuns, load
 from realtalk.report.values import Section
-from realtalk.report.writers import Told, Written, says_simulated, written
+from realtalk.report.writers import Told, WriterKind, says_simulated, written
 
 
-def compared(report: Report) -> list[Section]:
+def compared(report: PageReport) -> list[Section]:
     return [each for each in report.sections if each.id.startswith("compared")]
 
 
@@ -42,16 +42,16 @@ def test_a_name_says_who_wrote(name: str, is_simulated: bool) -> None:
 @pytest.mark.parametrize(
     ("names", "format_", "told", "found"),
     [
-        (("a", "b"), "whatsapp", Told(simulated=("b",)), Written(True, "as you said")),
-        (("locomo",), "locomo", Told(human=("locomo",)), Written(False, "as you said")),
-        (("bench",), "locomo", Told(), Written(True, "by its format, locomo")),
-        (("llm-club",), "whatsapp", Told(), Written(False, "by its format, whatsapp")),
-        (("x", "llm-run"), "realtalk", Told(), Written(True, "by its name")),
-        (("x",), None, Told(human=("y",)), Written(False, "nothing says otherwise")),
+        (("a", "b"), "whatsapp", Told(simulated=("b",)), WriterKind(True, "as you said")),
+        (("locomo",), "locomo", Told(human=("locomo",)), WriterKind(False, "as you said")),
+        (("bench",), "locomo", Told(), WriterKind(True, "by its format, locomo")),
+        (("llm-club",), "whatsapp", Told(), WriterKind(False, "by its format, whatsapp")),
+        (("x", "llm-run"), "realtalk", Told(), WriterKind(True, "by its name")),
+        (("x",), None, Told(human=("y",)), WriterKind(False, "nothing says otherwise")),
     ],
 )
 def test_what_is_surer_comes_first(
-    names: tuple[str, ...], format_: str | None, told: Told, found: Written
+    names: tuple[str, ...], format_: str | None, told: Told, found: WriterKind
 ) -> None:
     assert written(names, format_, told) == found
 
@@ -61,7 +61,7 @@ def labels(folder: Path, start: str, *, wide: bool) -> Path:
     return report_runs.write_labels(folder, chats, wide=wide)
 
 
-def writers(found: Loaded) -> set[Written]:
+def writers(found: LoadedRuns) -> set[WriterKind]:
     """Of each of the three kinds of runs that there are."""
     assert found.corpora and found.labels and found.probes
     return {
@@ -133,10 +133,10 @@ def test_the_corpus_beside_old_labels_and_runs_tells_their_format(tmp_path: Path
     assert told["settings"]["corpus"].pop("format") == "locomo"
     record.write_text(json.dumps(told))
     found = load([tmp_path])
-    by = Written(True, "by its format, locomo")
+    by = WriterKind(True, "by its format, locomo")
     assert writers(found) == {by}
     people = load([tmp_path], told=Told(human=("ferry",)))
-    assert writers(people) == {Written(False, "as you said")}
+    assert writers(people) == {WriterKind(False, "as you said")}
 
 
 def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def reproduce(
     from realtalk.cli.probe_options import make_judge, make_reader
     from realtalk.errors import RealtalkError
     from realtalk.local.writing import write_text
-    from realtalk.paper import Plan
+    from realtalk.paper import StudyPlan
     from realtalk.paper import reproduce as carry_out
     from realtalk.paper.markdown import markdown
     from realtalk.paper.showing import write, write_pictures
@@ -116,7 +116,7 @@ def reproduce(
         )
     # REALTALK has no question without an answer, so the reader need not see the corpus first.
     reader = make_reader(None, model, Corpus("", ""), base_url, None, connections, None, 0)
-    plan = Plan(
+    plan = StudyPlan(
         data=data,
         simulations=tuple(each.simulation for each in loaded),
         sweep=sweep,

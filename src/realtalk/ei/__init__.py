@@ -8,7 +8,13 @@
 it is stored and printed; `figures` and `timelines` draw.
 """
 
-from realtalk.ei.comparison import Comparison, Finding, compare, comparison_rows, finding_rows
+from realtalk.ei.comparison import (
+    CorpusComparison,
+    PaperFinding,
+    compare,
+    comparison_rows,
+    finding_rows,
+)
 from realtalk.ei.consistency import (
     SpeakerConsistency,
     consistency,
@@ -36,9 +42,9 @@ __all__ = [
     "GROUPS",
     "PROTOCOLS",
     "SPEAKERS",
-    "Comparison",
+    "CorpusComparison",
     "Facet",
-    "Finding",
+    "PaperFinding",
     "Rules",
     "SpeakerConsistency",
     "SpeakerFacets",

@@ -35,9 +35,9 @@ from realtalk.metrics.statistics import (
 from realtalk.stats.values import Grid
 
 __all__ = [
-    "Comparison",
+    "CorpusComparison",
     "FacetComparison",
-    "Finding",
+    "PaperFinding",
     "Spread",
     "Verdict",
     "compare",
@@ -95,7 +95,7 @@ class FacetComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PaperFinding:
     """One of the paper's findings, whether it holds here, and the numbers behind that."""
 
     claim: str
@@ -107,13 +107,13 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class CorpusComparison:
     """Two corpora over all facets."""
 
     names: tuple[str, str]
     speakers: tuple[int, int]
     facets: tuple[FacetComparison, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[PaperFinding, ...]
     languages: tuple[tuple[Languages, ...], tuple[Languages, ...]] = ((), ())  # of either side
     protocols: tuple[str, ...] = ()
 
@@ -143,7 +143,7 @@ def compare(
     first: Sequence[SpeakerFacets],
     second: Sequence[SpeakerFacets],
     names: tuple[str, str] = ("first", "second"),
-) -> Comparison:
+) -> CorpusComparison:
     """Every facet of the first corpus against the second's."""
     made = [_facet(name, first, second) for name in FACETS]
     shifts = holm([each.p_shift for each in made])
@@ -164,7 +164,7 @@ def compare(
     )
     spoken = (speaker_languages(first), speaker_languages(second))
     protocols = tuple(sorted({who.protocol for who in (*first, *second)}))
-    return Comparison(names, (len(first), len(second)), facets, findings, spoken, protocols)
+    return CorpusComparison(names, (len(first), len(second)), facets, findings, spoken, protocols)
 
 
 def _values(speakers: Sequence[SpeakerFacets], facet: str) -> list[float]:
@@ -233,7 +233,7 @@ def _p(value: float | None) -> str:
 
 def _higher(
     claim: str, facets: Sequence[tuple[FacetComparison, float | None]], sign: int
-) -> Finding:
+) -> PaperFinding:
     """Holds where every facet differs the claimed way beyond chance; fails where one opposes."""
     numbers, agreed, opposed = [], 0, 0
     for each, p in facets:
@@ -258,7 +258,7 @@ def _higher(
         verdict = "does not hold"
     elif agreed == len(facets):
         verdict = "holds"
-    return Finding(claim, verdict, "; ".join(numbers))
+    return PaperFinding(claim, verdict, "; ".join(numbers))
 
 
 def _more_varied(
@@ -266,7 +266,7 @@ def _more_varied(
     first: Sequence[SpeakerFacets],
     second: Sequence[SpeakerFacets],
     names: tuple[str, str],
-) -> Finding:
+) -> PaperFinding:
     """All facets in one test: how far each speaker lies from the median of their own corpus.
 
     This is Brown and Forsythe's test on the mean deviation over facets, each facet in units
@@ -287,7 +287,7 @@ def _more_varied(
     a, b = _deviations(first, second)
     if min(len(a), len(b)) < _FEWEST or max(np.ptp(a), np.ptp(b)) < 1e-9:
         reason = f"fewer than {_FEWEST} speakers on one side, or no facet that varies"
-        return Finding(claim, "cannot be told", f"{numbers}; {reason}")
+        return PaperFinding(claim, "cannot be told", f"{numbers}; {reason}")
     with np.errstate(all="ignore"):
         # Brown and Forsythe's F of two groups is the square of this t.
         p = float(stats.ttest_ind(a, b).pvalue)
@@ -302,7 +302,7 @@ def _more_varied(
     verdict: Verdict = "cannot be told"
     if p < _ALPHA:
         verdict = "holds" if mean_a > mean_b else "does not hold"
-    return Finding(claim, verdict, numbers)
+    return PaperFinding(claim, verdict, numbers)
 
 
 def _gap(a: Array, b: Array, axis: int = -1) -> Array:
@@ -339,7 +339,7 @@ def _deviations(
     return made[0], made[1]
 
 
-def comparison_rows(found: Comparison) -> Grid:
+def comparison_rows(found: CorpusComparison) -> Grid:
     """A row a facet: both means with intervals, effect, spread and their corrected p values."""
     one, other = found.names
     headings = [
@@ -382,7 +382,7 @@ def comparison_rows(found: Comparison) -> Grid:
     )
 
 
-def finding_rows(found: Comparison) -> Grid:
+def finding_rows(found: CorpusComparison) -> Grid:
     """The paper's three findings: the claim in these corpora's names, the verdict, the numbers."""
     return Grid(
         ["finding", "verdict", "because"],

@@ -24,7 +24,7 @@ import polars as pl
 from realtalk.chat import is_nobody
 from realtalk.ei.languages import Languages, languages_json, merged
 from realtalk.ei.protocols import Rules
-from realtalk.ei.speakers import Measured, measure_speakers
+from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import FACETS, ByFacet, Facet, interval_method, interval_text
 from realtalk.metrics.statistics import Array, Estimate, percentile_interval
 from realtalk.stats.values import Grid
@@ -79,11 +79,11 @@ def consistency(
     return consistency_of(measure_speakers(labels, protocol))
 
 
-def consistency_of(measured: Iterable[Measured]) -> tuple[SpeakerConsistency, ...]:
+def consistency_of(measured: Iterable[ResampledFacets]) -> tuple[SpeakerConsistency, ...]:
     """As `consistency`, from speakers that were measured before."""
     everyone = list(measured)
     ranges = [_range(everyone, place) for place in range(len(FACETS))]
-    chats: dict[str, list[Measured]] = {}
+    chats: dict[str, list[ResampledFacets]] = {}
     for each in everyone:
         chats.setdefault(each.speaker.speaker, []).append(each)
     return tuple(
@@ -94,13 +94,13 @@ def consistency_of(measured: Iterable[Measured]) -> tuple[SpeakerConsistency, ..
     )
 
 
-def _range(everyone: Sequence[Measured], place: int) -> float:
+def _range(everyone: Sequence[ResampledFacets], place: int) -> float:
     known = [value for each in everyone if (value := each.speaker.facets[place].value) is not None]
     return max(known) - min(known) if known else 0.0
 
 
 def _compare(
-    name: str, first: Measured, second: Measured, ranges: Sequence[float]
+    name: str, first: ResampledFacets, second: ResampledFacets, ranges: Sequence[float]
 ) -> SpeakerConsistency:
     facets: list[Estimate] = []
     scaled: list[float | None] = []

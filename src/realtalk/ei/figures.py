@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from realtalk.ei.comparison import Comparison
+from realtalk.ei.comparison import CorpusComparison
 from realtalk.ei.consistency import SpeakerConsistency
 from realtalk.ei.values import FACETS, Facet, SpeakerFacets, interval_text, shown
 from realtalk.stats.figures import Drawn
@@ -44,7 +44,7 @@ _OVERALL = Facet("overall", "All facets", "", "", "share")
 
 
 def draw_comparison(
-    found: Comparison, first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]
+    found: CorpusComparison, first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]
 ) -> Drawn:
     """Every speaker of both corpora as a dot, with the middle half as a box, facet by facet."""
     charts: dict[str, Any] = {}
@@ -66,7 +66,7 @@ def draw_comparison(
 
 
 def _panels(
-    found: Comparison,
+    found: CorpusComparison,
     first: Sequence[SpeakerFacets],
     second: Sequence[SpeakerFacets],
     facets: Sequence[Facet],
@@ -90,7 +90,7 @@ def _panels(
 
 
 def _panel(
-    found: Comparison,
+    found: CorpusComparison,
     first: Sequence[SpeakerFacets],
     second: Sequence[SpeakerFacets],
     facet: Facet,

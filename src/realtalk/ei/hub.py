@@ -23,7 +23,7 @@ from realtalk.ei.hub_labels import outputs
 from realtalk.ei.hub_models import (
     DEFAULTS,
     Device,
-    Found,
+    HubClassifier,
     Precision,
     find,
     load,
@@ -71,7 +71,7 @@ class HubLabeller:
         local_files_only: bool = False,
     ) -> None:
         self._device, self._precision = settle(device, precision)
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, HubClassifier] = {}
         self._names: dict[str, tuple[str, ...]] = {}
         self._scale: Scale = scale
         for measure, name in (DEFAULTS if models is None else models).items():
@@ -144,7 +144,7 @@ class HubLabeller:
         return Label(**values, unscored=unscored)
 
 
-def _check_regressor(found: Found) -> None:
+def _check_regressor(found: HubClassifier) -> None:
     count = int(found.config.num_labels)
     if count != 1:
         raise RealtalkError(

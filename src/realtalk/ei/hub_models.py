@@ -29,7 +29,7 @@ __all__ = [
     "DEFAULTS",
     "Classifier",
     "Device",
-    "Found",
+    "HubClassifier",
     "Precision",
     "batches",
     "find",
@@ -84,7 +84,7 @@ def tweet(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HubClassifier:
     """A classifier whose settings were read but whose weights were not loaded yet."""
 
     measure: str
@@ -108,7 +108,7 @@ class Found:
         return _reach(self.offline)
 
 
-def find(measure: str, name: str, local_files_only: bool) -> Found:
+def find(measure: str, name: str, local_files_only: bool) -> HubClassifier:
     """A classifier's settings from a folder, the cache or the hub: quick, and fails early."""
     transformers = _library("transformers")
     folder = Path(name).expanduser()
@@ -132,7 +132,7 @@ def find(measure: str, name: str, local_files_only: bool) -> Found:
         title = f"{place}@{commit[:12]}"
         # What was read is what will be loaded, even if the hub moves on in between.
         revision = getattr(config, "_commit_hash", None) or revision
-    return Found(measure, place, revision, title, offline, config)
+    return HubClassifier(measure, place, revision, title, offline, config)
 
 
 def _reach(offline: bool) -> AbstractContextManager[None]:
@@ -183,7 +183,7 @@ class Classifier:
 
 
 @contextmanager
-def load(found: Found, device: str, precision: str) -> Iterator[Classifier]:
+def load(found: HubClassifier, device: str, precision: str) -> Iterator[Classifier]:
     """A classifier with its weights, given back at the end: one at a time fits in memory."""
     torch, transformers = _library("torch"), _library("transformers")
     with quiet(transformers), told(found.measure, found.place), found.reach():

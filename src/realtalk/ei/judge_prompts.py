@@ -19,7 +19,7 @@ from pathlib import Path
 from realtalk.ei.labels import MEASURES, TurnInput
 from realtalk.evals.prompts import load_texts
 
-__all__ = ["PROMPTS_VERSION", "Prompts", "load_prompts"]
+__all__ = ["PROMPTS_VERSION", "Rubrics", "load_prompts"]
 
 PROMPTS_VERSION = "1"
 _PLACEHOLDER = re.compile(r"\{(history|speaker|turn)\}")
@@ -27,8 +27,8 @@ _START = "(the session starts with the turn)"
 
 
 @dataclass(frozen=True, slots=True)
-class Prompts:
-    """One rubric a measure, and the version that names them all."""
+class Rubrics:
+    """One rubric per measure, and the version that names them all."""
 
     version: str
     texts: Mapping[str, str]
@@ -41,10 +41,10 @@ class Prompts:
         return _PLACEHOLDER.sub(lambda found: values[found[1]], self.texts[measure])
 
 
-def load_prompts(folder: Path | None = None) -> Prompts:
+def load_prompts(folder: Path | None = None) -> Rubrics:
     """Our rubrics, those in `folder` replaced by the user's own."""
     needed = dict.fromkeys(MEASURES, ("turn",))
-    return Prompts(*load_texts("realtalk.ei", PROMPTS_VERSION, needed, folder))
+    return Rubrics(*load_texts("realtalk.ei", PROMPTS_VERSION, needed, folder))
 
 
 def _lines(text: str) -> str:

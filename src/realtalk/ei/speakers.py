@@ -39,7 +39,7 @@ from realtalk.errors import RealtalkError
 from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, percentile_interval
 
-__all__ = ["Measured", "measure_speakers", "session_means", "speakers"]
+__all__ = ["ResampledFacets", "measure_speakers", "session_means", "speakers"]
 
 Codes = NDArray[np.int64]
 _NEEDED = (
@@ -60,7 +60,7 @@ _KINDS = {"emotion": len(EMOTIONS), "sentiment": len(SENTIMENTS)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measured:
+class ResampledFacets:
     """A speaker's facets and, facet by facet, their resamples (None where unscored)."""
 
     speaker: SpeakerFacets
@@ -82,7 +82,9 @@ def speakers(labels: pl.DataFrame, protocol: str | Rules = "turns") -> tuple[Spe
     return tuple(each.speaker for each in measure_speakers(labels, protocol))
 
 
-def measure_speakers(labels: pl.DataFrame, protocol: str | Rules = "turns") -> Iterator[Measured]:
+def measure_speakers(
+    labels: pl.DataFrame, protocol: str | Rules = "turns"
+) -> Iterator[ResampledFacets]:
     """As `speakers`, with the resamples that differences between chats need."""
     rules = rules_of(protocol)
     _check(labels)
@@ -102,7 +104,7 @@ def measure_speakers(labels: pl.DataFrame, protocol: str | Rules = "turns") -> I
             ]
             sessions = len(np.unique(turns.session[own]))
             facets = tuple(estimate for estimate, _ in found)
-            yield Measured(
+            yield ResampledFacets(
                 SpeakerFacets(
                     chat=str(chat),
                     speaker=name,

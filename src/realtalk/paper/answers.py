@@ -24,7 +24,7 @@ from realtalk.memory.run import Probed, run_probe
 from realtalk.memory.tables import published_rows, unscored_lines
 from realtalk.memory.values import Budget
 from realtalk.metrics.retrieval import RetrievalSummary
-from realtalk.paper.values import Exhibit, Figure, Verdict, judged, not_comparable, not_made
+from realtalk.paper.values import Exhibit, PaperFigure, Verdict, judged, not_comparable, not_made
 from realtalk.stats.values import Grid
 
 __all__ = ["INPUTS", "table_3"]
@@ -54,7 +54,7 @@ def table_3(
         place = folder / file_stem(who) / memory
         runs[memory] = run_probe(plan, place, judge=judge, progress=progress)
     same = _published(who)
-    figures: list[Figure] = []
+    figures: list[PaperFigure] = []
     for memory, run in runs.items():
         line = next(each for each in same or TABLE_3 if each.memory == memory)
         figures += _figures(line, run)
@@ -81,7 +81,7 @@ def _published(model: str) -> tuple[Published, ...] | None:
     return tuple(line for line in TABLE_3 if line.model == name) or None
 
 
-def _verdict(who: str, same: tuple[Published, ...] | None, figures: list[Figure]) -> Verdict:
+def _verdict(who: str, same: tuple[Published, ...] | None, figures: list[PaperFigure]) -> Verdict:
     if same is None:
         return not_comparable(f"'{who}' answers here, not the models of the paper")
     inside = [
@@ -97,7 +97,7 @@ def _verdict(who: str, same: tuple[Published, ...] | None, figures: list[Figure]
     return Verdict(found.kind, f"{found.line}; {line}")
 
 
-def _figures(line: Published, run: Probed) -> list[Figure]:
+def _figures(line: Published, run: Probed) -> list[PaperFigure]:
     scores = run.scores
     answers = next(iter(scores.answers.values()), None)
     judged_by = next(
@@ -118,10 +118,10 @@ def _figures(line: Published, run: Probed) -> list[Figure]:
 
 def _figure(
     row: str, column: str, published: float, summary: RetrievalSummary | None, name: str, score: str
-) -> Figure:
+) -> PaperFigure:
     group = None if summary is None else summary.by_category.get(name)
     if group is None or score not in group.means:
-        return Figure(
+        return PaperFigure(
             row,
             column,
             published,
@@ -130,7 +130,7 @@ def _figure(
             unscored="not judged" if score == "right" else "not answered",
         )
     low, high = group.intervals.get(score) or (None, None)
-    return Figure(row, column, published, group.means[score], 3, low, high, group.n)
+    return PaperFigure(row, column, published, group.means[score], 3, low, high, group.n)
 
 
 def _grid(runs: dict[str, Probed], who: str) -> Grid:

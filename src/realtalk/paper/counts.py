@@ -1,7 +1,7 @@
 """Statistics of corpora → Table 1, §5.1, Tables 5 and 6, Figures 4 and 5.
 
     table_1({"REALTALK": stats, "LoCoMo": stats}).verdict   → exact: 6 of 6 figures are as printed
-    table_6(stats).figures[22]   → Figure("Chat_6_…", "commonsense", published=12, measured=10)
+    table_6(stats).figures[22]   → PaperFigure("Chat_6_…", "commonsense", published=12, measured=10)
 
 No model is involved: these come out exactly or the reader of the corpus is wrong.
 """
@@ -16,11 +16,11 @@ from realtalk.paper.published import (
     TABLE_1,
     TABLE_5,
     TABLE_6,
-    Counts,
+    Table1Row,
 )
 from realtalk.paper.values import (
     Exhibit,
-    Figure,
+    PaperFigure,
     Parity,
     Verdict,
     judged,
@@ -83,13 +83,13 @@ def table_1(corpora: Mapping[str, CorpusStats]) -> Exhibit:
     return Exhibit("table-1", title, verdict, tuple(figures), (), (*notes, quoted), tuple(parities))
 
 
-def _as_printed(name: str, figures: Sequence[Figure], tested: bool = True) -> Parity:
+def _as_printed(name: str, figures: Sequence[PaperFigure], tested: bool = True) -> Parity:
     exact = sum(figure.state == "exact" for figure in figures)
     reached = f"{exact} of {len(figures)} as printed"
     return Parity(name, "exact", reached, exact == len(figures) if tested else None)
 
 
-def _row(name: str, told: Counts, stats: CorpusStats) -> list[Figure]:
+def _row(name: str, told: Table1Row, stats: CorpusStats) -> list[PaperFigure]:
     measured = {
         "turns": ("messages_per_chat", stats.messages_per_chat),
         "sessions": ("sessions_per_chat", stats.sessions_per_chat),
@@ -99,7 +99,7 @@ def _row(name: str, told: Counts, stats: CorpusStats) -> list[Figure]:
     for column, (interval, value) in measured.items():
         low, high = stats.intervals[interval] or (None, None)
         published = float(getattr(told, column))
-        made.append(Figure(name, column, published, value, 1, low, high, len(stats.per_chat)))
+        made.append(PaperFigure(name, column, published, value, 1, low, high, len(stats.per_chat)))
     return made
 
 
@@ -122,7 +122,7 @@ def section_5_1(stats: CorpusStats) -> Exhibit:
         SECTION_5_1.items(), measured, strict=True
     ):
         low, high = interval or (None, None)
-        figures.append(Figure("REALTALK", name, published, value, digits, low, high, n))
+        figures.append(PaperFigure("REALTALK", name, published, value, digits, low, high, n))
     parity = _as_printed("§5.1", figures)
     notes = ["gaps are between different speakers, rows of messages by one, both within sessions"]
     if stats.gaps_backwards:
@@ -134,14 +134,14 @@ def section_5_1(stats: CorpusStats) -> Exhibit:
 
 def table_5(stats: CorpusStats) -> Exhibit:
     """Chat by chat: days, words, words a day, images. Topics were counted by people."""
-    figures: list[Figure] = []
+    figures: list[PaperFigure] = []
     for chat in _known(stats):
         told = TABLE_5[chat.id]
         figures += [
-            Figure(chat.id, "days", told["days"], chat.days),
-            Figure(chat.id, "words", told["words"], chat.words),
-            Figure(chat.id, "words a day", told["words a day"], chat.words_per_day, 0),
-            Figure(chat.id, "images", told["images"], chat.images),
+            PaperFigure(chat.id, "days", told["days"], chat.days),
+            PaperFigure(chat.id, "words", told["words"], chat.words),
+            PaperFigure(chat.id, "words a day", told["words a day"], chat.words_per_day, 0),
+            PaperFigure(chat.id, "images", told["images"], chat.images),
         ]
     title = "Table 5: chat by chat"
     if not figures:
@@ -167,11 +167,11 @@ def table_5(stats: CorpusStats) -> Exhibit:
 
 def table_6(stats: CorpusStats) -> Exhibit:
     """Questions by category and events, chat by chat."""
-    figures: list[Figure] = []
+    figures: list[PaperFigure] = []
     for chat in _known(stats):
         here = dict(chat.questions) | {"events": chat.events}
         figures += [
-            Figure(chat.id, column, told, here.get(column, 0))
+            PaperFigure(chat.id, column, told, here.get(column, 0))
             for column, told in TABLE_6[chat.id].items()
         ]
     title = "Table 6: questions and events"

@@ -21,7 +21,7 @@ import numpy as np
 from realtalk.metrics.statistics import Estimate, pearson
 from realtalk.paper.judging import best_split, circle_of
 from realtalk.paper.speakers import Readings, apart, together, told
-from realtalk.paper.values import Exhibit, Figure, Verdict, not_comparable, not_made
+from realtalk.paper.values import Exhibit, PaperFigure, Verdict, not_comparable, not_made
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
 from realtalk.persona.rows import SCORES
 from realtalk.persona.summaries import Simulation, average
@@ -98,7 +98,7 @@ def table_2(simulations: Sequence[Simulation]) -> Exhibit:
     if not any(each.speakers for each in kept):
         because = "nobody was tested on the chat that Table 8 tests"
         return Exhibit("table-2", title, not_comparable(because), (), (), _left_out(simulations))
-    figures: list[Figure] = []
+    figures: list[PaperFigure] = []
     for each in kept:
         for name in PUBLISHED_SCORES:
             found = each.averages[_OURS[name]]
@@ -106,7 +106,7 @@ def table_2(simulations: Sequence[Simulation]) -> Exhibit:
             if printed is None:
                 continue
             figures.append(
-                Figure(
+                PaperFigure(
                     row=each.name,
                     column=name,
                     published=printed,
@@ -181,7 +181,7 @@ def table_8(simulations: Sequence[Simulation], found: Readings | None) -> Exhibi
     return Exhibit("table-8", title, verdict, tuple(figures), tuple(grids), notes)
 
 
-def _speakers(simulation: Simulation) -> list[Figure]:
+def _speakers(simulation: Simulation) -> list[PaperFigure]:
     printed = {row.speaker.casefold(): row for row in TABLE_8}
     left = _elsewhere(simulation)
     made = []
@@ -196,7 +196,7 @@ def _speakers(simulation: Simulation) -> list[Figure]:
                 reason = f"not comparable: tested on another chat ({left[who]})"
                 found = Estimate(None, unscored=reason)
             made.append(
-                Figure(
+                PaperFigure(
                     row=f"{row.speaker}, {simulation.name}",
                     column=name,
                     published=values[name],
@@ -211,7 +211,7 @@ def _speakers(simulation: Simulation) -> list[Figure]:
     return made
 
 
-def _orders(figures: Sequence[Figure]) -> Grid:
+def _orders(figures: Sequence[PaperFigure]) -> Grid:
     """How our order of speakers goes with the printed one, and how a dummy's by circle does."""
     rows: list[list[Any]] = []
     for name in PUBLISHED_SCORES:
@@ -223,7 +223,7 @@ def _orders(figures: Sequence[Figure]) -> Grid:
     return Grid(headings, rows)
 
 
-def _dummy(own: Sequence[Figure]) -> str | None:
+def _dummy(own: Sequence[PaperFigure]) -> str | None:
     """The r of the two values that know only a speaker's circle of friends."""
     if not own:
         return None

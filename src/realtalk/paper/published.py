@@ -1,6 +1,6 @@
 """What the REALTALK paper prints of its corpus and its speakers, as numbers.
 
-    TABLE_1["REALTALK"]                     → Counts(turns=894.4, sessions=21.9, tokens=17109.8)
+    TABLE_1["REALTALK"]                     → Table1Row(turns=894.4, sessions=21.9, tokens=17109.8)
     TABLE_5["Chat_1_Emi_Elise"]["words"]    → 17341
     TABLE_7["Chat_4_Emi_Paola", "Emi"]      → {"reflective_frequency": 0.08, ...}
 
@@ -26,11 +26,11 @@ __all__ = [
     "TABLE_7",
     "TEXT_QUESTIONS",
     "TEXT_TOTAL",
-    "Counts",
+    "Table1Row",
 ]
 
 
-class Counts(NamedTuple):
+class Table1Row(NamedTuple):
     """A row of Table 1: its "turns" are messages a chat, its "tokens" words a chat."""
 
     turns: float
@@ -39,11 +39,11 @@ class Counts(NamedTuple):
 
 
 # The rows of corpora that are read here; the others are only quoted in the paper.
-TABLE_1: Mapping[str, Counts] = MappingProxyType(
+TABLE_1: Mapping[str, Table1Row] = MappingProxyType(
     {
-        "REALTALK": Counts(894.4, 21.9, 17109.8),
-        "LoCoMo": Counts(588.2, 27.2, 13377.2),
-        "LongMemEval": Counts(9.8, 50.2, 1572.3),
+        "REALTALK": Table1Row(894.4, 21.9, 17109.8),
+        "LoCoMo": Table1Row(588.2, 27.2, 13377.2),
+        "LongMemEval": Table1Row(9.8, 50.2, 1572.3),
     }
 )
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from realtalk.local.writing import write_json, write_text
 from realtalk.paper.study import Reproduction
-from realtalk.paper.values import Exhibit, Figure, Parity
+from realtalk.paper.values import Exhibit, PaperFigure, Parity
 from realtalk.report.page import render
 from realtalk.report.values import ChartView, KeyFigure, Section, TableView
 from realtalk.stats.figures import save_figures
@@ -45,7 +45,7 @@ READING = (
 _LISTED = 12  # figures that fit as one line each
 
 
-def figure_grid(figures: Sequence[Figure], intervals: bool = True) -> Grid:
+def figure_grid(figures: Sequence[PaperFigure], intervals: bool = True) -> Grid:
     """Few figures a line each; many as the paper has them, a row a chat or speaker."""
     columns = list(dict.fromkeys(figure.column for figure in figures))
     if len(figures) <= _LISTED or len(columns) == 1:
@@ -59,7 +59,7 @@ def figure_grid(figures: Sequence[Figure], intervals: bool = True) -> Grid:
     )
 
 
-def _cell(figure: Figure, intervals: bool) -> str | None:
+def _cell(figure: PaperFigure, intervals: bool) -> str | None:
     if figure.measured is None:
         return None
     text = figure.shown(figure.measured)
@@ -68,13 +68,13 @@ def _cell(figure: Figure, intervals: bool) -> str | None:
     return text if figure.state == "exact" else f"{text} ({_off(figure)})"
 
 
-def _off(figure: Figure) -> str:
+def _off(figure: PaperFigure) -> str:
     """How far from the printed figure; none where it comes out as printed."""
     off = figure.difference or 0.0
     return "0" if figure.state == "exact" else f"{off:+,.{figure.digits or 0}f}"
 
 
-def _listed(figures: Sequence[Figure]) -> Grid:
+def _listed(figures: Sequence[PaperFigure]) -> Grid:
     headings = ["of", "figure", "printed", "here", "95 % interval", "n", "difference", "verdict"]
     rows: list[list[Any]] = []
     for each in figures:
@@ -127,7 +127,7 @@ def statement_grid(found: Reproduction) -> Grid:
     return Grid(["where", "agrees", "the paper says", "its tables and data give"], rows)
 
 
-def _all_figures(figures: Sequence[Figure]) -> Grid:
+def _all_figures(figures: Sequence[PaperFigure]) -> Grid:
     """Every figure with everything about it, for a file."""
     headings = ["row", "column", "published", "measured", "low", "high", "n", "difference"]
     return Grid(

@@ -19,17 +19,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from realtalk.ei.comparison import Comparison, compare, comparison_rows, finding_rows
+from realtalk.ei.comparison import CorpusComparison, compare, comparison_rows, finding_rows
 from realtalk.ei.consistency import SpeakerConsistency, consistency_of, consistency_rows
 from realtalk.ei.figures import draw_comparison, draw_consistency
-from realtalk.ei.speakers import Measured, measure_speakers
+from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.metrics.statistics import Estimate, pearson
 from realtalk.paper.intimacy import as_printed
 from realtalk.paper.published import TABLE_7
 from realtalk.paper.values import (
     Exhibit,
-    Figure,
+    PaperFigure,
     Parity,
     Verdict,
     judged,
@@ -66,7 +66,7 @@ _IN_SAMPLE = (
 class Readings:
     """The speakers of one corpus in every reading, with the resamples of their facets."""
 
-    measured: Mapping[str, tuple[Measured, ...]]  # by protocol, PRINTED and PRINTED_TURNS
+    measured: Mapping[str, tuple[ResampledFacets, ...]]  # by protocol, PRINTED and PRINTED_TURNS
     labels: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # by unit
 
     def speakers(self, protocol: str) -> tuple[SpeakerFacets, ...]:
@@ -110,7 +110,7 @@ def correlations(speakers: Sequence[SpeakerFacets]) -> dict[str, Estimate]:
     }
 
 
-def apart(found: Readings) -> tuple[Figure, ...]:
+def apart(found: Readings) -> tuple[PaperFigure, ...]:
     """Persona consistency of Table 8, speaker by speaker, from single messages."""
     here = {each.speaker.casefold(): each.overall for each in found.consistency(PRINTED)}
     made = []
@@ -118,7 +118,7 @@ def apart(found: Readings) -> tuple[Figure, ...]:
         each = here.get(row.speaker.casefold())
         if each is not None:
             made.append(
-                Figure(
+                PaperFigure(
                     row=row.speaker,
                     column="persona consistency",
                     published=row.consistency,
@@ -133,7 +133,7 @@ def apart(found: Readings) -> tuple[Figure, ...]:
     return tuple(made)
 
 
-def together(figures: Sequence[Figure], what: str) -> Verdict | None:
+def together(figures: Sequence[PaperFigure], what: str) -> Verdict | None:
     """The verdict of figures that are compared by correlation; None where there is none."""
     r = pearson([each.measured for each in figures], [each.published for each in figures])
     if r.value is None:
@@ -180,11 +180,11 @@ def figure_2(found: Readings, simulated: Readings | None) -> Exhibit:
     return Exhibit("figure-2", title, verdict, (), grids, notes, parities, charts)
 
 
-def _compared(found: Readings, simulated: Readings, protocol: str) -> Comparison:
+def _compared(found: Readings, simulated: Readings, protocol: str) -> CorpusComparison:
     return compare(found.speakers(protocol), simulated.speakers(protocol), _NAMES)
 
 
-def _picture(made: Comparison, found: Readings, simulated: Readings, name: str) -> Any:
+def _picture(made: CorpusComparison, found: Readings, simulated: Readings, name: str) -> Any:
     sides = (each.speakers("released") for each in (found, simulated))
     return draw_comparison(made, *sides).charts[name]
 
@@ -229,7 +229,7 @@ def figure_3(found: Readings) -> Exhibit:
 def _own_column() -> str:
     """Whether the formula is the paper's: Table 7's own figures through it, beside Table 8."""
     rows = tuple(
-        Measured(
+        ResampledFacets(
             SpeakerFacets(
                 chat=chat,
                 speaker=speaker,

@@ -26,7 +26,7 @@ from realtalk.paper.published import (
     TEXT_TOTAL,
 )
 from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, correlations, told
-from realtalk.paper.values import Figure, Statement
+from realtalk.paper.values import PaperFigure, Statement
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8
 from realtalk.stats.values import CorpusStats
 
@@ -121,7 +121,7 @@ def _averages() -> Iterator[Statement]:
         for name in PUBLISHED_SCORES:
             mean = fmean(getattr(row, side)[name] for row in TABLE_8)
             printed = TABLE_2[title].mean[name]
-            if Figure("", "", printed, mean, 2).state == "differs":
+            if PaperFigure("", "", printed, mean, 2).state == "differs":
                 off.append(f"{name}, {title}: {mean:.3f}, printed {printed:.2f}")
     yield Statement(
         "Table 2",

@@ -1,6 +1,6 @@
 """The whole paper in one run: corpora in, exhibits, statements and parities out.
 
-    found = reproduce(Plan(data=Path("data")), Path("reproduced"))
+    found = reproduce(StudyPlan(data=Path("data")), Path("reproduced"))
     found.exhibits        Table 1, §5.1, Figure 2, ... in the paper's order
     found.broken          parities that fail and are not recorded as failing
 
@@ -46,7 +46,7 @@ from realtalk.persona.summaries import Simulation
 from realtalk.registry import suggest
 from realtalk.stats import CorpusStats, describe
 
-__all__ = ["EXHIBITS", "KIND", "Plan", "Reproduction", "reproduce"]
+__all__ = ["EXHIBITS", "KIND", "Reproduction", "StudyPlan", "reproduce"]
 
 KIND = "reproduction"
 EXHIBITS = (
@@ -71,7 +71,7 @@ _LABELS, _PROBE = "labels", "probe"
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """What is reproduced from what. Without `data`, what `realtalk data get` fetched."""
 
     data: Path | None = None
@@ -164,7 +164,7 @@ class _Corpora:
 
 
 def reproduce(
-    plan: Plan, folder: Path, *, fresh: bool = False, progress: Progress = silent
+    plan: StudyPlan, folder: Path, *, fresh: bool = False, progress: Progress = silent
 ) -> Reproduction:
     """Makes what the plan wants; stages that the folder holds are not made again."""
     progress(0, 0, "reading the corpora")
@@ -219,7 +219,7 @@ class _Clock:
 
 
 def _makers(
-    plan: Plan,
+    plan: StudyPlan,
     corpora: _Corpora,
     readings: Mapping[str, speakers.Readings],
     folder: Path,

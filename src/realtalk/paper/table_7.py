@@ -32,7 +32,7 @@ from realtalk.paper.published import TABLE_7
 from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, told
 from realtalk.paper.values import (
     Exhibit,
-    Figure,
+    PaperFigure,
     Parity,
     Verdict,
     not_comparable,
@@ -226,13 +226,13 @@ def _notes(judged: Mapping[str, Judged], found: Readings) -> tuple[str, ...]:
     )
 
 
-def _figure(key: tuple[str, str], name: str, found: Estimate) -> Figure:
+def _figure(key: tuple[str, str], name: str, found: Estimate) -> PaperFigure:
     facet = FACETS[name]
 
     def scaled(value: float | None) -> float | None:
         return None if value is None else value * facet.scale
 
-    return Figure(
+    return PaperFigure(
         f"{key[1]} in {key[0]}",
         name,
         TABLE_7[key][name],

@@ -1,7 +1,7 @@
 """What a reproduced table is made of: figures beside the printed ones, and what to say of them.
 
-    Figure("Chat_6_Vanessa_Nicolas", "commonsense", published=12, measured=10).state → "differs"
-    Figure("REALTALK", "tokens", 17109.8, 17109.8, digits=1).state                   → "exact"
+    PaperFigure("Chat_6", "commonsense", published=12, measured=10).state → "differs"
+    PaperFigure("REALTALK", "tokens", 17109.8, 17109.8, digits=1).state   → "exact"
     judged(figures)    → Verdict("differs", "39 of 40 figures are as printed; ...")
 
 A figure is *exact* where it comes out as printed, and *within rounding* where it is one unit of
@@ -20,8 +20,8 @@ from realtalk.stats.values import Grid
 
 __all__ = [
     "Exhibit",
-    "Figure",
     "Kind",
+    "PaperFigure",
     "Parity",
     "State",
     "Statement",
@@ -38,7 +38,7 @@ Kind: TypeAlias = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PaperFigure:
     """One number of the paper and ours. `digits` None: a count, which is not rounded."""
 
     row: str
@@ -149,7 +149,7 @@ class Exhibit:
     id: str
     title: str
     verdict: Verdict
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[PaperFigure, ...] = ()
     grids: tuple[tuple[str, Grid], ...] = ()
     notes: tuple[str, ...] = ()
     parities: tuple[Parity, ...] = ()
@@ -170,7 +170,7 @@ class Exhibit:
         }
 
 
-def judged(figures: Sequence[Figure]) -> Verdict:
+def judged(figures: Sequence[PaperFigure]) -> Verdict:
     """The verdict of figures that are compared one by one."""
     states = [figure.state for figure in figures]
     scored = len(states) - states.count("unscored")

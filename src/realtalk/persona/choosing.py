@@ -22,7 +22,7 @@ import polars as pl
 from realtalk.chat import is_nobody
 from realtalk.ei.consistency import consistency_of
 from realtalk.ei.protocols import Rules
-from realtalk.ei.speakers import Measured, measure_speakers
+from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import FACETS
 from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import Array, Estimate
@@ -109,7 +109,7 @@ def _average(scaled: Array) -> float:
     return float(known.mean()) if known.size else float("nan")
 
 
-def _sure(learn: Measured, test: Measured, mean: Array, width: Array) -> float:
+def _sure(learn: ResampledFacets, test: ResampledFacets, mean: Array, width: Array) -> float:
     """The share of resamples in which the tested chat is the lower one."""
     gaps = []
     for place, (one, other) in enumerate(zip(learn.draws, test.draws, strict=True)):

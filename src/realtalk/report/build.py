@@ -20,17 +20,17 @@ from realtalk.corpora.store import is_stored
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import write_text
-from realtalk.report.loading import Loaded, load
+from realtalk.report.loading import LoadedRuns, load
 from realtalk.report.values import KeyFigure, Section
 from realtalk.report.writers import Told
 
-__all__ = ["Report", "make_report", "write_report"]
+__all__ = ["PageReport", "make_report", "write_report"]
 
 _TITLE = "Long-term conversations, measured"
 
 
 @dataclass(frozen=True)
-class Report:
+class PageReport:
     """A page before it is one."""
 
     title: str
@@ -66,7 +66,7 @@ def make_report(
     title: str | None = None,
     told: Told | None = None,
     progress: Progress = silent,
-) -> Report:
+) -> PageReport:
     """Every section that the runs can fill; `told` is who wrote what, as far as the user says."""
     from realtalk.report.corpora import corpus_sections
     from realtalk.report.highlights import highlights
@@ -98,7 +98,7 @@ def make_report(
         *thread_sections(threads),
         *([] if unscored is None else [unscored]),
     ]
-    return Report(
+    return PageReport(
         title or _TITLE,
         _lead(loaded),
         tuple(highlights(loaded, pairs, personas, threads)),
@@ -112,7 +112,7 @@ def make_report(
     )
 
 
-def write_report(report: Report, path: Path) -> Path:
+def write_report(report: PageReport, path: Path) -> Path:
     """The page, whole or not at all; never in place of a file that is none, or in a corpus."""
     from realtalk.report.page import render
 
@@ -139,7 +139,7 @@ def write_report(report: Report, path: Path) -> Path:
     )
 
 
-def _lead(loaded: Loaded) -> str:
+def _lead(loaded: LoadedRuns) -> str:
     """What there is, in one sentence."""
     messages = sum(each.stats.total("messages") for each in loaded.corpora)
     turns = sum(each.frame.height for each in loaded.labels)

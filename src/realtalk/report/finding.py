@@ -22,7 +22,7 @@ import orjson
 from realtalk.corpora.store import is_stored
 from realtalk.errors import RealtalkError
 
-__all__ = ["CORPUS", "LABELS", "Finds", "Found", "find", "told_apart"]
+__all__ = ["CORPUS", "LABELS", "Finds", "RunFolder", "find", "told_apart"]
 
 CORPUS, LABELS = "corpus", "labels"
 _RUN, _LABELS = "run.json", "labels.parquet"
@@ -31,7 +31,7 @@ _FIX = "give a folder that `realtalk read`, `ei`, `probe`, `persona` or `threads
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RunFolder:
     """One run: its kind as in run.json, or corpus or labels; its versions where it keeps them."""
 
     kind: str
@@ -44,13 +44,13 @@ class Found:
 class Finds:
     """Every run, in the order given. `unknown` are run folders of kinds not in `known`."""
 
-    runs: tuple[Found, ...]
-    unknown: tuple[Found, ...]
+    runs: tuple[RunFolder, ...]
+    unknown: tuple[RunFolder, ...]
 
 
 def find(folders: Sequence[Path], known: Sequence[str]) -> Finds:
     """Every run in and below the folders, each once."""
-    found: dict[Path, Found] = {}
+    found: dict[Path, RunFolder] = {}
     for folder in folders:
         if not folder.is_dir():
             raise RealtalkError(
@@ -68,7 +68,7 @@ def find(folders: Sequence[Path], known: Sequence[str]) -> Finds:
     return Finds(runs, tuple(each for each in everything if each not in runs))
 
 
-def _below(folder: Path, depth: int) -> Iterator[Found]:
+def _below(folder: Path, depth: int) -> Iterator[RunFolder]:
     here = _run(folder)
     if here is not None:
         yield here
@@ -84,16 +84,16 @@ def _below(folder: Path, depth: int) -> Iterator[Found]:
             yield from _below(inner, depth + 1)
 
 
-def _run(folder: Path) -> Found | None:
+def _run(folder: Path) -> RunFolder | None:
     # A folder given as "." or ".." has its name only once it is resolved.
     name = folder.resolve().name or "run"
     if (folder / _RUN).is_file():
         told = _about(folder / _RUN)
-        return Found(told["kind"], folder, name, tuple(told["versions"]))
+        return RunFolder(told["kind"], folder, name, tuple(told["versions"]))
     if is_stored(folder):
-        return Found(CORPUS, folder, name)
+        return RunFolder(CORPUS, folder, name)
     if (folder / _LABELS).is_file():
-        return Found(LABELS, folder, name)
+        return RunFolder(LABELS, folder, name)
     return None
 
 
@@ -117,7 +117,7 @@ def told_apart(names: Sequence[str], folders: Sequence[str]) -> list[str]:
     ]
 
 
-def _named_apart(runs: list[Found]) -> list[Found]:
+def _named_apart(runs: list[RunFolder]) -> list[RunFolder]:
     """Corpora and labels may share a name: they are the same chats. Runs of one kind may not."""
     places = [each.folder.resolve().parts[1:] for each in runs]
     made = list(runs)

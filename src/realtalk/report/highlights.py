@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from realtalk.evals.summaries import Summary
     from realtalk.persona.summaries import Simulation
     from realtalk.report.charts import Point
-    from realtalk.report.loading import Loaded, ProbeRun
+    from realtalk.report.loading import LoadedRuns, ProbeRun
     from realtalk.report.speakers import SideBySide
 
 __all__ = ["highlights"]
@@ -36,7 +36,7 @@ _NEARLY = 0.9  # of the best: as much as most would pay for
 
 
 def highlights(
-    loaded: Loaded,
+    loaded: LoadedRuns,
     pairs: Sequence[SideBySide],
     personas: Mapping[tuple[str, str], Mapping[str, Simulation]],
     threads: Mapping[tuple[str, str, str], Mapping[str, Summary]],
@@ -203,7 +203,7 @@ def _threads(groups: Mapping[tuple[str, str, str], Mapping[str, Summary]]) -> Ke
     return None
 
 
-def _consistency(loaded: Loaded) -> KeyFigure | None:
+def _consistency(loaded: LoadedRuns) -> KeyFigure | None:
     """Who differs most from themselves."""
     for labels in loaded.labels:
         known = [
@@ -231,7 +231,7 @@ def _consistency(loaded: Loaded) -> KeyFigure | None:
     return None
 
 
-def _corpus(loaded: Loaded) -> KeyFigure | None:
+def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
     """How much people write a chat."""
     for corpus in sorted(loaded.corpora, key=lambda each: -each.stats.total("messages")):
         mean = corpus.stats.messages_per_chat

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
-from realtalk.report.finding import CORPUS, LABELS, Found, find
-from realtalk.report.writers import Told, Written, written
+from realtalk.report.finding import CORPUS, LABELS, RunFolder, find
+from realtalk.report.writers import Told, WriterKind, written
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CorpusRun",
     "LabelsRun",
-    "Loaded",
+    "LoadedRuns",
     "PersonaRun",
     "ProbeRun",
     "ThreadsRun",
@@ -55,10 +55,10 @@ _THREADS = ("corpus", "task", "predictor", "settings", "chosen", "protocol", "te
 class CorpusRun:
     """A stored corpus, counted."""
 
-    found: Found
+    found: RunFolder
     stats: CorpusStats
     about: Mapping[str, Any]
-    written: Written
+    written: WriterKind
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,13 +69,13 @@ class CorpusRun:
 class LabelsRun:
     """Labels of one corpus. `name` is the corpus's where it is known, else the folder's."""
 
-    found: Found
+    found: RunFolder
     name: str
     frame: pl.DataFrame
     protocol: str
     speakers: tuple[SpeakerFacets, ...]
     consistency: tuple[SpeakerConsistency, ...]
-    written: Written
+    written: WriterKind
     version: str | None  # of the package that made them, where they say it
 
     @property
@@ -87,9 +87,9 @@ class LabelsRun:
 class ProbeRun:
     """A memory and a reader on one corpus."""
 
-    found: Found
+    found: RunFolder
     probed: Probed
-    written: Written
+    written: WriterKind
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ class ProbeRun:
 class PersonaRun:
     """A simulator's turns."""
 
-    found: Found
+    found: RunFolder
     run: SimulatedRun
 
     @property
@@ -133,12 +133,12 @@ class PersonaRun:
 class ThreadsRun:
     """A predictor's replies."""
 
-    found: Found
+    found: RunFolder
     run: PredictedRun
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedRuns:
     """Everything that the report is made from."""
 
     corpora: tuple[CorpusRun, ...] = ()
@@ -149,12 +149,14 @@ class Loaded:
     left_out: tuple[tuple[str, str], ...] = ()
 
     @property
-    def runs(self) -> tuple[Found, ...]:
+    def runs(self) -> tuple[RunFolder, ...]:
         groups = (self.corpora, self.labels, self.probes, self.personas, self.threads)
         return tuple(each.found for group in groups for each in group)
 
 
-def load(folders: Sequence[Path], progress: Progress = silent, told: Told | None = None) -> Loaded:
+def load(
+    folders: Sequence[Path], progress: Progress = silent, told: Told | None = None
+) -> LoadedRuns:
     """Every run in and below the folders, people's before models'."""
     from realtalk.memory.run import KIND as PROBE
     from realtalk.memory.run import load_probe
@@ -197,7 +199,7 @@ def load(folders: Sequence[Path], progress: Progress = silent, told: Told | None
         raise RealtalkError(f"nothing can be reported of {name} ({reason})", where=str(folders[0]))
     known: list[CorpusRun | LabelsRun | ProbeRun] = [*corpora, *labels, *probes]
     told.refuse_unknown(name for each in known for name in each.names)
-    return Loaded(
+    return LoadedRuns(
         corpora=tuple(sorted(corpora, key=lambda each: each.written.is_simulated)),
         labels=tuple(sorted(labels, key=lambda each: each.written.is_simulated)),
         probes=tuple(sorted(probes, key=lambda each: each.written.is_simulated)),
@@ -208,7 +210,7 @@ def load(folders: Sequence[Path], progress: Progress = silent, told: Told | None
 
 
 @contextmanager
-def _of_this_version(found: Found) -> Iterator[None]:
+def _of_this_version(found: RunFolder) -> Iterator[None]:
     """Rows of another version may lack a column, its settings may have another form."""
     try:
         yield
@@ -221,19 +223,21 @@ def _of_this_version(found: Found) -> Iterator[None]:
         ) from error
 
 
-def _refuse_incomplete(found: Found, settings: Mapping[str, Any], needed: Sequence[str]) -> None:
+def _refuse_incomplete(
+    found: RunFolder, settings: Mapping[str, Any], needed: Sequence[str]
+) -> None:
     missing = [name for name in needed if name not in settings]
     if missing:
         where = str(found.folder / "run.json")
         raise RealtalkError(f"its settings lack '{missing[0]}'", where=where)
 
 
-def _names(found: Found, corpus: str) -> tuple[str, ...]:
+def _names(found: RunFolder, corpus: str) -> tuple[str, ...]:
     """What a user may call it: by its run, by the run's folder, by its corpus."""
     return tuple(dict.fromkeys((found.name, found.folder.resolve().name, corpus)))
 
 
-def _corpus(found: Found, told: Told) -> CorpusRun:
+def _corpus(found: RunFolder, told: Told) -> CorpusRun:
     import orjson
 
     from realtalk.corpora.store import load as load_corpus
@@ -246,7 +250,7 @@ def _corpus(found: Found, told: Told) -> CorpusRun:
     return CorpusRun(found, describe(tables), about, by)
 
 
-def _labels(found: Found, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
+def _labels(found: RunFolder, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
     from realtalk.corpora.store import load as load_corpus
     from realtalk.ei import from_frame
     from realtalk.ei.consistency import consistency_of
@@ -288,7 +292,7 @@ def _owner(frame: pl.DataFrame, name: str | None, corpora: Sequence[CorpusRun]) 
     return next((each for each in fitting if name in (None, each.stats.name)), None)
 
 
-def _probe(found: Found, probed: Probed, corpora: Sequence[CorpusRun], told: Told) -> ProbeRun:
+def _probe(found: RunFolder, probed: Probed, corpora: Sequence[CorpusRun], told: Told) -> ProbeRun:
     _refuse_incomplete(found, probed.settings, _PROBE)
     about = probed.settings["corpus"]
     same = [each for each in corpora if each.stats.name == about["name"]]
@@ -302,14 +306,14 @@ def _probe(found: Found, probed: Probed, corpora: Sequence[CorpusRun], told: Tol
     return made
 
 
-def _persona(found: Found, simulated: SimulatedRun) -> PersonaRun:
+def _persona(found: RunFolder, simulated: SimulatedRun) -> PersonaRun:
     _refuse_incomplete(found, simulated.settings, _PERSONA)
     made = PersonaRun(found, simulated)
     _need(made.corpus, made.simulation, simulated.settings["corpus"]["sha256"])
     return made
 
 
-def _threads(found: Found, predicted: PredictedRun) -> ThreadsRun:
+def _threads(found: RunFolder, predicted: PredictedRun) -> ThreadsRun:
     _refuse_incomplete(found, predicted.settings, _THREADS)
     about, protocol = predicted.settings["corpus"], predicted.settings["protocol"]
     _need(predicted.summary, about["name"], about["sha256"], protocol["protocol"])

@@ -13,12 +13,12 @@ from realtalk.report.grids import table
 from realtalk.report.values import Cell, Section, TableView
 
 if TYPE_CHECKING:
-    from realtalk.report.loading import Loaded
+    from realtalk.report.loading import LoadedRuns
 
 __all__ = ["measured_section"]
 
 
-def measured_section(loaded: Loaded) -> Section:
+def measured_section(loaded: LoadedRuns) -> Section:
     """What the rest of the page is made from."""
     rows: list[tuple[Cell, ...]] = []
     for corpus in loaded.corpora:
@@ -76,7 +76,7 @@ def _words(settings: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _versions(loaded: Loaded) -> TableView | None:
+def _versions(loaded: LoadedRuns) -> TableView | None:
     """A line a run and set of versions: a run that went on later may have two."""
     told: list[tuple[str, Mapping[str, str]]] = [
         (each.found.name, {"realtalk": str(each.about.get("realtalk", ""))})

@@ -20,7 +20,7 @@ from realtalk.report.grids import table
 from realtalk.report.values import ChartView, Section
 
 if TYPE_CHECKING:
-    from realtalk.ei import Comparison, SpeakerFacets
+    from realtalk.ei import CorpusComparison, SpeakerFacets
     from realtalk.report.loading import LabelsRun
 
 __all__ = [
@@ -43,7 +43,7 @@ class SideBySide:
 
     first: LabelsRun
     second: LabelsRun
-    comparison: Comparison
+    comparison: CorpusComparison
     told: bool
 
 

@@ -15,13 +15,13 @@ from realtalk.report.values import Cell, Section
 if TYPE_CHECKING:
     from realtalk.evals.summaries import Summary
     from realtalk.persona.summaries import Simulation
-    from realtalk.report.loading import LabelsRun, Loaded, ProbeRun
+    from realtalk.report.loading import LabelsRun, LoadedRuns, ProbeRun
 
 __all__ = ["unscored_section"]
 
 
 def unscored_section(
-    loaded: Loaded,
+    loaded: LoadedRuns,
     personas: Mapping[tuple[str, str], Mapping[str, Simulation]],
     threads: Mapping[tuple[str, str, str], Mapping[str, Summary]],
 ) -> Section | None:

@@ -1,11 +1,11 @@
 """Who wrote a corpus, people or models, and by what that is known.
 
     told = Told(simulated=("mine",))
-    written(("mine", "mine-labels"), "jsonl", told)     → Written(True, "as you said")
-    written(("bench",), "locomo", told)                 → Written(True, "by its format, locomo")
-    written(("family",), "whatsapp", told)              → Written(False, "by its format, whatsapp")
-    written(("sample-simulated",), "realtalk", told)    → Written(True, "by its name")
-    written(("realtalk",), "realtalk", told)            → Written(False, "nothing says otherwise")
+    written(("mine", "mine-labels"), "jsonl", told)   → WriterKind(True, "as you said")
+    written(("bench",), "locomo", told)               → WriterKind(True, "by its format, locomo")
+    written(("family",), "whatsapp", told)            → WriterKind(False, "by its format, whatsapp")
+    written(("sample-simulated",), "realtalk", told)  → WriterKind(True, "by its name")
+    written(("realtalk",), "realtalk", told)          → WriterKind(False, "nothing says otherwise")
 
 What the user says comes first, then what the format knows. A name is a guess, and the last resort.
 """
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
-__all__ = ["Told", "Written", "says_simulated", "written"]
+__all__ = ["Told", "WriterKind", "says_simulated", "written"]
 
 # A published corpus of chats between models.
 _BY_MODELS = frozenset({"locomo"})
@@ -54,7 +54,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriterKind:
     """Whether models wrote it, and by what that is known."""
 
     is_simulated: bool
@@ -69,13 +69,13 @@ def says_simulated(name: str) -> bool:
     return not _WORDS.isdisjoint(re.split(r"[\W_]+", name.casefold()))
 
 
-def written(names: Sequence[str], format_: str | None, told: Told) -> Written:
+def written(names: Sequence[str], format_: str | None, told: Told) -> WriterKind:
     """Decides for a corpus, or for what was made of it, by every name that it goes by."""
     for is_simulated, said in ((True, told.simulated), (False, told.human)):
         if not set(said).isdisjoint(names):
-            return Written(is_simulated, "as you said")
+            return WriterKind(is_simulated, "as you said")
     if format_ in _BY_MODELS or format_ in _BY_PEOPLE:
-        return Written(format_ in _BY_MODELS, f"by its format, {format_}")
+        return WriterKind(format_ in _BY_MODELS, f"by its format, {format_}")
     if any(says_simulated(name) for name in names):
-        return Written(True, "by its name")
-    return Written(False, "nothing says otherwise")
+        return WriterKind(True, "by its name")
+    return WriterKind(False, "nothing says otherwise")

@@ -19,8 +19,8 @@ from realtalk.stats.values import (
     Bin,
     ChatStats,
     CorpusStats,
+    Distribution,
     SpeakerStats,
-    Summary,
 )
 
 __all__ = ["count_words", "describe"]
@@ -28,7 +28,7 @@ __all__ = ["count_words", "describe"]
 # Python splits at these four separators too; the regular expression's \s does not.
 _WORD = r"[^\s\x1c-\x1f]+"
 _BINS_PER_DECADE = 4
-_NOTHING = Summary(0, None, None, None)
+_NOTHING = Distribution(0, None, None, None)
 
 
 def count_words(text: pl.Expr) -> pl.Expr:
@@ -89,17 +89,20 @@ _SUMMARY = (
 )
 
 
-def _summary(values: pl.DataFrame) -> Summary:
-    return Summary(*values.select(_SUMMARY).row(0))
+def _summary(values: pl.DataFrame) -> Distribution:
+    return Distribution(*values.select(_SUMMARY).row(0))
 
 
-def _summaries(values: pl.DataFrame) -> dict[str, Summary]:
+def _summaries(values: pl.DataFrame) -> dict[str, Distribution]:
     rows = values.group_by("chat").agg(_SUMMARY).iter_rows()
-    return {chat: Summary(*figures) for chat, *figures in rows}
+    return {chat: Distribution(*figures) for chat, *figures in rows}
 
 
 def _chats(
-    tables: Tables, lines: pl.DataFrame, gaps: dict[str, Summary], runs: dict[str, Summary]
+    tables: Tables,
+    lines: pl.DataFrame,
+    gaps: dict[str, Distribution],
+    runs: dict[str, Distribution],
 ) -> tuple[ChatStats, ...]:
     time = pl.col("time")
     counted = {

@@ -29,9 +29,9 @@ __all__ = [
     "Cell",
     "ChatStats",
     "CorpusStats",
+    "Distribution",
     "Grid",
     "SpeakerStats",
-    "Summary",
     "chat_rows",
     "corpus_rows",
 ]
@@ -59,7 +59,7 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Distribution:
     """A distribution in short. Without values, n is 0 and the rest None."""
 
     n: int
@@ -97,8 +97,8 @@ class ChatStats:
     attachments: tuple[tuple[str, int], ...]  # kind and number
     events: int
     questions: tuple[tuple[str, int], ...]  # category and number
-    response_gaps: Summary  # minutes
-    runs: Summary  # messages
+    response_gaps: Distribution  # minutes
+    runs: Distribution  # messages
 
     @property
     def words_per_day(self) -> float | None:
@@ -134,10 +134,10 @@ class CorpusStats:
     name: str
     format: str
     per_chat: tuple[ChatStats, ...]
-    response_gaps: Summary  # minutes between speakers, within sessions
+    response_gaps: Distribution  # minutes between speakers, within sessions
     gaps_backwards: int  # answers stamped before what they answer: left out of the gaps
     gap_bins: tuple[Bin, ...]
-    runs: Summary  # messages that one speaker sent in a row
+    runs: Distribution  # messages that one speaker sent in a row
     run_counts: tuple[tuple[int, int], ...]  # length of a run, and how many there are
     week: tuple[tuple[int, ...], ...]  # messages by weekday (Monday first) and hour
 
