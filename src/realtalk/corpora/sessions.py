@@ -25,7 +25,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 def parse_gap(text: str) -> Gap:
-    """ "6h", "90m", "2d" or "day" (a session a calendar day)."""
+    """ "6h", "90m", "2d" or "day" (one session per calendar day)."""
     text = text.strip().lower()
     if text == "day":
         return "day"

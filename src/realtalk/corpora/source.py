@@ -107,6 +107,11 @@ class Member:
         return stem.rsplit(".", 1)[0] if "." in stem[1:] else stem
 
     @property
+    def folder(self) -> str:
+        """The folder that holds it, "" at the top."""
+        return self.name.rpartition("/")[0]
+
+    @property
     def suffix(self) -> str:
         if self.ending:
             return self.ending

@@ -14,7 +14,7 @@ reply belongs where and whether everything is accounted for is decided here, onc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -80,6 +80,14 @@ class Draft:
         self.leftovers.append(Leftover(where, reason))
         if not len(self.leftovers) % _EVERY:
             check_leftovers(len(self.leftovers), len(self.entries) + self.system, where)
+
+    def objects(self, items: Iterable[Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Every object of a list, with its place; anything else is left over."""
+        for index, item in enumerate(items):
+            if isinstance(item, dict):
+                yield f"{where}[{index}]", item
+            else:
+                self.leave(f"{where}[{index}]", "not an object")
 
     def add(self, entry: Entry) -> None:
         """Takes a message, or leaves it over with the reason why it is none."""
@@ -205,14 +213,14 @@ def _author(entry: Entry) -> Author:
     return author(entry.author, entry.name)
 
 
-def reactions(given: Iterable[tuple[str, str, int]]) -> dict[str, Any]:
-    """(emoji, who, how many) as `extra`: one shape for every app, {} for none."""
+def reactions(given: Iterable[tuple[str, Sequence[str], int]]) -> dict[str, Any]:
+    """(emoji, by whom, how many) as `extra`: one shape for every app, {} for none."""
     counts: dict[str, int] = {}
     who: dict[str, list[str]] = {}
-    for emoji, name, count in given:
+    for emoji, names, count in given:
         if emoji:
             counts[emoji] = counts.get(emoji, 0) + count
-            who.setdefault(emoji, []).extend([name] if name else [])
+            who.setdefault(emoji, []).extend(filter(None, names))
     if not counts:
         return {}
     return {

@@ -25,6 +25,7 @@ from realtalk.corpora.exports import discord_package
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.corpora.exports.values import (
     attached,
+    filled,
     from_stamp,
     mapping,
     records,
@@ -102,7 +103,11 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         channel = mapping(export.get("channel"))
         number = scalar(channel.get("id"))
         draft = drafts.setdefault(number or f"/{member.name}", _channel(export, member))
-        _messages(draft, export["messages"], member, tz)
+        for where, item in draft.objects(export["messages"], f"{member.name}, messages"):
+            if scalar(item.get("type")) in _SAID:
+                draft.add(_entry(item, where, tz))
+            else:
+                draft.notice()
     for member in tables:
         drafts[f"/{member.name}"] = _table(member, options, tz)
     return assemble(source, "discord", list(drafts.values()), options)
@@ -118,34 +123,20 @@ def _channel(export: dict[str, Any], member: Member) -> Draft:
         "topic": scalar(channel.get("topic")),
     }
     name = scalar(channel.get("name")) or member.stem
-    return Draft(name, extra={key: value for key, value in extra.items() if value})
-
-
-def _messages(draft: Draft, items: list[Any], member: Member, tz: ZoneInfo | None) -> None:
-    for index, item in enumerate(items):
-        where = f"{member.name}, messages[{index}]"
-        if not isinstance(item, dict):
-            draft.leave(where, "not an object")
-        elif scalar(item.get("type")) in _SAID:
-            draft.add(_entry(item, where, tz))
-        else:
-            draft.notice()
+    return Draft(name, extra=filled(extra))
 
 
 def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
     author = mapping(item.get("author"))
     reference = mapping(item.get("reference"))
     forwarded = mapping(item.get("forwardedMessage"))
-    extra: dict[str, Any] = _reactions(item)
-    for key, given in (
-        ("bot", author.get("isBot") is True),
-        ("pinned", item.get("isPinned") is True),
-        ("forwarded", bool(forwarded)),
-        ("edited", scalar(item.get("timestampEdited"))),
-        ("mentions", [_shown(person) for person in records(item.get("mentions"))]),
-    ):
-        if given:
-            extra[key] = given
+    extra = {
+        "bot": author.get("isBot") is True,
+        "pinned": item.get("isPinned") is True,
+        "forwarded": bool(forwarded),
+        "edited": scalar(item.get("timestampEdited")),
+        "mentions": [_shown(person) for person in records(item.get("mentions"))],
+    }
     return Entry(
         scalar(author.get("id")),
         _shown(author),
@@ -154,8 +145,8 @@ def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
         id=scalar(item.get("id")),
         attachments=(*_attachments(item), *_attachments(forwarded)),
         reply_to="" if forwarded else scalar(reference.get("messageId")),
-        edited=bool(scalar(item.get("timestampEdited"))),
-        extra=extra,
+        edited=bool(extra["edited"]),
+        extra=_reactions(item) | filled(extra),
         also=scalar(author.get("name")),
         where=where,
     )
@@ -175,13 +166,11 @@ def _shown(person: dict[str, Any]) -> str:
 
 
 def _reactions(item: dict[str, Any]) -> dict[str, Any]:
-    def given() -> Iterator[tuple[str, str, int]]:
+    def given() -> Iterator[tuple[str, list[str], int]]:
         for reaction in records(item.get("reactions")):
             emoji = scalar(mapping(reaction.get("emoji")).get("name"))
-            users = records(reaction.get("users"))
-            yield emoji, "", whole(reaction.get("count"), len(users) or 1)
-            for user in users:
-                yield emoji, _shown(user), 0
+            names = [_shown(user) for user in records(reaction.get("users"))]
+            yield emoji, names, whole(reaction.get("count"), len(names) or 1)
 
     return reactions(given())
 
@@ -242,9 +231,9 @@ def _table(member: Member, options: ReadOptions, tz: ZoneInfo | None) -> Draft:
     return draft
 
 
-def _counted(mark: str) -> tuple[str, str, int]:
+def _counted(mark: str) -> tuple[str, tuple[()], int]:
     match = _COUNTED.fullmatch(mark)
-    return (match[1], "", int(match[2])) if match else (mark, "", 1)
+    return (match[1], (), int(match[2])) if match else (mark, (), 1)
 
 
 def _date_order(rows: list[list[str]]) -> DateOrder:

@@ -26,6 +26,7 @@ from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.corpora.exports.meta_notices import Line, MetaThread, judge
 from realtalk.corpora.exports.values import (
     attached,
+    filled,
     from_number,
     mapping,
     records,
@@ -138,14 +139,9 @@ def read_threads(source: Source, options: ReadOptions, format_name: str) -> Read
         )
         draft = held.draft
         _describe(draft, thread, member, not encrypted)
-        for index, item in enumerate(thread["messages"]):
-            where = f"{member.name}, messages[{index}]"
-            if not isinstance(item, dict):
-                draft.leave(where, "not an object")
-            elif encrypted:
-                _encrypted(held, item, where, tz)
-            else:
-                _plain(held, item, where, tz)
+        take = _encrypted if encrypted else _plain
+        for where, item in draft.objects(thread["messages"], f"{member.name}, messages"):
+            take(held, item, where, tz)
     notes = _finish(list(threads.values()))
     return assemble(source, format_name, [held.draft for held in threads.values()], options, notes)
 
@@ -246,9 +242,7 @@ def _describe(draft: Draft, thread: dict[str, Any], member: Member, broken: bool
         for person in (given if isinstance(given, list) else [])
     ]
     path = scalar(thread.get("thread_path"))
-    draft.extra = {
-        key: value for key, value in (("participants", people), ("thread_path", path)) if value
-    }
+    draft.extra = filled({"participants": people, "thread_path": path})
 
 
 def _plain(held: _Thread, item: dict[str, Any], where: str, tz: ZoneInfo | None) -> None:
@@ -270,7 +264,7 @@ def _plain(held: _Thread, item: dict[str, Any], where: str, tz: ZoneInfo | None)
         attachments=attachments,
         deleted=gone,
         extra=reactions(
-            (_repair(one.get("reaction")), _repair(one.get("actor")), 1)
+            (_repair(one.get("reaction")), [_repair(one.get("actor"))], 1)
             for one in records(item.get("reactions"))
         ),
         where=where,
@@ -312,7 +306,7 @@ def _encrypted(held: _Thread, item: dict[str, Any], where: str, tz: ZoneInfo | N
         attachments=media,
         deleted=gone,
         extra=reactions(
-            (scalar(one.get("reaction")), scalar(one.get("actor")), 1)
+            (scalar(one.get("reaction")), [scalar(one.get("actor"))], 1)
             for one in records(item.get("reactions"))
         ),
         where=where,

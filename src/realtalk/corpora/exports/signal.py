@@ -71,11 +71,11 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     for member in signal_json.files(source):
         drafts += signal_json.drafts(member, options)
     # signal-export writes every chat twice; the JSON says more than the text.
-    told = {member.name.rpartition("/")[0] for member in signal_json.files(source)}
+    told = {member.folder for member in signal_json.files(source)}
     texts = _texts(source, 0) if not alone else iter(() if drafts else source.members)
     pasted = 0
     for member in texts:
-        if alone or member.name.rpartition("/")[0] not in told:
+        if alone or member.folder not in told:
             draft, dated = _draft(member)
             drafts.append(draft)
             pasted += dated
@@ -87,7 +87,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
 
 def _draft(member: Member) -> tuple[Draft, int]:
     """The chat of one text file, and how many dated lines in it start no message."""
-    folder = member.name.rpartition("/")[0].rsplit("/", 1)[-1]
+    folder = member.folder.rsplit("/", 1)[-1]
     usual = member.stem in ("chat", "index")
     draft = Draft(folder if usual and folder else member.stem, unit="lines")
     text = decoded(member.read()).replace("\r\n", "\n")
@@ -134,7 +134,7 @@ def _markdown(entry: Entry) -> None:
     extra: dict[str, Any] = {}
     given = _REACTIONS.findall(text)
     pairs = [pair.rpartition(": ") for found in given for pair in found.split(", ")]
-    extra |= reactions((emoji, name, 1) for name, _, emoji in pairs)
+    extra |= reactions((emoji, [name], 1) for name, _, emoji in pairs)
     text = _REACTIONS.sub("", text)
     files = [attached(path, name=name) for name, path in _FILE.findall(text)]
     stickers = [Attachment("sticker", caption=emoji) for emoji in _STICKER.findall(text)]

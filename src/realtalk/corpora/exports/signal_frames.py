@@ -40,7 +40,7 @@ _SAID = (
 
 
 def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]:
-    """One draft a chat; frames about the account itself count as system entries of the first."""
+    """One draft per chat; frames about the account itself count as system entries of the first."""
     rest = Draft("Signal")
     people: dict[str, str] = {}
     chats: dict[str, str] = {}
@@ -122,7 +122,7 @@ def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInf
     text = with_mentions(body.get("body"), body.get("bodyRanges"), people)
     text = text or scalar(said.get("question")) or scalar(said.get("emoji"))
     extra = reactions(
-        (scalar(one.get("emoji")), people.get(scalar(one.get("authorId")), ""), 1)
+        (scalar(one.get("emoji")), [people.get(scalar(one.get("authorId")), "")], 1)
         for one in records(said.get("reactions"))
     )
     if kind == "poll":

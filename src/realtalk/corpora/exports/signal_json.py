@@ -1,12 +1,12 @@
 """Signal conversations written as JSON into drafts of chats. Three layouts are known:
 
-    data.json of signal-export, an entry a line, a folder a chat:
+    data.json of signal-export, one entry per line, one folder per chat:
         {"date": "2024-05-01T09:30:12", "sender": "Ann", "body": "hi", "reactions": [["Ben", "❤"]]}
     messages as Signal Desktop keeps them, with or without its conversations:
         {"conversations": [{"id": "c1", "name": "Ann"}],
          "messages": [{"conversationId": "c1", "sent_at": 1714548612000, "type": "incoming",
                        "body": "hi"}]}
-    Signal's own plaintext export (main.jsonl), a frame a line:
+    Signal's own plaintext export (main.jsonl), one frame per line:
         {"recipient": {"id": "2", "contact": {"profileGivenName": "Ann"}}}
         {"chat": {"id": "9", "recipientId": "2"}}
         {"chatItem": {"chatId": "9", "authorId": "2", "dateSent": "1714548612000",
@@ -92,7 +92,7 @@ def drafts(member: Member, options: ReadOptions) -> list[Draft]:
 
 
 def _lines(member: Member) -> Iterator[tuple[str, Any]]:
-    """Where and what, a line each; what is no JSON is None."""
+    """The place and the value of every line; None where it is no JSON."""
     data = member.read().removeprefix(b"\xef\xbb\xbf")
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
@@ -104,7 +104,7 @@ def _lines(member: Member) -> Iterator[tuple[str, Any]]:
 
 
 def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
-    folder = member.name.rpartition("/")[0].rsplit("/", 1)[-1]
+    folder = member.folder.rsplit("/", 1)[-1]
     draft = Draft(folder if member.stem == "data" and folder else member.stem)
     for where, item in _lines(member):
         if not isinstance(item, dict):
@@ -114,7 +114,7 @@ def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
             draft.notice()
             continue
         extra = reactions(
-            (scalar(pair[1]), scalar(pair[0]), 1)
+            (scalar(pair[1]), [scalar(pair[0])], 1)
             for pair in _listed(item.get("reactions"))
             if isinstance(pair, list) and len(pair) == 2
         )
@@ -226,7 +226,7 @@ def _message(
         edited=bool(_listed(item.get("editHistory"))),
         deleted=gone,
         extra=reactions(
-            (scalar(one.get("emoji")), people.get(scalar(one.get("fromId")), ""), 1)
+            (scalar(one.get("emoji")), [people.get(scalar(one.get("fromId")), "")], 1)
             for one in records(item.get("reactions"))
         ),
         where=where,

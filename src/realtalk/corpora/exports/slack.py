@@ -6,7 +6,7 @@
                                 "text": "<@U1> &lt;3"}]
     → Chat("general") with one message "@ann <3"
 
-One chat a channel. A message is named by its `ts`; an answer in a thread replies to the
+One chat per channel. A message is named by its `ts`; an answer in a thread replies to the
 thread's first message. A day's file alone has ids for names unless the entries tell more.
 """
 
@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.corpora.exports.values import attached, from_number, mapping, records, scalar, whole
+from realtalk.corpora.exports.values import (
+    attached,
+    filled,
+    from_number,
+    mapping,
+    records,
+    scalar,
+    whole,
+)
 from realtalk.corpora.json_input import head_keys, head_text, load, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import matching
@@ -130,11 +138,8 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         if not isinstance(items, list):
             raise RealtalkError("not a list of messages", where=member.where)
         draft = drafts.setdefault(folder, names.draft(folder or source.name))
-        for index, item in enumerate(items):
-            where = f"{member.name}, [{index}]"
-            if not isinstance(item, dict):
-                draft.leave(where, "not an object")
-            elif _is_said(item):
+        for where, item in draft.objects(items, f"{member.name}, "):
+            if _is_said(item):
                 draft.add(_entry(item, where, names, tz))
             else:
                 draft.notice()
@@ -201,10 +206,7 @@ class _Names:
         unnamed = kind in ("dms", "mpims") and people
         extra = {"kind": kind, "id": scalar(channel.get("id")), "members": people}
         extra["topic"] = scalar(mapping(channel.get("topic")).get("value"))
-        return Draft(
-            ", ".join(people) if unnamed else folder,
-            extra={key: value for key, value in extra.items() if value},
-        )
+        return Draft(", ".join(people) if unnamed else folder, extra=filled(extra))
 
     def sender(self, item: dict[str, Any]) -> tuple[str, str]:
         # What was said about a file is told with the one who said it, once more inside.
@@ -341,13 +343,12 @@ def _plain(text: str) -> str:
 
 
 def _reactions(item: dict[str, Any], names: _Names) -> dict[str, Any]:
-    def given() -> Iterator[tuple[str, str, int]]:
+    def given() -> Iterator[tuple[str, list[str], int]]:
         for reaction in records(item.get("reactions")):
             emoji, users = scalar(reaction.get("name")), reaction.get("users")
-            people = [scalar(user) for user in users] if isinstance(users, list) else []
-            yield emoji, "", whole(reaction.get("count"), len(people) or 1)
-            for user in people:
-                yield emoji, names.people.get(user, user), 0
+            ids = [scalar(user) for user in users] if isinstance(users, list) else []
+            people = [names.people.get(user, user) for user in ids]
+            yield emoji, people, whole(reaction.get("count"), len(people) or 1)
 
     return reactions(given())
 

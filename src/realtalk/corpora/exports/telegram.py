@@ -25,6 +25,7 @@ from realtalk.corpora.exports import telegram_html
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.corpora.exports.values import (
     attached,
+    filled,
     from_number,
     from_stamp,
     mapping,
@@ -146,7 +147,7 @@ def _chats(export: Any, member: Member) -> Iterator[tuple[dict[str, Any], str]]:
 
 def _named(chat: dict[str, Any], kind: str, number: str) -> Draft:
     name = scalar(chat.get("name")) or kind.replace("_", " ").capitalize()
-    return Draft(name, extra={k: v for k, v in (("type", kind), ("id", number)) if v})
+    return Draft(name, extra=filled({"type": kind, "id": number}))
 
 
 def _fill(draft: Draft, chat: dict[str, Any], where: str, tz: ZoneInfo | None) -> bool:
@@ -157,14 +158,11 @@ def _fill(draft: Draft, chat: dict[str, Any], where: str, tz: ZoneInfo | None) -
     dated = [item for item in items if isinstance(item, dict) and _is_said(item)]
     local = all(from_stamp(item.get("date"), None) for item in dated)
     clock = local and tz is None
-    for index, item in enumerate(items):
-        place = f"{where}, messages[{index}]"
-        if not isinstance(item, dict):
-            draft.leave(place, "not an object")
-        elif not _is_said(item):
-            draft.notice()
-        else:
+    for place, item in draft.objects(items, f"{where}, messages"):
+        if _is_said(item):
             draft.add(_entry(item, place, _time(item, clock, tz)))
+        else:
+            draft.notice()
     return not local and any("date" in item for item in dated)
 
 
@@ -182,8 +180,7 @@ def _entry(item: dict[str, Any], where: str, time: datetime | None) -> Entry:
     author = scalar(item.get("from_id"))
     name = scalar(item.get("from"))
     poll = mapping(item.get("poll"))
-    extra: dict[str, Any] = {key: scalar(item[key]) for key in item.keys() & _PLAIN_EXTRA}
-    extra = {key: value for key, value in extra.items() if value}
+    extra = filled({key: scalar(item[key]) for key in item.keys() & _PLAIN_EXTRA})
     if "reactions" in item:
         extra |= _reactions(item)
     if poll:
@@ -240,14 +237,12 @@ def _text(value: Any) -> str:
 
 
 def _reactions(item: dict[str, Any]) -> dict[str, Any]:
-    def given() -> Iterator[tuple[str, str, int]]:
+    def given() -> Iterator[tuple[str, list[str], int]]:
         for reaction in records(item.get("reactions")):
             emoji = scalar(reaction.get("emoji")) or scalar(reaction.get("document_id"))
-            recent = records(reaction.get("recent"))
-            count = whole(reaction.get("count"), len(recent) or 1)
-            yield emoji or scalar(reaction.get("type")), "", count
-            for one in recent:
-                yield emoji or scalar(reaction.get("type")), scalar(one.get("from")), 0
+            emoji = emoji or scalar(reaction.get("type"))
+            names = [scalar(one.get("from")) for one in records(reaction.get("recent"))]
+            yield emoji, names, whole(reaction.get("count"), len(names) or 1)
 
     return reactions(given())
 

@@ -69,11 +69,11 @@ def is_page(text: str) -> bool:
 
 
 def drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
-    """A chat a folder, its pages in order."""
+    """One chat per folder, its pages in order."""
     made: dict[str, Draft] = {}
     last: dict[str, str] = {}
     for member in sorted(members, key=_place):
-        folder = member.name.rpartition("/")[0]
+        folder = member.folder
         page = _Page(decoded(member.read()))
         title = page.title or folder.rsplit("/", 1)[-1] or member.stem
         draft = made.setdefault(folder, Draft(title))
@@ -91,7 +91,7 @@ def drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
 
 def _place(member: Member) -> tuple[str, int]:
     match = PAGE.search(member.name)
-    return member.name.rpartition("/")[0], int(match[1] or 1) if match else 0
+    return member.folder, int(match[1] or 1) if match else 0
 
 
 def _is_call(found: dict[str, Any]) -> bool:
@@ -295,11 +295,11 @@ class _Page:
         elif key == "poll":
             self._message[key].append(data.strip().removeprefix("- "))
         elif key == "emoji":
-            self._message["reactions"].append((data.strip(), "", 1))
+            self._message["reactions"].append((data.strip(), (), 1))
         elif key == "count":
             if given := self._message["reactions"]:
-                emoji, who, _ = given.pop()
-                given.append((emoji, who, whole(data.strip(), 1)))
+                emoji, _, _ = given.pop()
+                given.append((emoji, (), whole(data.strip(), 1)))
         else:
             self._message[key].append(data if key == "text" else " ".join(data.split()))
 

@@ -26,6 +26,7 @@ __all__ = [
     "attached",
     "base_name",
     "file_kind",
+    "filled",
     "from_number",
     "from_stamp",
     "mapping",
@@ -68,6 +69,11 @@ def whole(value: Any, default: int = 0) -> int:
 def mapping(value: Any) -> dict[str, Any]:
     """The object, or an empty one."""
     return value if isinstance(value, dict) else {}
+
+
+def filled(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields that hold something."""
+    return {key: value for key, value in fields.items() if value}
 
 
 def records(value: Any) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from realtalk.chat import Chat, Message, Session
-from realtalk.corpora.json_input import zone
+from realtalk.corpora.json_input import text_of, zone
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.published.stamps import date_order, parse_stamp
 from realtalk.corpora.reading import ReadOptions
@@ -117,12 +117,6 @@ def cut_keeping_ids(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...
     return tuple(sessions)
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if value is None else str(value)
-
-
 @dataclass(frozen=True, slots=True)
 class _Row:
     session: str
@@ -145,7 +139,7 @@ class TableRows:
         """Takes a row, or says why it is no message."""
         cells = {field: row.get(name) for field, name in self._columns.items()}
         speaker, text = cells.get("speaker"), cells.get("text")
-        if isinstance(speaker, dict | list) or not _text(speaker).strip():
+        if isinstance(speaker, dict | list) or not text_of(speaker).strip():
             return "has no speaker"
         if isinstance(text, dict | list):
             return "has no text"
@@ -154,22 +148,22 @@ class TableRows:
             for key, value in row.items()
             if key not in self._used and value not in (None, "")
         }
-        reply = _text(cells.get("reply_to"))
+        reply = text_of(cells.get("reply_to"))
         message = Message(
-            _text(cells.get("id")),
-            _text(speaker).strip(),
+            text_of(cells.get("id")),
+            text_of(speaker).strip(),
             None,
-            _text(text),
+            text_of(text),
             reply_to=reply or None,
-            edited=_text(cells.get("edited")).lower() in _YES,
-            deleted=_text(cells.get("deleted")).lower() in _YES,
+            edited=text_of(cells.get("edited")).lower() in _YES,
+            deleted=text_of(cells.get("deleted")).lower() in _YES,
             extra=extra_of(beyond, where),
         )
         stamp = cells.get("time")
         if _CLOCK in cells:
-            stamp = f"{_text(stamp)} {_text(cells[_CLOCK])}".strip()
-        chat = _text(cells.get("chat")) or self._default
-        row_ = _Row(_text(cells.get("session")), stamp, message)
+            stamp = f"{text_of(stamp)} {text_of(cells[_CLOCK])}".strip()
+        chat = text_of(cells.get("chat")) or self._default
+        row_ = _Row(text_of(cells.get("session")), stamp, message)
         self._rows.setdefault(chat, []).append(row_)
         return None
 

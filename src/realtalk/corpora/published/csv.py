@@ -1,4 +1,4 @@
-r"""CSV and TSV with a header line, one message a row, to a Corpus; messages only, back.
+r"""CSV and TSV with a header line, one message per row, to a Corpus; messages only, back.
 
     From;Date;Message
     Mara;2026-03-02 18:03;"hey,
@@ -17,13 +17,13 @@ import codecs
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.limits import MOST_COLUMNS, raised
 from realtalk.corpora.published.columns import TableRows, mapped
+from realtalk.corpora.published.gathering import gathered, in_turn
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
@@ -101,21 +101,14 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     if len(members) > 1 and members is source.members:
         raise RealtalkError("no .csv or .tsv file found", where=str(source.path))
     chats: list[Chat] = []
-    ids = UniqueNames("{}-{}")
     ledgers: list[Ledger] = []
     notes: list[str] = []
-    for done, member in enumerate(members):
-        options.progress(done, len(members), member.stem)
-        rows, counted = _rows(member, options, notes)
-        ledgers.append(counted)
-        for chat in rows.chats():
-            chats.append(replace(chat, id=ids.free(chat.id)))
+    for member in in_turn(members, options):
+        rows, ledger = _rows(member, options, notes)
+        ledgers.append(ledger)
+        chats += rows.chats()
         notes += rows.notes
-    ledger = Ledger.sum("lines", ledgers)
-    if not ledger.in_messages:
-        raise RealtalkError("holds no message that can be read", where=str(source.path))
-    corpus = Corpus(source.name, "csv", tuple(chats))
-    return Reading(corpus=corpus, ledger=ledger, notes=tuple(notes))
+    return gathered(source, "csv", chats, ledgers, notes, unit="lines")
 
 
 def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[TableRows, Ledger]:

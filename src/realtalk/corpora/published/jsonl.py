@@ -1,4 +1,4 @@
-"""JSON Lines: this package's own lossless layout, and anybody's with one message a line.
+"""JSON Lines: this package's own lossless layout, and anybody's with one message per line.
 
     {"type": "corpus", "realtalk": 1, "name": "sample", "format": "whatsapp"}
     {"type": "chat", "id": "family", "speakers": ["Mara", "Theo"]}
@@ -15,7 +15,7 @@ inside an object as `author.name`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,11 @@ import orjson
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.corpora.json_input import head_text
 from realtalk.corpora.published.columns import TableRows, mapped
+from realtalk.corpora.published.gathering import gathered, in_turn
 from realtalk.corpora.published.record import record, restored
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
-from realtalk.local.naming import UniqueNames
 from realtalk.local.writing import atomic_path, file_stem
 
 __all__ = ["FORMAT"]
@@ -52,8 +52,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     ledgers: list[Ledger] = []
     notes: list[str] = []
     name, format_ = source.name, "jsonl"
-    for done, member in enumerate(members):
-        options.progress(done, len(members), member.stem)
+    for member in in_turn(members, options):
         lines = _lines(member)
         first = next((value for _, value in lines if value is not None), None)
         reader: _Own | _Foreign
@@ -66,16 +65,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         chats += reader.chats()
         ledgers.append(reader.ledger)
         notes += reader.notes
-    ledger = Ledger.sum("lines", ledgers)
-    if not ledger.in_messages:
-        raise RealtalkError("holds no message that can be read", where=str(source.path))
-    corpus = Corpus(name, format_, _unique(chats) if len(members) > 1 else tuple(chats))
-    return Reading(corpus=corpus, ledger=ledger, notes=tuple(notes))
-
-
-def _unique(chats: list[Chat]) -> tuple[Chat, ...]:
-    ids = UniqueNames("{}-{}")
-    return tuple(replace(chat, id=ids.free(chat.id)) for chat in chats)
+    return gathered(source, format_, chats, ledgers, notes, unit="lines", name=name)
 
 
 class _Broken:
@@ -182,7 +172,7 @@ class _Own:
 
 
 class _Foreign:
-    """A file of somebody else's with one message a line."""
+    """A file of somebody else's with one message per line."""
 
     def __init__(self, member: Member, options: ReadOptions) -> None:
         keys: dict[str, None] = {}
@@ -192,7 +182,7 @@ class _Foreign:
             if isinstance(value, dict):
                 keys.update(dict.fromkeys(_flat(value)))
         if not keys:
-            raise RealtalkError("holds no JSON object a line", where=member.where)
+            raise RealtalkError("does not hold one JSON object per line", where=member.where)
         self._rows = TableRows(mapped(list(keys), options, member.where), options, member.stem)
         left = []
         total = blank = 0

@@ -1,4 +1,4 @@
-"""LoCoMo's JSON, the official list of samples or one sample a file, to a Corpus and back.
+"""LoCoMo's JSON, the official list of samples or one sample per file, to a Corpus and back.
 
     [{"sample_id": "conv-1",
       "conversation": {"speaker_a": "Mara", "speaker_b": "Theo",
@@ -26,6 +26,7 @@ from typing import Any
 
 from realtalk.chat import Chat, Corpus, Event, Question, Session, unpack_extra
 from realtalk.corpora.json_input import head_text, load, text_of
+from realtalk.corpora.published.gathering import by_number, gathered, in_turn
 from realtalk.corpora.published.locomo_entries import (
     SECTIONS,
     SESSION,
@@ -44,7 +45,6 @@ from realtalk.corpora.published.record import KEY, amended, differences, extra_o
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
-from realtalk.local.naming import UniqueNames
 from realtalk.local.writing import file_stems, write_json
 
 __all__ = ["FORMAT"]
@@ -76,13 +76,12 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     members = members or list(source.members if len(source.members) == 1 else ())
     if not members:
         raise RealtalkError("no LoCoMo file found", where=str(source.path))
-    members.sort(key=lambda m: [int(p) if p.isdecimal() else 0 for p in re.split(r"(\d+)", m.name)])
+    members.sort(key=by_number)
     chats: list[Chat] = []
     ledgers: list[Ledger] = []
     notes: list[str] = []
     seen: dict[tuple[str, bool], Chat] = {}
-    for done, member in enumerate(members):
-        options.progress(done, len(members), member.stem)
+    for member in in_turn(members, options):
         for id_, sample, where, whole in _samples(member):
             reader = _Sample(id_, sample, where)
             # The official file and the files split from it often lie side by side: a sample
@@ -95,12 +94,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
             seen.setdefault((named, whole), reader.chat)
             chats.append(reader.chat)
             ledgers.append(reader.ledger)
-    options.progress(len(members), len(members), "")
-    ledger = Ledger.sum("entries", ledgers)
-    if not ledger.in_messages:
-        raise RealtalkError("holds no message that can be read", where=str(source.path))
-    corpus = Corpus(source.name, "locomo", _unique(chats))
-    return Reading(corpus=corpus, ledger=ledger, notes=tuple(notes))
+    return gathered(source, "locomo", chats, ledgers, notes)
 
 
 def _said(chat: Chat) -> tuple[tuple[Session, ...], tuple[Question, ...]]:
@@ -117,11 +111,6 @@ def _samples(member: Member) -> Iterator[tuple[str, dict[str, Any], str, bool]]:
             raise RealtalkError("is no LoCoMo sample: it has no 'conversation'", where=where)
         given = text_of(sample.get("sample_id")) or f"{member.stem}-{index + 1}"
         yield given if samples is data else member.stem, sample, where, samples is data
-
-
-def _unique(chats: list[Chat]) -> tuple[Chat, ...]:
-    ids = UniqueNames("{}-{}")
-    return tuple(replace(chat, id=ids.free(chat.id)) for chat in chats)
 
 
 class _Sample:

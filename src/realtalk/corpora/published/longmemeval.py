@@ -20,9 +20,10 @@ import re
 from datetime import datetime
 from typing import Any
 
-from realtalk.chat import Chat, Corpus, Message, Question, Session
+from realtalk.chat import Chat, Message, Question, Session
 from realtalk.corpora.categories import name_of
 from realtalk.corpora.json_input import head_keys, items, text_of
+from realtalk.corpora.published.gathering import gathered
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
@@ -89,12 +90,8 @@ def _read(source: Source, options: ReadOptions) -> Reading:
                 total += sum(len(session.messages) for session in found.sessions)
             if len(chats) % 50 == 0:
                 options.progress(len(chats), 0, member.stem)
-    if not total:
-        raise RealtalkError("holds no message that can be read", where=str(source.path))
-    return Reading(
-        corpus=Corpus(source.name, "longmemeval", tuple(chats)),
-        ledger=Ledger("entries", total + len(left), total, 0, tuple(left)),
-    )
+    ledger = Ledger("entries", total + len(left), total, 0, tuple(left))
+    return gathered(source, "longmemeval", chats, [ledger])
 
 
 def _chat(item: Any, where: str, ids: UniqueNames, left: list[Leftover]) -> Chat | None:

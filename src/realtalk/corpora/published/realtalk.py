@@ -1,4 +1,4 @@
-"""REALTALK's published JSON, one file a chat, to a Corpus and back.
+"""REALTALK's published JSON, one file per chat, to a Corpus and back.
 
     {"name": {"speaker_1": "Mara", "speaker_2": "Theo"},
      "session_1": [{"clean_text": "hey", "speaker": "Mara", "dia_id": "D1:1",
@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -36,10 +35,10 @@ from realtalk.corpora.aliases import learn
 from realtalk.corpora.categories import name_of, number_of
 from realtalk.corpora.evidence import resolve
 from realtalk.corpora.json_input import head_keys, load, text_of
+from realtalk.corpora.published.gathering import by_number, gathered, in_turn
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
-from realtalk.local.naming import UniqueNames
 from realtalk.local.writing import file_stems, write_json
 
 __all__ = ["FORMAT", "TIME", "parse_time"]
@@ -71,20 +70,9 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     members = [member for member in source.having(".json") if _is_ours(member)]
     if not members:
         raise RealtalkError("no REALTALK chat found", where=str(source.path))
-    # Chat_2 before Chat_10: people number their chats, and tables follow this order.
-    members.sort(key=lambda m: [int(p) if p.isdecimal() else 0 for p in re.split(r"(\d+)", m.name)])
-    chats, ledgers = [], []
-    ids = UniqueNames("{}-{}")  # two folders may hold files of one name
-    for done, member in enumerate(members):
-        options.progress(done, len(members), member.stem)
-        chat, entries = _chat(member)
-        chats.append(replace(chat, id=ids.free(chat.id)))
-        ledgers.append(entries)
-    options.progress(len(members), len(members), "")
-    if not any(session.messages for chat in chats for session in chat.sessions):
-        raise RealtalkError("holds no message that can be read", where=str(source.path))
-    corpus = Corpus(source.name, "realtalk", tuple(chats))
-    return Reading(corpus=corpus, ledger=Ledger.sum("entries", ledgers))
+    members.sort(key=by_number)
+    chats, ledgers = zip(*(_chat(member) for member in in_turn(members, options)), strict=True)
+    return gathered(source, "realtalk", chats, ledgers)
 
 
 def _chat(member: Member) -> tuple[Chat, Ledger]:
@@ -208,7 +196,7 @@ def _questions(data: Mapping[str, Any], ids: set[str]) -> Iterator[Question]:
 
 
 def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
-    """One JSON a chat; only two speakers fit the layout's agents."""
+    """One JSON file per chat; only two speakers fit the layout's agents."""
     return tuple(
         write_json(folder / f"{stem}.json", _published(chat))
         for stem, chat in zip(file_stems(corpus), corpus.chats, strict=True)

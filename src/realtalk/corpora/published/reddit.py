@@ -6,7 +6,7 @@
                              "replies": [{"body": "phew", …, "replies": []}]}]}]}
     → Chat("post-000001", ("mara", "theo"), one session of D1:1 (the post), D1:2 ← D1:3)
 
-Also a plain list of posts and one post a line (.jsonl), packed or not. The file is
+Also a plain list of posts and one post per line (.jsonl), packed or not. The file is
 streamed and no step recurses, so a reply chain may be any length. A thread is one session
 however long it ran: its order is the document's (each comment before its replies), its
 structure is `reply_to`, and pauses mean nothing across branches. The post's text is its

@@ -1,4 +1,4 @@
-"""REALTALK's annotation sheet (XLSX), one sheet a chat, to a Chat and back.
+"""REALTALK's annotation sheet (XLSX), one sheet per chat, to a Chat and back.
 
     |        | Mara             |      | Theo   | Date, Time           | | | Question | Answer | ...
     |        | Session 1        |      | 02.03.2026, 18:03:12          |
@@ -22,17 +22,17 @@ from typing import Any
 
 import orjson
 
-from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session, pack_extra
+from realtalk.chat import Attachment, Chat, Event, Message, Question, Session, pack_extra
 from realtalk.corpora.aliases import learn
 from realtalk.corpora.categories import name_of
 from realtalk.corpora.evidence import resolve
+from realtalk.corpora.published.gathering import gathered, in_turn
 from realtalk.corpora.published.realtalk import parse_time
 from realtalk.corpora.published.sheet_writing import HEADINGS, unescape, write
 from realtalk.corpora.published.workbook import first_rows
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
-from realtalk.local.naming import UniqueNames
 
 __all__ = ["FORMAT"]
 
@@ -79,16 +79,8 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     members = source.having(".xlsx")
     if not members:
         raise RealtalkError("holds no .xlsx file", where=str(source.path))
-    chats, ledgers = [], []
-    ids = UniqueNames("{}-{}")  # two folders may hold files of one name
-    for done, member in enumerate(members):
-        options.progress(done, len(members), member.stem)
-        chat, entries = _chat(member)
-        chats.append(replace(chat, id=ids.free(chat.id)))
-        ledgers.append(entries)
-    options.progress(len(members), len(members), "")
-    corpus = Corpus(source.name, "realtalk", tuple(chats))
-    return Reading(corpus=corpus, ledger=Ledger.sum("entries", ledgers))
+    chats, ledgers = zip(*(_chat(member) for member in in_turn(members, options)), strict=True)
+    return gathered(source, "realtalk", chats, ledgers)
 
 
 def _rows(member: Member, limit: int | None = None) -> list[tuple[Any, ...]]:

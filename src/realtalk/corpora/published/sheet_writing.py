@@ -60,7 +60,7 @@ def unescape(text: str) -> str:
 
 
 def write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
-    """One workbook a chat."""
+    """One workbook per chat."""
     return tuple(
         _write_chat(chat, folder / f"{stem}.xlsx")
         for stem, chat in zip(file_stems(corpus), corpus.chats, strict=True)
@@ -142,7 +142,7 @@ def _widths(chat: Chat) -> dict[str, int]:
 
 
 def _columns(chat: Chat) -> dict[str, int]:
-    """Two columns a speaker, then the published layout's order and gaps."""
+    """Two columns per speaker, then the published layout's order and gaps."""
     columns = {f"text {name}": 2 * place + 1 for place, name in enumerate(chat.speakers)}
     time = 2 * len(chat.speakers)
     columns[HEADINGS.time] = time

@@ -93,7 +93,7 @@ _SCHEMA = pl.Schema(
         **dict.fromkeys(("family", "open", "rest", "sender", "text"), pl.String()),
     }
 )
-_SAMPLE = 100  # lines a block
+_SAMPLE = 100  # lines per block
 
 
 def has_header(line: str) -> bool:

@@ -165,19 +165,15 @@ def _chats(members: tuple[Member, ...], *, packed: bool) -> tuple[Member, ...]:
             packed and _TITLE.match(member.stem) is not None
         )
 
-    ruled = {_folder(member) for member in found if rules(member)}
-    return tuple(member for member in found if _folder(member) not in ruled or rules(member))
-
-
-def _folder(member: Member) -> str:
-    return member.name.rpartition("/")[0]
+    ruled = {member.folder for member in found if rules(member)}
+    return tuple(member for member in found if member.folder not in ruled or rules(member))
 
 
 def _chat_name(member: Member, source: Source, *, alone: bool) -> str:
     """The other person's or the group's name where the export tells it."""
     name = member.stem
     if _IPHONE.fullmatch(name):
-        folder = _folder(member).rpartition("/")[2]
+        folder = member.folder.rpartition("/")[2]
         name = folder if folder and (not alone or _TITLE.match(folder)) else source.name
     title = _TITLE.match(name)
     return (title["name"] if title else name).strip() or "chat"

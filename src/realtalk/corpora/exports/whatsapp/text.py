@@ -5,7 +5,7 @@
 
 Only LF, CRLF and (where there is no LF at all) CR end a line: people paste U+2028, form
 feeds and the like into messages. The bytes never become one Python string, which would
-take four bytes a character as soon as there is an emoji.
+take four bytes per character as soon as there is an emoji.
 """
 
 from __future__ import annotations

@@ -1,0 +1,57 @@
+"""Chats from several files → one reading.
+
+for member in in_turn(source.having(".json"), options):    # says how far it is
+    chats.append(…); ledgers.append(…)
+gathered(source, "realtalk", chats, ledgers)
+→ Reading: chats "Chat_1", "Chat_1-2"; the ledgers added up
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from realtalk.chat import Chat, Corpus
+from realtalk.corpora.reading import Ledger, Reading, ReadOptions
+from realtalk.errors import RealtalkError
+from realtalk.local.naming import UniqueNames
+
+if TYPE_CHECKING:
+    from realtalk.corpora.source import Member, Source
+
+__all__ = ["by_number", "gathered", "in_turn"]
+
+
+def by_number(member: Member) -> list[int]:
+    """Sorts Chat_2 before Chat_10: people number their chats, and tables follow this order."""
+    return [int(part) if part.isdecimal() else 0 for part in re.split(r"(\d+)", member.name)]
+
+
+def in_turn(members: Sequence[Member], options: ReadOptions) -> Iterator[Member]:
+    """The files one after the other, with progress."""
+    for done, member in enumerate(members):
+        options.progress(done, len(members), member.stem)
+        yield member
+    options.progress(len(members), len(members), "")
+
+
+def gathered(
+    source: Source,
+    format_name: str,
+    chats: Iterable[Chat],
+    ledgers: Sequence[Ledger],
+    notes: Iterable[str] = (),
+    *,
+    unit: str = "entries",
+    name: str | None = None,
+) -> Reading:
+    """One corpus of all chats, with unique ids: two folders may hold files of one name."""
+    ledger = Ledger.sum(unit, ledgers)
+    if not ledger.in_messages:
+        raise RealtalkError("holds no message that can be read", where=str(source.path))
+    ids = UniqueNames("{}-{}")
+    unique = tuple(replace(chat, id=ids.free(chat.id)) for chat in chats)
+    corpus = Corpus(source.name if name is None else name, format_name, unique)
+    return Reading(corpus=corpus, ledger=ledger, notes=tuple(notes))
