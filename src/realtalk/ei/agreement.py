@@ -255,7 +255,7 @@ def agreement_rows(found: Agreement) -> Grid:
 
 
 def confusion_rows(found: MeasureAgreement) -> Grid:
-    """The confusion: a row a label of the first, a column a label of the second."""
+    """The confusion: one row per label of the first, one column per label of the second."""
     return Grid(
         ["first \\ second", *map(str, found.steps)],
         [[str(step), *row] for step, row in zip(found.steps, found.confusion, strict=True)],

@@ -340,7 +340,7 @@ def _deviations(
 
 
 def comparison_rows(found: CorpusComparison) -> Grid:
-    """A row a facet: both means with intervals, effect, spread and their corrected p values."""
+    """One row per facet: both means with intervals, effect, spread and their corrected p values."""
     one, other = found.names
     headings = [
         "facet",

@@ -186,7 +186,7 @@ CONSISTENCY = pl.Schema(_CONSISTENCY)
 
 
 def consistency_frame(found: Sequence[SpeakerConsistency]) -> pl.DataFrame:
-    """One row a speaker, pair of chats and facet, then one for the whole."""
+    """One row per speaker, pair of chats and facet, then one for the whole."""
     rows: list[tuple[Any, ...]] = []
     for who in found:
         parts = [
@@ -212,7 +212,7 @@ def consistency_frame(found: Sequence[SpeakerConsistency]) -> pl.DataFrame:
 
 
 def consistency_rows(found: Sequence[SpeakerConsistency]) -> Grid:
-    """A row a speaker and pair of chats: difference and interval, facet by facet."""
+    """One row per speaker and pair of chats: difference and interval, facet by facet."""
     headings = ["speaker", "chats", "overall (0-1)", "facets"]
     headings += [
         f"{facet.title.lower()}{' (1e-3)' if facet.scale == 1000 else ''}"

@@ -3,7 +3,7 @@
     EmbeddedLabeller().label(turn_inputs(corpus))
     → [Label(reflective=False, reflective_p=0.93, sentiment="positive", ...), ...]
 
-One pass a turn answers all six measures. How the encoder was trained and scored, and what it
+One pass per turn answers all six measures. How the encoder was trained and scored, and what it
 must not be used for, is in encoders/ei/card.md (`realtalk models card ei`).
 """
 

@@ -1,7 +1,7 @@
 """The arithmetic of §4.3: labels as numbers in, one figure and its resamples out.
 
     entropy(np.array([[2, 1, 1]]))            → [1.5] bits
-    slopes(np.array([1, 2, 3]), session_means) → one slope a row
+    slopes(np.array([1, 2, 3]), session_means) → one slope per row
     fit_exponential(x, y)                     → (a, b) of y = a·e^(b·x), or None
 
 Everything works on many rows at once: the first is the figure itself, the others are
@@ -111,7 +111,7 @@ def exponents(x: Array, y: Array, near: tuple[float, float]) -> Array:
     """b of y = a·e^(b·x) for each row of y, starting near a known fit.
 
     Gauss-Newton steps with Levenberg's damping over all rows together: a thousand calls of
-    a general fitting routine would take seconds a speaker. Rows that do not settle are not
+    a general fitting routine would take seconds per speaker. Rows that do not settle are not
     a number.
     """
     # Around the middle session a and b hardly depend on each other.

@@ -52,7 +52,7 @@ _OFF_SCALE = "the score is off the model's scale"
 
 
 class HubLabeller:
-    """Classifiers from the hub or from folders, a measure each; the rest is unscored.
+    """Classifiers from the hub or from folders, one per measure; the rest is unscored.
 
     `models` maps sentiment, emotion and intimacy to a hub name, `name@revision`, or a folder;
     a measure that it leaves out is not scored. `version` names every model with its revision
@@ -91,7 +91,7 @@ class HubLabeller:
         self.version = "; ".join([*parts, self._precision])
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
-        """A label a turn, in order. The same text is only read once."""
+        """One label per turn, in order. The same text is only read once."""
         texts = [tweet(given.text) for given in inputs]
         unique = list(dict.fromkeys(text for text in texts if text))
         answers: dict[str, dict[str, _Answer]] = {}

@@ -96,7 +96,7 @@ class HubClassifier:
 
     @property
     def where(self) -> dict[str, Any]:
-        """What `from_pretrained` is told beside the place."""
+        """What `from_pretrained` is given beside the place."""
         return {
             "revision": self.revision,
             "local_files_only": self.offline,
@@ -160,7 +160,7 @@ class Classifier:
         self._longest = longest(model.config, tokenizer)
 
     def logits(self, texts: Sequence[str], advance: Callable[[int], None]) -> list[list[float]]:
-        """The model's outputs, a row a text; `advance` hears of every finished batch's size."""
+        """The model's outputs, one row per text; `advance` hears of every finished batch's size."""
         if not texts:
             return []
         tokens = self._tokenizer(

@@ -5,7 +5,7 @@
     → [Label(reflective=False, grounding=True, emotional_reaction=1.0, ..., empathy=2.0,
              unscored={"sentiment": "not asked", ...}), ...]
 
-Three calls a turn, as in the REALTALK paper's Appendix C: reflective, grounding, and the
+Three calls per turn, as in the REALTALK paper's Appendix C: reflective, grounding, and the
 three components of empathy in one. Sentiment, emotion and intimacy can be asked for too.
 The model sees the session up to the turn. Any provider that inspect-ai knows will do:
 "openai/…", "anthropic/…", "openai-api/<name>/<model>" with the address of a server.
@@ -78,7 +78,7 @@ class JudgeLabeller:
             self.version += f" at {self._asked.address}"
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> Sequence[Label]:
-        """One label a turn; what the model did not answer is unscored with the reason."""
+        """One label per turn; what the model did not answer is unscored with the reason."""
         questions = [
             self._question(number, given, measure)
             for number, given in enumerate(inputs)

@@ -126,7 +126,7 @@ class TurnInput:
     speaker: str
     ids: tuple[str, ...]
     time: datetime | None
-    text: str  # the turn's messages, a line each
+    text: str  # the turn's messages, one line each
     previous: str  # the last by somebody else in the session, "" where nobody spoke
     history: Sequence[tuple[str, str]] = ()  # (speaker, text) of the session so far, oldest first
 

@@ -287,7 +287,7 @@ def _progression(
         return _unscored("speaks in one session only", n, left_out)
     if len(groups) < 2:
         return _unscored("fewer than two sessions have a scored intimacy", n, left_out)
-    # One turn a session can only be drawn again as itself: that is no interval.
+    # One turn per session can only be drawn again as itself: that is no interval.
     varies = n > len(groups)
     y = np.stack([draw_means(group, RESAMPLES, rng) for group in groups], axis=1)
     if facet.name == "intimacy_linear":
@@ -310,7 +310,7 @@ def _by_session(session: Codes, scores: Array) -> tuple[Array, list[Array]]:
 
 
 def session_means(labels: pl.DataFrame) -> pl.DataFrame:
-    """The points that intimacy's course is fitted to: a row a chat, speaker and session.
+    """The points that intimacy's course is fitted to: one row per chat, speaker and session.
 
     `order` is x, `intimacy` is y, `n` the turns with a score.
     """

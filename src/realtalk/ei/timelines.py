@@ -1,4 +1,4 @@
-"""One chat over time: labels in, two Altair charts a chat out.
+"""One chat over time: labels in, two Altair charts per chat out.
 
     draw_timelines(labels).charts
     → {"emotions_Chat_1_Mara_Theo": ..., "intimacy_Chat_1_Mara_Theo": ...}

@@ -258,7 +258,7 @@ def interval_text(facet: Facet, found: Estimate) -> str:
 
 
 def speaker_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
-    """A row a chat and speaker, a column a facet: value and interval, for a terminal or page."""
+    """One row per chat and speaker, one column per facet: value and interval, to be printed."""
     headings = ["speaker", "chat", "turns", "sessions"]
     headings += [
         f"{facet.title.lower()}{' (1e-3)' if facet.scale == 1000 else ''}"
@@ -280,7 +280,7 @@ def speaker_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
 
 
 def facet_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
-    """A row a chat, speaker and facet, with n, of what, what was left out, and the reason."""
+    """One row per chat, speaker and facet: n, of what, what was left out, and the reason."""
     headings = [
         "speaker",
         "chat",

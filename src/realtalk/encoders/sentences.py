@@ -75,7 +75,7 @@ def shortened(ids: list[int], most: int) -> list[int]:
 def pack(
     texts: Sequence[list[int]], groups: Sequence[int] | None, most: int, first: int, last: int
 ) -> Packed:
-    """Neighbours of one group side by side, up to `most` tokens a row; without groups, alone."""
+    """Neighbours of one group side by side, up to `most` tokens per row; without groups, alone."""
     rows: list[list[int]] = []
     spans = []
     for at, ids in enumerate(texts):

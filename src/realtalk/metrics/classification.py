@@ -1,6 +1,6 @@
 """Yes or no, true and predicted → accuracy, balanced accuracy, F1 both ways, MCC.
 
-    parts = confusion([True, True, False], [True, False, False])    → a line a row: tp fp fn tn
+    parts = confusion([True, True, False], [True, False, False])    → one line per row: tp fp fn tn
     CLASSIFICATION["mcc"](parts.sum(axis=0))                         → 0.5
 
 All are functions of four counts. What has no value (balanced accuracy or MCC where the truth never
@@ -23,7 +23,7 @@ __all__ = ["CLASSIFICATION", "confusion"]
 
 
 def confusion(truth: ArrayLike, predicted: ArrayLike) -> Array:
-    """A line a row with a 1 in its cell: true yes, false yes, false no, true no."""
+    """One line per row with a 1 in its cell: true yes, false yes, false no, true no."""
     real, said = np.asarray(truth, dtype=bool), np.asarray(predicted, dtype=bool)
     cells = (real & said, ~real & said, real & ~said, ~real & ~said)
     return np.stack(cells, axis=-1).astype(np.float64).reshape(-1, 4)

@@ -1,6 +1,6 @@
 """Rows in groups → figures made of sums, with intervals that draw whole groups.
 
-    parts = np.array([[1, 1], [0, 1], [1, 1]])          # a line a row: what is summed
+    parts = np.array([[1, 1], [0, 1], [1, 1]])          # one line per row: what is summed
     grouped_estimates(parts, ["ann", "ann", "bo"], {"share": ratio})
     → {"share": Estimate(value=0.67, low=0.33, high=1.0, n=3)}
     grouped_changes(before, after, users, {"share": ratio})

@@ -1,6 +1,6 @@
 """Numbers, true and predicted → errors, raw and on the signed log, rho, r and concordance.
 
-    parts = residuals([12.0, -3.0], [10.0, 1.0])        → a line a row: what is summed
+    parts = residuals([12.0, -3.0], [10.0, 1.0])        → one line per row: what is summed
     REGRESSION["mae_log"](parts.sum(axis=0))            → 1.12
     parts = products([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
     NEARNESS["r"](parts.sum(axis=0))                    → 1.0: the order and the steps are right
@@ -44,7 +44,7 @@ def signed_exp(values: ArrayLike) -> Array:
 
 
 def residuals(truth: Sequence[float], predicted: Sequence[float]) -> Array:
-    """A line a row: its errors and the products of its ranks."""
+    """One line per row: its errors and the products of its ranks."""
     from scipy import stats
 
     real, said = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
@@ -80,7 +80,7 @@ def _root(place: int) -> Figure:
 
 
 def products(truth: Sequence[float], predicted: Sequence[float]) -> Array:
-    """A line a row: its error and the products that r and concordance are made of.
+    """One line per row: its error and the products that r and concordance are made of.
 
     Both sides are moved and scaled alike, which changes neither, so that sums of products keep
     their last digits whatever the unit; the error stays in the unit given.

@@ -32,7 +32,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 
 def figure_7(folder: Path | None) -> Exhibit:
-    """Scores over the number of context sessions, a line each way of continuing."""
+    """Scores over the number of context sessions, one line per way of continuing."""
     if folder is None:
         return Exhibit("figure-7", _TITLE, not_made("no sweep was given: name one with --sweep"))
     found = _load(folder)

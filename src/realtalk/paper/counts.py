@@ -133,7 +133,7 @@ def section_5_1(stats: CorpusStats) -> Exhibit:
 
 
 def table_5(stats: CorpusStats) -> Exhibit:
-    """Chat by chat: days, words, words a day, images. Topics were counted by people."""
+    """Chat by chat: days, words, words per day, images. Topics were counted by people."""
     figures: list[PaperFigure] = []
     for chat in _known(stats):
         told = TABLE_5[chat.id]

@@ -2,7 +2,7 @@
 
     courses(labels)[0]
     → Course(unit="session", scale="as scored", centring="none", mean=0.11, linear=..., ...)
-    course_rows(labels)      a line each: how many times the printed level, r, concordance
+    course_rows(labels)      one line each: how many times the printed level, r, concordance
     as_printed(labels)       the same labels with intimacy on the scale that Table 7 is on
 
 The printed columns tell their scale themselves. Near a flat course y = a·e^(bx) has b = slope /

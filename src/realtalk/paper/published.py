@@ -31,7 +31,7 @@ __all__ = [
 
 
 class Table1Row(NamedTuple):
-    """A row of Table 1: its "turns" are messages a chat, its "tokens" words a chat."""
+    """A row of Table 1: its "turns" are messages per chat, its "tokens" words per chat."""
 
     turns: float
     sessions: float

@@ -46,7 +46,7 @@ _LISTED = 12  # figures that fit as one line each
 
 
 def figure_grid(figures: Sequence[PaperFigure], intervals: bool = True) -> Grid:
-    """Few figures a line each; many as the paper has them, a row a chat or speaker."""
+    """Few figures on one line each; many as the paper has them, one row per chat or speaker."""
     columns = list(dict.fromkeys(figure.column for figure in figures))
     if len(figures) <= _LISTED or len(columns) == 1:
         return _listed(figures)

@@ -33,7 +33,7 @@ from realtalk.stats.values import CorpusStats
 __all__ = ["statements"]
 
 _EI = ("reflective", "grounding", "sentiment", "emotion", "intimacy", "empathy")
-_TARGET = 16_000  # words a chat, Appendix A.2
+_TARGET = 16_000  # words per chat, Appendix A.2
 _CLAIMED_P = 0.02
 
 

@@ -1,4 +1,4 @@
-"""Stored corpora → what they look like: a line each, and every corpus with its pictures.
+"""Stored corpora → what they look like: one line each, and every corpus with its pictures.
 
 corpus_sections(loaded.corpora)   → [Section("corpora", …), Section("corpus-sample", depth=1, …)]
 """

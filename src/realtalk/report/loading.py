@@ -266,7 +266,7 @@ def _labels(found: RunFolder, corpora: Sequence[CorpusRun], told: Told) -> Label
         frame = with_languages(frame, load_corpus(owner.found.folder).corpus)
     kept = _speakers(found.folder / "speakers.parquet")
     protocol = _protocol(frame, kept) if about is None else about.protocol
-    # Measuring draws a thousand resamples a facet: only for speakers who can be compared.
+    # Measuring draws a thousand resamples per facet: only for speakers who can be compared.
     if kept is not None and not _in_two_chats(frame):
         speakers = from_frame(kept)
         consistency: tuple[SpeakerConsistency, ...] = ()

@@ -61,7 +61,7 @@ def describe(tables: Tables) -> CorpusStats:
 
 
 def _lines(messages: pl.DataFrame) -> pl.DataFrame:
-    """A narrow row a message: words, minutes since the one before, and what begins with it."""
+    """One narrow row per message: words, minutes since the one before, and what begins with it."""
     frame = messages.select(
         "chat", "session", "speaker", "time", count_words(pl.col("text")).alias("words")
     )

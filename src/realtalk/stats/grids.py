@@ -15,7 +15,7 @@ _NAMING = 3  # columns, at most, that together name a row
 
 
 class Grid(NamedTuple):
-    """A table to print: headings, and one list of values a row."""
+    """A table to print: headings, and one list of values per row."""
 
     headings: list[str]
     rows: list[list[Cell]]

@@ -189,8 +189,8 @@ class CorpusStats:
     def table1(self) -> dict[str, Any]:
         """The row of the REALTALK paper's Table 1.
 
-        The paper's names differ from ours: its "turns" are messages a chat, and its
-        "tokens" are words a chat. "multimodal" says whether there is any picture, sound,
+        The paper's names differ from ours: its "turns" are messages per chat, and its
+        "tokens" are words per chat. "multimodal" says whether there is any picture, sound,
         film or sticker.
         """
         return {

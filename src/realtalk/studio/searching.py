@@ -7,7 +7,7 @@ Words match by their beginning, without accents and case (SQLite's FTS5). Script
 written without spaces are one long word to it, so a query that finds nothing is looked for
 letter by letter. The marks around a hit are control characters that no message holds.
 
-The messages go in as JSON, thousands a statement: SQLite then works without Python's lock, beside
+The messages go in as JSON, thousands per statement: SQLite then works without Python's lock, beside
 a server that is starting. An index of beginnings would double the work and spare a query of one
 letter 40 ms at 100,000 messages.
 """
@@ -32,7 +32,7 @@ _WORD = re.compile(r"\w+")
 _CONTROL = re.compile(f"[{''.join(MARKS)}\x00]")
 _AROUND = 60  # characters shown on each side of a hit
 _LONGEST_QUERY = 200
-_AT_ONCE = 20_000  # messages a statement; bounds the memory that the JSON takes
+_AT_ONCE = 20_000  # messages per statement; bounds the memory that the JSON takes
 
 
 @dataclass(frozen=True, slots=True)
