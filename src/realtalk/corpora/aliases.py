@@ -90,7 +90,7 @@ def _introductions(
     subjects: dict[str, Counter[str]],
     questions: Sequence[Question],
 ) -> Iterable[tuple[str, str, str]]:
-    asked = {word for question in questions for word in _WORD.findall(question.text)}
+    question_words = {word for question in questions for word in _WORD.findall(question.text)}
     called = _called(sessions)
     previous: Message | None = None
     for session in sessions[:_INTRODUCTIONS]:
@@ -99,7 +99,7 @@ def _introductions(
                 yield name, message.speaker, message.id
             for name in _IS.findall(message.text):
                 answers = previous is not None and _ASKS_NAME.search(previous.text)
-                noted = name in asked or name in subjects.get(message.speaker, ())
+                noted = name in question_words or name in subjects.get(message.speaker, ())
                 if answers or noted or called.get(name, set()) - {message.speaker}:
                     yield name, message.speaker, message.id
             previous = message
@@ -141,7 +141,7 @@ def _misspellings(
     events: Sequence[Event],
     questions: Sequence[Question],
 ) -> list[Alias]:
-    said = {
+    spoken = {
         word.casefold()
         for session in sessions
         for message in session.messages
@@ -157,17 +157,17 @@ def _misspellings(
                 if word[0].isupper() and 3 < len(word) <= _LONGEST_WORD:
                     written.setdefault(_bare(word), source)
     names = {name.casefold(): speaker for name, speaker in known.items() if name}
-    found: list[Alias] = []
+    aliases: list[Alias] = []
     if len(written) * len(names) > _MOST_COMPARED:
-        return found
+        return aliases
     for word, source in written.items():
         plain = word.casefold()
-        if plain in names or plain in said or word in _NOT_NAMES:
+        if plain in names or plain in spoken or word in _NOT_NAMES:
             continue
         near = {speaker for name, speaker in names.items() if _alike(plain, name)}
         if len(near) == 1:
-            found.append(Alias(word, near.pop(), source))
-    return found
+            aliases.append(Alias(word, near.pop(), source))
+    return aliases
 
 
 def _alike(word: str, name: str) -> bool:

@@ -75,12 +75,12 @@ class Archives:
                 infos = self._archive(place).infolist()
             except UNPACKING_ERRORS as error:
                 raise RealtalkError("not a readable zip archive", where=place.where) from error
-        found = {_name(info): info for info in infos if not info.is_dir()}
-        if any(info.flag_bits & _ENCRYPTED for info in found.values()):
+        members = {_name(info): info for info in infos if not info.is_dir()}
+        if any(info.flag_bits & _ENCRYPTED for info in members.values()):
             raise RealtalkError(
                 "the archive is encrypted", where=place.where, fix="unpack it first, then read that"
             )
-        return found
+        return members
 
     def open(self, place: Zip, info: zipfile.ZipInfo) -> IO[bytes]:
         """A stream of its own: it lives on when its archive is put away."""

@@ -86,10 +86,10 @@ class CheckReport:
 
 def check(corpus: Corpus, ledger: Ledger | None = None) -> CheckReport:
     """Looks at every chat; the ledger adds what the reader could not place."""
-    found: list[CheckFinding] = []
+    findings: list[CheckFinding] = []
 
     def report(rule: str, chat: str, where: str, detail: str = "") -> None:
-        found.append(CheckFinding(rule, RULES[rule][0], chat, where, detail))
+        findings.append(CheckFinding(rule, RULES[rule][0], chat, where, detail))
 
     categories = known(corpus.format)
     for chat in corpus.chats:
@@ -103,7 +103,7 @@ def check(corpus: Corpus, ledger: Ledger | None = None) -> CheckReport:
                 report(rule, chat.id, where, detail)
     for leftover in ledger.leftovers if ledger else ():
         report("left-over", "", leftover.where, leftover.reason)
-    return CheckReport(tuple(found))
+    return CheckReport(tuple(findings))
 
 
 Entry = tuple[str, str, str]

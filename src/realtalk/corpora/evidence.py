@@ -60,12 +60,12 @@ def _words(text: str) -> str:
 
 def resolve(stated: Sequence[str], ids: Container[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(ids that exist, in the order stated and once each; pieces that name none)."""
-    found: dict[str, None] = {}
+    resolved: dict[str, None] = {}
     lost: dict[str, None] = {}
     named = 0
     for piece in stated:
         if piece in ids:
-            found[piece] = None
+            resolved[piece] = None
             continue
         pairs, junk = split(piece)
         lost.update(dict.fromkeys(junk))
@@ -73,10 +73,10 @@ def resolve(stated: Sequence[str], ids: Container[str]) -> tuple[tuple[str, ...]
             between = _between(first, last) if named < _MOST_NAMED else [first, last]
             named += len(between)
             hits = [id_ for id_ in between if id_ in ids]
-            found.update(dict.fromkeys(hits))
+            resolved.update(dict.fromkeys(hits))
             if not hits:
                 lost[first if first == last else f"{first}-{last}"] = None
-    return tuple(found), tuple(lost)
+    return tuple(resolved), tuple(lost)
 
 
 def _between(first: str, last: str) -> list[str]:

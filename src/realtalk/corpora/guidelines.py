@@ -120,8 +120,8 @@ class GuidelineReport:
         return CheckReport(self.findings).severity()
 
     def to_json(self) -> dict[str, Any]:
-        told = CheckReport(self.findings).to_json()
-        return told | {
+        data = CheckReport(self.findings).to_json()
+        return data | {
             "counts": self.counts(),
             "days": [day.to_json() for day in self.days],
             "untold": UNTOLD,
@@ -165,15 +165,21 @@ def _dated(chat: Chat) -> Iterator[tuple[date | None, Message]]:
 def _days(chat: Chat) -> list[Day]:
     sent: dict[date, Counter[str]] = {}
     images: Counter[date] = Counter()
-    told: Counter[date] = Counter()
+    references: Counter[date] = Counter()
     for day, message in _dated(chat):
         if day is None:
             continue
         sent.setdefault(day, Counter())[message.speaker] += 1
         images[day] += sum(each.kind == "image" for each in message.attachments)
-        told[day] += refers_to_time(message.text)
+        references[day] += refers_to_time(message.text)
     return [
-        Day(chat.id, day, {name: sent[day][name] for name in chat.speakers}, images[day], told[day])
+        Day(
+            chat.id,
+            day,
+            {name: sent[day][name] for name in chat.speakers},
+            images[day],
+            references[day],
+        )
         for day in sorted(sent)
     ]
 
@@ -210,14 +216,14 @@ def _images(chat: Chat) -> Iterator[Entry]:
 
 
 def _time(chat: Chat) -> Iterator[Entry]:
-    said: Counter[str] = Counter()
+    references: Counter[str] = Counter()
     for message in chat.messages:
-        said[message.speaker] += refers_to_time(message.text)
+        references[message.speaker] += refers_to_time(message.text)
         if message.time is None:
             continue
         for greeting, hours in _GREETINGS:
             if message.time.hour not in hours and greeting.search(message.text):
                 yield "greeting-clock", message.id, message.time.strftime("%H:%M")
     for name in chat.speakers:
-        if not said[name]:
+        if not references[name]:
             yield "time-references", name, ""

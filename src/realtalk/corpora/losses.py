@@ -48,28 +48,28 @@ def not_kept(corpus: Corpus, name: str, paths: tuple[Path, ...]) -> dict[str, in
 
 def losses(before: Corpus, after: Corpus) -> dict[str, int]:
     """What differs and how often, in the order of the model; {} where nothing does."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for old, new in zip_longest(before.chats, after.chats):
         if old is None or new is None:
-            found["chats"] += 1
+            counts["chats"] += 1
         else:
-            _chat(old, new, found)
-    return {name: count for name, count in found.items() if count}
+            _chat(old, new, counts)
+    return {name: count for name, count in counts.items() if count}
 
 
-def _chat(old: Chat, new: Chat, found: Counter[str]) -> None:
-    found["chat names"] += old.id != new.id
-    found["sessions"] += abs(len(old.sessions) - len(new.sessions))
+def _chat(old: Chat, new: Chat, counts: Counter[str]) -> None:
+    counts["chat names"] += old.id != new.id
+    counts["sessions"] += abs(len(old.sessions) - len(new.sessions))
     for one, other in zip_longest(old.messages, new.messages):
         if one is None or other is None:
-            found["messages"] += 1
+            counts["messages"] += 1
         elif one != other:
             for name in _differing(one, other):
-                found[_FIELDS[name]] += 1
-    found["events"] += _missing(old.events, new.events)
-    found["questions"] += _missing(old.questions, new.questions)
-    found["aliases"] += _missing(old.aliases, new.aliases)
-    found["further fields of chats"] += old.extra != new.extra
+                counts[_FIELDS[name]] += 1
+    counts["events"] += _missing(old.events, new.events)
+    counts["questions"] += _missing(old.questions, new.questions)
+    counts["aliases"] += _missing(old.aliases, new.aliases)
+    counts["further fields of chats"] += old.extra != new.extra
 
 
 def _differing(one: Message, other: Message) -> Iterable[str]:

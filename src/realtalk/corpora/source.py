@@ -257,8 +257,8 @@ def _told(member: Member) -> Member:
     # Text is what programs call anything; JSON in it is sure, and read as such.
     if member.suffix in _TEXT_SUFFIXES and member.suffix != ".txt":
         return member
-    found = ending(member.head())
-    return replace(member, ending=found) if found not in ("", member.suffix) else member
+    real_ending = ending(member.head())
+    return replace(member, ending=real_ending) if real_ending not in ("", member.suffix) else member
 
 
 def _piped(stream: IO[bytes], name: str) -> Source:
@@ -294,13 +294,13 @@ def _all_of(stream: IO[bytes], name: str, most: int) -> bytes:
 def _is_device(stream: IO[bytes]) -> bool:
     """Whether it is a disk or an endless source such as /dev/zero; terminals and /dev/null end."""
     try:
-        told = os.fstat(stream.fileno())
+        status = os.fstat(stream.fileno())
     except (OSError, ValueError, AttributeError):
         return False  # what stands for a stream in a program
-    if stat.S_ISCHR(told.st_mode):
+    if stat.S_ISCHR(status.st_mode):
         null = Path(os.devnull).stat()
-        return not stream.isatty() and told.st_rdev != null.st_rdev
-    return stat.S_ISBLK(told.st_mode)
+        return not stream.isatty() and status.st_rdev != null.st_rdev
+    return stat.S_ISBLK(status.st_mode)
 
 
 def _folder(path: Path) -> tuple[Member, ...]:
@@ -323,20 +323,20 @@ def _unpacked(members: tuple[Member, ...], archives: Archives) -> tuple[Member, 
     packed = [member for member in members if member.suffix == ".zip"]
     if not packed or any(member.suffix in _TEXT_SUFFIXES for member in members):
         return members
-    found = [member for member in members if member.suffix != ".zip"]
+    opened = [member for member in members if member.suffix != ".zip"]
     for member in packed:
         inside = member.name[: -len(".zip")]
         allowance = member.allowance or Allowance(member.size, member.where)
         place = Zip(member.where, member.path, member.opener, allowance)
         for each in _zip(place, archives, nested=True):
-            found.append(replace(each, name=_short(f"{inside}/{each.name}")))
-    _bounded_count((member.name for member in found), members[0].where)
-    return tuple(sorted(found, key=lambda member: member.name))
+            opened.append(replace(each, name=_short(f"{inside}/{each.name}")))
+    _bounded_count((member.name for member in opened), members[0].where)
+    return tuple(sorted(opened, key=lambda member: member.name))
 
 
 def _zip(place: Zip, archives: Archives, *, nested: bool = False) -> tuple[Member, ...]:
-    found = archives.listed(place)
-    infos = {name: info for name, info in found.items() if not _hidden(name)}
+    listed = archives.listed(place)
+    infos = {name: info for name, info in listed.items() if not _hidden(name)}
     if not infos:
         raise RealtalkError("the archive holds no files", where=place.where)
     members = tuple(

@@ -271,8 +271,10 @@ def _sessions(
     filled: dict[int, tuple[datetime | None, list[Message]]],
     empty: tuple[tuple[int, datetime | None], ...],
 ) -> tuple[Session, ...]:
-    made = [Session(number, time, tuple(messages)) for number, (time, messages) in filled.items()]
+    sessions = [
+        Session(number, time, tuple(messages)) for number, (time, messages) in filled.items()
+    ]
     if empty:
-        made += [Session(number, time, ()) for number, time in empty]
-        made.sort(key=lambda session: session.number)
-    return tuple(made)
+        sessions += [Session(number, time, ()) for number, time in empty]
+        sessions.sort(key=lambda session: session.number)
+    return tuple(sessions)

@@ -136,7 +136,7 @@ def assemble(
 ) -> Reading:
     """The reading of all drafts; those without a message only count in the ledger."""
     ledger = Ledger.sum(drafts[0].unit if drafts else "entries", [d.ledger for d in drafts])
-    found = list(dict.fromkeys(notes))
+    all_notes = list(dict.fromkeys(notes))
     chats: list[Chat] = []
     names = UniqueNames()
     for done, draft in enumerate(drafts):
@@ -148,9 +148,9 @@ def assemble(
         raise _nothing(source, ledger)
     untimed = sum(entry.time is None for draft in drafts for entry in draft.entries)
     if untimed:
-        found.append(f"messages without a readable time, left in their place: {untimed:,}")
+        all_notes.append(f"messages without a readable time, left in their place: {untimed:,}")
     corpus = Corpus(source.name, format_name, tuple(chats))
-    return Reading(corpus=corpus, ledger=ledger, notes=tuple(found))
+    return Reading(corpus=corpus, ledger=ledger, notes=tuple(all_notes))
 
 
 def _nothing(source: Source, ledger: Ledger) -> RealtalkError:

@@ -181,14 +181,14 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
     for sticker in records(item.get("stickers")):
         yield attached(sticker.get("sourceUrl"), "sticker", sticker.get("name"))
     for embed in records(item.get("embeds")):
-        title, url, told = (scalar(embed.get(key)) for key in ("title", "url", "description"))
+        title, url, caption = (scalar(embed.get(key)) for key in ("title", "url", "description"))
         rows = [f"{scalar(f.get('name'))}: {scalar(f.get('value'))}" for f in _fields(embed)]
-        told = "\n".join(filter(None, (told, *rows)))
+        caption = "\n".join(filter(None, (caption, *rows)))
         title = title or scalar(mapping(embed.get("author")).get("name"))
         pictures = [embed.get("image"), *records(embed.get("images"))]
         urls = dict.fromkeys(scalar(mapping(one).get("url")) for one in pictures)
-        if title or url or told:
-            yield Attachment("link", title, url, told)
+        if title or url or caption:
+            yield Attachment("link", title, url, caption)
         for picture in filter(None, urls):
             yield attached(picture, "image")
 

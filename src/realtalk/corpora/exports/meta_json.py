@@ -87,8 +87,8 @@ def repaired(text: str) -> str:
 
 def first_thread(source: Source) -> Member | None:
     """A message file by which the whole source can be judged."""
-    found = next(matching(source, (".json",), _is_thread, named=_PART), None)
-    return found or next(matching(source, (".json",), _is_thread), None)
+    member = next(matching(source, (".json",), _is_thread, named=_PART), None)
+    return member or next(matching(source, (".json",), _is_thread), None)
 
 
 def _is_thread(member: Member) -> bool:
@@ -114,20 +114,20 @@ def belongs_to_instagram(member: Member, source: Source) -> bool:
 def read_threads(source: Source, options: ReadOptions, format_name: str) -> Reading:
     """Every conversation of the source, its parts joined."""
     tz = zone(options.timezone)
-    found = source.having(".json")
+    members = source.having(".json")
     if len(source.members) > 1:
-        found = tuple(matching(source, (".json",), _is_thread, limit=0))
-    if not found:
+        members = tuple(matching(source, (".json",), _is_thread, limit=0))
+    if not members:
         raise RealtalkError(
             "no message files (message_1.json) found",
             where=str(source.path),
             fix="download your information again and choose the format JSON",
         )
     threads: dict[str, _Thread] = {}
-    for member in sorted(found, key=_part):
+    for member in sorted(members, key=_part):
         thread = load(member)
         if not isinstance(thread, dict) or not isinstance(thread.get("messages"), list):
-            if len(found) > 1:
+            if len(members) > 1:
                 continue
             raise RealtalkError("no list of 'messages'", where=member.where)
         encrypted = "threadName" in thread or any(
@@ -169,12 +169,12 @@ class _Thread:
 
 def _told(held: _Thread) -> MetaThread:
     """What of a conversation tells notices from messages."""
-    given = [
+    reactors = [
         {name for mark in entry.extra.get("reactions", ()) for name in mark["by"]}
         for entry in held.entries
     ]
     near = [
-        any(entry.name in names for names in given[max(0, place - _NEAR) : place + _NEAR + 1])
+        any(entry.name in names for names in reactors[max(0, place - _NEAR) : place + _NEAR + 1])
         for place, entry in enumerate(held.entries)
     ]
     lines = [
@@ -192,8 +192,7 @@ def _told(held: _Thread) -> MetaThread:
 
 def _finish(threads: Sequence[_Thread]) -> list[str]:
     """Gives every entry its place: a message, or a notice of the app."""
-    told = [_told(held) for held in threads]
-    judged, uncertain = judge(told)
+    judged, uncertain = judge([_told(held) for held in threads])
     fixed = 0
     for held, sorts in zip(threads, judged, strict=True):
         for place, (entry, sort) in enumerate(zip(held.entries, sorts, strict=True)):
@@ -236,10 +235,10 @@ def _describe(draft: Draft, thread: dict[str, Any], member: Member, broken: bool
     folder, number, _ = _part(member)
     fallback = folder.rsplit("/", 1)[-1] if number and folder else member.stem
     draft.name = fix(thread.get("title")) or scalar(thread.get("threadName")) or fallback
-    given = thread.get("participants")
+    participants = thread.get("participants")
     people = [
         fix(person.get("name")) if isinstance(person, dict) else fix(person)
-        for person in (given if isinstance(given, list) else [])
+        for person in (participants if isinstance(participants, list) else [])
     ]
     path = scalar(thread.get("thread_path"))
     draft.extra = filled({"participants": people, "thread_path": path})

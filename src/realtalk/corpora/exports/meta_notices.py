@@ -94,17 +94,17 @@ class _Own:
 def judge(threads: Sequence[MetaThread]) -> tuple[list[list[Sort | None]], int]:
     """For every line what it is (None: a message), and how many messages may be notices."""
     threads = [replace(thread, people=thread.people[:_MOST_PEOPLE]) for thread in threads]
-    found: list[list[Sort | None]] = []
+    sorts: list[list[Sort | None]] = []
     own: dict[tuple[int, int], _Own] = {}
     names = [_Names(thread) for thread in threads]
     for number, thread in enumerate(threads):
         known, named = _by_words(thread, names[number])
-        found.append(known)
+        sorts.append(known)
         own |= {(number, place): one for place, one in named.items()}
-    uncertain = _by_own_name(threads, own, found, _Tails(threads, own, names))
-    _by_reaction(threads, found)
-    _beside_files(threads, found)
-    return found, uncertain
+    uncertain = _by_own_name(threads, own, sorts, _Tails(threads, own, names))
+    _by_reaction(threads, sorts)
+    _beside_files(threads, sorts)
+    return sorts, uncertain
 
 
 def _candidates(thread: MetaThread) -> Iterator[tuple[int, Line]]:
@@ -191,8 +191,8 @@ class _Names:
         known = frozenset(self._who)
         for (sender, subject), rests in held.items():
             for rest in rests:
-                told = _NICKNAMED.fullmatch(rest)
-                sure = (told and told["who"] in known) or _VOTED.match(rest)
+                nicknamed = _NICKNAMED.fullmatch(rest)
+                sure = (nicknamed and nicknamed["who"] in known) or _VOTED.match(rest)
                 if sure or len(rests) > 1:
                     self._call(sender, subject)
 
@@ -237,7 +237,7 @@ def _plain(text: str, people: Sequence[str]) -> str:
 def _by_own_name(
     threads: Sequence[MetaThread],
     own: dict[tuple[int, int], _Own],
-    found: list[list[Sort | None]],
+    sorts: list[list[Sort | None]],
     others: _Tails,
 ) -> int:
     """Judges sentences in which the senders themselves stand by name; how many stay uncertain."""
@@ -260,7 +260,7 @@ def _by_own_name(
         sort: Sort = "sent" if 2 * carried >= len(places) else "notice"
         for number, place in places:
             here: Sort = "sent" if threads[number].lines[place].carries else sort
-            found[number][place] = found[number][place] or here
+            sorts[number][place] = sorts[number][place] or here
 
     left: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for (before, after), places in frames.items():
@@ -270,7 +270,7 @@ def _by_own_name(
             or (len(places) > 2 and after.endswith(_ENDS) and len(words) > 2)
         )
         carried = sum(threads[number].lines[place].carries for number, place in places)
-        known = any(found[number][place] for number, place in places)
+        known = any(sorts[number][place] for number, place in places)
         tails = others.of(words) if after.endswith(_ENDS) else []
         both = {threads[n].lines[p].sender for n, p in (*places, *tails)}
         if known or alike or (carried > 1 and after.endswith(_ENDS)):
@@ -287,7 +287,7 @@ def _by_own_name(
     for places in others.nicknames():
         take(places)
     return sum(
-        sum(not found[number][place] for number, place in places)
+        sum(not sorts[number][place] for number, place in places)
         for (_, after), places in left.items()
         if len(places) > 1 and after.endswith(_ENDS)
     )
@@ -356,7 +356,7 @@ class _Tails:
                 yield [(number, place) for _, place in held]
 
 
-def _by_reaction(threads: Sequence[MetaThread], found: list[list[Sort | None]]) -> None:
+def _by_reaction(threads: Sequence[MetaThread], sorts: list[list[Sort | None]]) -> None:
     """Notices of reactions: an emoji inside a sentence of several, or in the second of one."""
     frames: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     every = [line.near for thread in threads for line in thread.lines]
@@ -381,7 +381,7 @@ def _by_reaction(threads: Sequence[MetaThread], found: list[list[Sort | None]]) 
             or (inside and several and (kinds > 2 or (trailing and len(lines) > 2)))
         ):
             for number, place, _ in places:
-                found[number][place] = found[number][place] or "notice"
+                sorts[number][place] = sorts[number][place] or "notice"
 
 
 def _beside_files(threads: Sequence[MetaThread], found: list[list[Sort | None]]) -> None:

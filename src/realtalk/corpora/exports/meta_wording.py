@@ -278,7 +278,7 @@ sent: (أرسل|أرسلت|قام) {s} (مرفقًا|صورة|مقطع فيدي�
 
 def _templates() -> list[tuple[Sort, str, str]]:
     """Every template: what it tells of, its mark ("", "!" or "*") and its words."""
-    found: list[tuple[Sort, str, str]] = []
+    templates: list[tuple[Sort, str, str]] = []
     table = re.sub(r"\n ", " ", re.sub(r"\|\n ", "|", _TABLE))
     for line in table.split("\n"):
         kind, colon, held = line.partition(": ")
@@ -288,8 +288,8 @@ def _templates() -> list[tuple[Sort, str, str]]:
         for written in held.split(" | "):
             template = written.strip()
             mark = template[:1] if template[:1] in ("!", "*") else ""
-            found.append((sort, mark, template.removeprefix(mark)))
-    return found
+            templates.append((sort, mark, template.removeprefix(mark)))
+    return templates
 
 
 def _regex(template: str) -> str:

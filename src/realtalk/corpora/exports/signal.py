@@ -71,11 +71,11 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     for member in signal_json.files(source):
         drafts += signal_json.drafts(member, options)
     # signal-export writes every chat twice; the JSON says more than the text.
-    told = {member.folder for member in signal_json.files(source)}
+    in_json = {member.folder for member in signal_json.files(source)}
     texts = _texts(source, 0) if not alone else iter(() if drafts else source.members)
     pasted = 0
     for member in texts:
-        if alone or member.folder not in told:
+        if alone or member.folder not in in_json:
             draft, dated = _draft(member)
             drafts.append(draft)
             pasted += dated
@@ -108,8 +108,10 @@ def _draft(member: Member) -> tuple[Draft, int]:
             if current is not None:
                 _finish(draft, current, member)
             # An empty message may have lost the space behind its colon.
-            speaker, colon, said = f"{head.rest} ".partition(": ")
-            current = (head.time, speaker, [said.removesuffix(" ")], number) if colon else None
+            speaker, colon, first_line = f"{head.rest} ".partition(": ")
+            current = (
+                (head.time, speaker, [first_line.removesuffix(" ")], number) if colon else None
+            )
             draft.notice(not colon)  # a dated line that nobody said
     if current is not None:
         _finish(draft, current, member)

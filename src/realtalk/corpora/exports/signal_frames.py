@@ -66,16 +66,16 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
             if chat:
                 chats[scalar(chat.get("id"))] = scalar(chat.get("recipientId"))
     people = {number: name or me for number, name in people.items()}
-    made: dict[str, Draft] = {}
+    drafts: dict[str, Draft] = {}
     for where, item in items:
         number = scalar(item.get("chatId"))
         name = people.get(chats.get(number, ""), "") or f"Chat {number}"
-        draft = made.setdefault(number, Draft(name))
+        draft = drafts.setdefault(number, Draft(name))
         if any(key in item for key in _SAID):
             draft.add(_entry(item, where, people, tz))
         else:
             draft.notice()
-    return [*made.values(), rest]
+    return [*drafts.values(), rest]
 
 
 def with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
@@ -117,24 +117,24 @@ def _recipient(recipient: dict[str, Any]) -> str:
 def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInfo | None) -> Entry:
     author, sent = scalar(item.get("authorId")), scalar(item.get("dateSent"))
     kind = next(key for key in _SAID if key in item)
-    said = mapping(item[kind])
-    body = mapping(said.get("text")) or mapping(mapping(said.get("textReply")).get("text"))
+    content = mapping(item[kind])
+    body = mapping(content.get("text")) or mapping(mapping(content.get("textReply")).get("text"))
     text = with_mentions(body.get("body"), body.get("bodyRanges"), people)
-    text = text or scalar(said.get("question")) or scalar(said.get("emoji"))
+    text = text or scalar(content.get("question")) or scalar(content.get("emoji"))
     extra = reactions(
         (scalar(one.get("emoji")), [people.get(scalar(one.get("authorId")), "")], 1)
-        for one in records(said.get("reactions"))
+        for one in records(content.get("reactions"))
     )
     if kind == "poll":
-        extra["poll"] = [scalar(option.get("option")) for option in records(said.get("options"))]
+        extra["poll"] = [scalar(option.get("option")) for option in records(content.get("options"))]
     return Entry(
         author,
         people.get(author, ""),
         from_number(sent, tz, 1000),
         text,
         id=sent,
-        attachments=tuple(_attachments(kind, said)),
-        reply_to=scalar(mapping(said.get("quote")).get("targetSentTimestamp")),
+        attachments=tuple(_attachments(kind, content)),
+        reply_to=scalar(mapping(content.get("quote")).get("targetSentTimestamp")),
         edited=bool(item.get("revisions")),
         deleted=kind in ("remoteDeletedMessage", "adminDeletedMessage"),
         extra=extra,
@@ -142,18 +142,18 @@ def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInf
     )
 
 
-def _attachments(kind: str, said: dict[str, Any]) -> Iterator[Attachment]:
-    for file in records(said.get("attachments")):
+def _attachments(kind: str, content: dict[str, Any]) -> Iterator[Attachment]:
+    for file in records(content.get("attachments")):
         yield _file(file)
-    for link in records(said.get("linkPreview")):
+    for link in records(content.get("linkPreview")):
         caption = scalar(link.get("description"))
         yield Attachment("link", scalar(link.get("title")), scalar(link.get("url")), caption)
     if kind == "viewOnceMessage":
-        yield _file(mapping(said.get("attachment")))
+        yield _file(mapping(content.get("attachment")))
     if kind == "stickerMessage":
-        yield Attachment("sticker", caption=scalar(mapping(said.get("sticker")).get("emoji")))
+        yield Attachment("sticker", caption=scalar(mapping(content.get("sticker")).get("emoji")))
     if kind == "contactMessage":
-        given = said.get("contact")
+        given = content.get("contact")
         contact = mapping(given) or next(iter(records(given)), {})
         yield Attachment(
             "contact", _joined(mapping(contact.get("name")), "givenName", "familyName")

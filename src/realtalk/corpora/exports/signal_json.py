@@ -58,8 +58,8 @@ def sniff(source: Source) -> bool:
 
 def files(source: Source) -> tuple[Member, ...]:
     """The members that are; a single JSON file that was named Signal is taken at its word."""
-    found = tuple(matching(source, (".json", ".jsonl"), _is_ours, limit=0))
-    return found or (source.having(".json", ".jsonl") if len(source.members) == 1 else ())
+    members = tuple(matching(source, (".json", ".jsonl"), _is_ours, limit=0))
+    return members or (source.having(".json", ".jsonl") if len(source.members) == 1 else ())
 
 
 def _is_ours(member: Member) -> bool:
@@ -172,19 +172,21 @@ def _desktop(member: Member, tz: ZoneInfo | None) -> list[Draft]:
             people.setdefault(scalar(conversation.get(key)), name)
         if scalar(conversation.get("type")) == "group":
             groups.add(scalar(conversation.get("id")))
-    made: dict[str, Draft] = {}
+    drafts_by_id: dict[str, Draft] = {}
     for index, item in enumerate(_listed(items)):
         where = f"{member.name}, messages[{index}]"
         conversation_id = scalar(mapping(item).get("conversationId"))
         name = people.get(conversation_id) or scalar(mapping(item).get("conversationName"))
-        draft = made.setdefault(conversation_id, Draft(name or conversation_id or member.stem))
+        draft = drafts_by_id.setdefault(
+            conversation_id, Draft(name or conversation_id or member.stem)
+        )
         if not isinstance(item, dict):
             draft.leave(where, "not an object")
         elif item.get("type") not in ("incoming", "outgoing"):
             draft.notice()
         else:
             draft.add(_message(item, where, people, conversation_id not in groups, tz))
-    return list(made.values())
+    return list(drafts_by_id.values())
 
 
 def _conversation_name(conversation: dict[str, Any]) -> str:

@@ -191,17 +191,17 @@ class _Names:
 
     @staticmethod
     def _list(source: Source, name: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+        entries: list[dict[str, Any]] = []
         for member in source.having(".json"):
             if len(source.members) > 1 and member.name.rsplit("/", 1)[-1] == f"{name}.json":
-                found += records(load(member))
-        return found
+                entries += records(load(member))
+        return entries
 
     def draft(self, folder: str) -> Draft:
         """A conversation without a name of its own is called after its members."""
         kind, channel = self.kinds.get(folder, ("", {}))
-        given = channel.get("members")
-        ids = [scalar(one) for one in given] if isinstance(given, list) else []
+        members = channel.get("members")
+        ids = [scalar(one) for one in members] if isinstance(members, list) else []
         people = [self.people.get(one, one) for one in ids]
         unnamed = kind in ("dms", "mpims") and people
         extra = {"kind": kind, "id": scalar(channel.get("id")), "members": people}
@@ -210,21 +210,21 @@ class _Names:
 
     def sender(self, item: dict[str, Any]) -> tuple[str, str]:
         # What was said about a file is told with the one who said it, once more inside.
-        said = mapping(item.get("comment"))
-        user = scalar(item.get("user")) or scalar(said.get("user"))
+        comment = mapping(item.get("comment"))
+        user = scalar(item.get("user")) or scalar(comment.get("user"))
         bot, profile = scalar(item.get("bot_id")), mapping(item.get("bot_profile"))
-        told = self.people.get(user) or _person(mapping(item.get("user_profile")))
+        person = self.people.get(user) or _person(mapping(item.get("user_profile")))
         name = scalar(item.get("username")) or scalar(profile.get("name"))
         ids = (bot, scalar(item.get("app_id")), scalar(profile.get("app_id")))
         name = name or next((self.bots[one] for one in ids if self.bots.get(one)), "")
         if bot and name:
             self.bots.setdefault(bot, name)
         if user and not (bot and scalar(item.get("subtype")) == "bot_message"):
-            return user, told or name or user
+            return user, person or name or user
         if bot in self.accounts and name == self.bots.get(bot):
             return self.accounts[bot], name
         # One integration may speak under several names; each is a speaker of its own.
-        return (f"{bot}/{name}" if bot and name else bot or user or name), name or told or bot
+        return (f"{bot}/{name}" if bot and name else bot or user or name), name or person or bot
 
     def late(self, entry: Entry) -> None:
         """Names a bot that another entry named."""
@@ -278,9 +278,9 @@ def _entry(item: dict[str, Any], where: str, names: _Names, tz: ZoneInfo | None)
 def _written(item: dict[str, Any]) -> str:
     """What the sender wrote: beside an old kind of file, a sentence of Slack's stands around it."""
     text, file = scalar(item.get("text")), mapping(item.get("file"))
-    said = scalar(mapping(item.get("comment")).get("comment"))
-    if said:
-        return said
+    comment = scalar(mapping(item.get("comment")).get("comment"))
+    if comment:
+        return comment
     if file and text.startswith(f"<@{scalar(item.get('user'))}"):
         return scalar(mapping(file.get("initial_comment")).get("comment"))
     return text
@@ -309,23 +309,23 @@ def _text(written: str, names: _Names) -> tuple[str, list[Attachment]]:
 
 def _blocks(value: Any, names: _Names) -> str:
     """Text that stands in blocks only, as some apps post it."""
-    told = ""
+    text = ""
     for piece in records(value):
         kind = scalar(piece.get("type"))
         if kind == "user":
             number = scalar(piece.get("user_id"))
-            told += f"@{names.people.get(number) or number}"
+            text += f"@{names.people.get(number) or number}"
         elif kind == "emoji":
-            told += f":{scalar(piece.get('name'))}:"
+            text += f":{scalar(piece.get('name'))}:"
         elif kind == "link":
-            told += scalar(piece.get("text")) or scalar(piece.get("url"))
+            text += scalar(piece.get("text")) or scalar(piece.get("url"))
         elif isinstance(piece.get("text"), dict):
-            told += _text(scalar(piece["text"].get("text")), names)[0] + "\n"
+            text += _text(scalar(piece["text"].get("text")), names)[0] + "\n"
         else:
-            told += scalar(piece.get("text")) + _blocks(piece.get("elements"), names)
+            text += scalar(piece.get("text")) + _blocks(piece.get("elements"), names)
             # A section, a list's item or a quotation is a paragraph of its own.
-            told += "\n" if kind.startswith("rich_text_section") else ""
-    return told
+            text += "\n" if kind.startswith("rich_text_section") else ""
+    return text
 
 
 def _pictures(value: Any) -> Iterator[dict[str, Any]]:
@@ -366,9 +366,9 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
     for card in records(item.get("attachments")):
         title = scalar(card.get("title")) or scalar(card.get("author_name"))
         address = scalar(card.get("title_link")) or scalar(card.get("from_url"))
-        told = scalar(card.get("text")) or scalar(card.get("fallback"))
-        if title or address or told:
-            yield Attachment("link", _plain(title), _plain(address), _plain(told))
+        caption = scalar(card.get("text")) or scalar(card.get("fallback"))
+        if title or address or caption:
+            yield Attachment("link", _plain(title), _plain(address), _plain(caption))
 
 
 FORMAT = Format(title="Slack (workspace export)", sniff=_sniff, read=_read)

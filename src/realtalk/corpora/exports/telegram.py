@@ -98,10 +98,10 @@ def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
 
 def _read(source: Source, options: ReadOptions) -> Reading:
     tz = zone(options.timezone)
-    found = source.having(".json")
+    members = source.having(".json")
     if len(source.members) > 1:
-        found = tuple(matching(source, (".json",), _is_export, limit=0))
-    if not found:
+        members = tuple(matching(source, (".json",), _is_export, limit=0))
+    if not members:
         if pages := tuple(_pages(source)):
             made = telegram_html.drafts(pages, tz)
             return assemble(source, "telegram", made, options, [telegram_html.NOTE])
@@ -112,7 +112,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         )
     drafts: dict[tuple[str, str, int], Draft] = {}
     notes: list[str] = []
-    for member in found:
+    for member in members:
         here: Counter[tuple[str, str]] = Counter()
         for chat, where in _chats(load(member), member):
             kind, number = scalar(chat.get("type")), scalar(chat.get("id"))
@@ -152,8 +152,8 @@ def _named(chat: dict[str, Any], kind: str, number: str) -> Draft:
 
 def _fill(draft: Draft, chat: dict[str, Any], where: str, tz: ZoneInfo | None) -> bool:
     """Adds a chat's messages; whether some of them have no local time."""
-    given = chat.get("messages")
-    items: list[Any] = given if isinstance(given, list) else []
+    messages = chat.get("messages")
+    items: list[Any] = messages if isinstance(messages, list) else []
     # What is no message may have no time at all, and must not move those of the others.
     dated = [item for item in items if isinstance(item, dict) and _is_said(item)]
     local = all(from_stamp(item.get("date"), None) for item in dated)
@@ -277,8 +277,8 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
             "location", scalar(item.get("place_name")), at, scalar(item.get("address"))
         )
     if game := scalar(item.get("game_title")):
-        told = scalar(item.get("game_description"))
-        yield Attachment("link", game, scalar(item.get("game_link")), told)
+        caption = scalar(item.get("game_description"))
+        yield Attachment("link", game, scalar(item.get("game_link")), caption)
     for paid in records(item.get("paid_media")):
         yield attached(_path(paid.get("photo") or paid.get("file")), "media")
     pieces = item.get("text_entities") or item.get("text")

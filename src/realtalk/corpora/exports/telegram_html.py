@@ -70,13 +70,13 @@ def is_page(text: str) -> bool:
 
 def drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
     """One chat per folder, its pages in order."""
-    made: dict[str, Draft] = {}
+    by_folder: dict[str, Draft] = {}
     last: dict[str, str] = {}
     for member in sorted(members, key=_place):
         folder = member.folder
         page = _Page(decoded(member.read()))
         title = page.title or folder.rsplit("/", 1)[-1] or member.stem
-        draft = made.setdefault(folder, Draft(title))
+        draft = by_folder.setdefault(folder, Draft(title))
         draft.notice(page.notices)
         for found in page.messages:
             # Below the first of several bubbles in a row the name is not repeated.
@@ -86,7 +86,7 @@ def drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
                 draft.notice()
             else:
                 draft.add(_entry(found, sender, where, tz))
-    return list(made.values())
+    return list(by_folder.values())
 
 
 def _place(member: Member) -> tuple[str, int]:
@@ -94,27 +94,27 @@ def _place(member: Member) -> tuple[str, int]:
     return member.folder, int(match[1] or 1) if match else 0
 
 
-def _is_call(found: dict[str, Any]) -> bool:
+def _is_call(message: dict[str, Any]) -> bool:
     """A call stands on a page as a bubble of whoever rang."""
-    alone = not "".join((*found["text"], *found["question"])).strip()
-    return alone and [file["kind"] for file in found["files"]] == ["call"]
+    alone = not "".join((*message["text"], *message["question"])).strip()
+    return alone and [file["kind"] for file in message["files"]] == ["call"]
 
 
-def _entry(found: dict[str, Any], sender: str, where: str, tz: ZoneInfo | None) -> Entry:
-    answered = _ANSWERED.search(found["reply"])
-    extra: dict[str, Any] = reactions(found["reactions"])
-    if origin := "".join(found["forwarded_from"]):
+def _entry(message: dict[str, Any], sender: str, where: str, tz: ZoneInfo | None) -> Entry:
+    answered = _ANSWERED.search(message["reply"])
+    extra: dict[str, Any] = reactions(message["reactions"])
+    if origin := "".join(message["forwarded_from"]):
         extra["forwarded_from"] = origin
-    if found["poll"]:
-        extra["poll"] = found["poll"]
-    text = "".join(found["text"]).strip() or "".join(found["question"]).strip()
+    if message["poll"]:
+        extra["poll"] = message["poll"]
+    text = "".join(message["text"]).strip() or "".join(message["question"]).strip()
     return Entry(
         "",
         sender,
-        _time(found["date"], tz),
+        _time(message["date"], tz),
         text,
-        id=found["id"],
-        attachments=tuple(_attachments(found["files"], text)),
+        id=message["id"],
+        attachments=tuple(_attachments(message["files"], text)),
         reply_to=answered[1] if answered else "",
         extra=extra,
         where=where,
@@ -174,13 +174,13 @@ class _Place:
     @property
     def part(self) -> str:
         """Which part of a message a text here belongs to; "" for none."""
-        found = self.in_file if self.media else self.meaning
-        return "forwarded_from" if found == "from" and self.forwarded else found
+        meaning = self.in_file if self.media else self.meaning
+        return "forwarded_from" if meaning == "from" and self.forwarded else meaning
 
     def inside(self, tag: str, classes: frozenset[str]) -> _Place:
         """A tag inside of this one."""
-        meaning = self.meaning if (told := _told(classes)) is None else told
-        in_file = self.in_file if told is None else told
+        meaning = self.meaning if (own_meaning := _told(classes)) is None else own_meaning
+        in_file = self.in_file if own_meaning is None else own_meaning
         for name in ("title", "status"):
             if name in classes and not classes & _SAID.keys():
                 in_file = name
@@ -249,18 +249,18 @@ class _Page:
     def title(self) -> str:
         return " ".join("".join(self._title).split())
 
-    def _start(self, tag: str, told: dict[str, str]) -> None:
-        classes = frozenset(told.get("class", "").split())
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        classes = frozenset(attributes.get("class", "").split())
         around = self._open[-1] if self._open else _Place()
         if tag == "div" and "message" in classes and self._message is None:
             if "service" in classes:
                 # The lines between two days are of the page, not of the chat.
-                self.notices += not told.get("id", "").startswith("message-")
+                self.notices += not attributes.get("id", "").startswith("message-")
             elif "default" in classes:
-                self._begin(told.get("id", "").removeprefix("message"))
+                self._begin(attributes.get("id", "").removeprefix("message"))
                 around = _Place()  # what is around a message does not tell what is in it
         elif self._message is not None:
-            self._look(tag, classes, told, around)
+            self._look(tag, classes, attributes, around)
         if tag not in _VOID and len(self._open) < _DEEPEST:
             self._open.append(around.inside(tag, classes))
             self._tags[tag] += 1
@@ -312,12 +312,14 @@ class _Page:
             "id": number,
         }
 
-    def _look(self, tag: str, classes: frozenset[str], told: dict[str, str], at: _Place) -> None:
+    def _look(
+        self, tag: str, classes: frozenset[str], attributes: dict[str, str], at: _Place
+    ) -> None:
         """What a tag inside of a message says by itself."""
         assert self._message is not None
-        address = told.get("href", "")
+        address = attributes.get("href", "")
         if "date" in classes and "pull_right" in classes:
-            self._message["date"] = told.get("title", "")
+            self._message["date"] = attributes.get("title", "")
         elif tag == "br" and at.part == "text":
             self._message["text"].append("\n")
         elif tag == "a" and at.reply:
@@ -334,10 +336,10 @@ def _file(kind: str, url: str) -> dict[str, Any]:
 
 
 def _attributes(text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for name, *values in _ATTRIBUTE.findall(text):
-        found.setdefault(name.lower(), _unescaped("".join(values)))
-    return found
+        attributes.setdefault(name.lower(), _unescaped("".join(values)))
+    return attributes
 
 
 def _unescaped(text: str) -> str:

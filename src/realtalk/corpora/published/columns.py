@@ -69,18 +69,18 @@ def _plain(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
-def mapped(found: Sequence[str], options: ReadOptions, where: str) -> dict[str, str]:
+def mapped(names: Sequence[str], options: ReadOptions, where: str) -> dict[str, str]:
     """Our field → the file's column, or an error that lists the columns."""
     chosen: dict[str, str] = {}
     for ours, theirs in options.columns:
         if ours not in FIELDS:
             raise suggest("column", ours, list(FIELDS))
-        if theirs not in found:
+        if theirs not in names:
             raise RealtalkError(
-                f"has no column '{theirs}'", where=where, fix=f"it has: {_listed(found)}"
+                f"has no column '{theirs}'", where=where, fix=f"it has: {_listed(names)}"
             )
         chosen[ours] = theirs
-    free = {_plain(name): name for name in reversed(found) if name not in chosen.values()}
+    free = {_plain(name): name for name in reversed(names) if name not in chosen.values()}
     for field, guesses in _GUESSES.items():
         if field in chosen:
             continue
@@ -95,15 +95,15 @@ def mapped(found: Sequence[str], options: ReadOptions, where: str) -> dict[str, 
         raise RealtalkError(
             f"no column is known to hold the {' and the '.join(missing)}",
             where=where,
-            fix=f"name it with --column {missing[0]}=COLUMN; found: {_listed(found)}",
+            fix=f"name it with --column {missing[0]}=COLUMN; found: {_listed(names)}",
         )
     return chosen
 
 
-def _listed(found: Sequence[str]) -> str:
+def _listed(columns: Sequence[str]) -> str:
     """Column names for an error. A long one is a message of a file without header: not shown."""
-    names = [name if 0 < len(name) <= _LONGEST_NAME else "(…)" for name in found[:_MOST_NAMES]]
-    return ", ".join(names) + (", …" if len(found) > _MOST_NAMES else "")
+    names = [name if 0 < len(name) <= _LONGEST_NAME else "(…)" for name in columns[:_MOST_NAMES]]
+    return ", ".join(names) + (", …" if len(columns) > _MOST_NAMES else "")
 
 
 def cut_keeping_ids(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
@@ -203,11 +203,11 @@ class TableRows:
         numbers = [_number(name) for name in groups]
         if None in numbers or len(set(numbers)) < len(numbers):
             numbers = list(range(1, len(groups) + 1))
-        made = [
+        sessions = [
             Session(number or 0, _first_time(group), tuple(group))
             for number, group in zip(numbers, groups.values(), strict=True)
         ]
-        return tuple(sorted(made, key=lambda session: session.number))
+        return tuple(sorted(sessions, key=lambda session: session.number))
 
 
 def _made(m: Message, id_: str, time: datetime | None) -> Message:
@@ -231,11 +231,11 @@ def _number(name: str) -> int | None:
 def _named(sessions: tuple[Session, ...]) -> tuple[Session, ...]:
     """Every message with an id of its own: the given one, else D<session>:<number>."""
     ids = UniqueNames("{}~{}")
-    made = []
+    named = []
     for session in sessions:
         messages = []
         for position, message in enumerate(session.messages, 1):
             id_ = ids.free(message.id or f"D{session.number}:{position}")
             messages.append(message if id_ == message.id else _made(message, id_, message.time))
-        made.append(replace(session, messages=tuple(messages)))
-    return tuple(made)
+        named.append(replace(session, messages=tuple(messages)))
+    return tuple(named)

@@ -50,13 +50,13 @@ _MARKS = ({"conversation_id", "root"}, {"speaker", "user"}, {"reply-to", "reply_
 
 def _folders(source: Source) -> dict[str, dict[str, Member]]:
     """The files of each folder that holds utterances, by their plain names."""
-    found: dict[str, dict[str, Member]] = {}
+    folders: dict[str, dict[str, Member]] = {}
     for member in source.members:
         folder, _, name = member.name.rpartition("/")
         name = name.lower().removesuffix(".gz")
         if name in _UTTERANCES or name in _BESIDE:
-            found.setdefault(folder, {}).setdefault(name, member)
-    return {folder: files for folder, files in found.items() if set(files) & set(_UTTERANCES)}
+            folders.setdefault(folder, {}).setdefault(name, member)
+    return {folder: files for folder, files in folders.items() if set(files) & set(_UTTERANCES)}
 
 
 def _sniff(source: Source) -> bool:
@@ -168,8 +168,8 @@ class _Folder:
         """The corpus's own name and format where they were written along."""
         own = self._about.get(KEY)
         own = own if isinstance(own, dict) else {}
-        found = (own.get("name", name), own.get("format", format_))
-        return found if all(isinstance(text, str) for text in found) else (name, format_)
+        stated = (own.get("name", name), own.get("format", format_))
+        return stated if all(isinstance(text, str) for text in stated) else (name, format_)
 
 
 def _name(fields: Mapping[str, Any], *names: str) -> str | None:
@@ -259,11 +259,11 @@ def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:
 
 def _index(metas: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Which types each meta key has, in ConvoKit's own words."""
-    found: dict[str, dict[str, None]] = {}
+    kinds_by_key: dict[str, dict[str, None]] = {}
     for meta in metas:
         for key, value in meta.items():
-            found.setdefault(key, {})[str(type(value))] = None
-    return {key: list(kinds) for key, kinds in found.items()}
+            kinds_by_key.setdefault(key, {})[str(type(value))] = None
+    return {key: list(kinds) for key, kinds in kinds_by_key.items()}
 
 
 FORMAT = Format("ConvoKit corpus", _sniff, _read, _write)

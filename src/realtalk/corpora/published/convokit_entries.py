@@ -162,22 +162,22 @@ def utterance_entry(
         "timestamp": _stamp(message.time),
     }
     entry.setdefault("vectors", [])
-    got = _message(entry, name, message.speaker, None, name)
-    if change := differences(message, got):
+    read_back = _message(entry, name, message.speaker, None, name)
+    if change := differences(message, read_back):
         entry["meta"] = {**entry["meta"], KEY: change}
     return entry
 
 
 def shared_meta(corpus: Corpus) -> dict[str, dict[str, Any]]:
     """What chats carry of speakers.json and corpus.json; one file each serves all chats."""
-    found: dict[str, dict[str, Any]] = {"speakers": {}, "corpus": {}}
+    shared: dict[str, dict[str, Any]] = {"speakers": {}, "corpus": {}}
     for place, chat in enumerate(corpus.chats):
         _, beyond = _parted(chat.extra)
         for name in ("speakers", "corpus") if place == 0 else ("speakers",):
             value = beyond.get(name)
-            found[name] |= value if isinstance(value, dict) else {}
-    found["corpus"].pop(KEY, None)
-    return found
+            shared[name] |= value if isinstance(value, dict) else {}
+    shared["corpus"].pop(KEY, None)
+    return shared
 
 
 def chat_entry(
@@ -192,15 +192,15 @@ def chat_entry(
     for entry in entries:
         again.add(entry, entry["id"], entry["speaker"], None, entry["id"])
     found, gap = {"vectors": vectors, **shared}, ReadOptions().gap
-    got = again.chat(chat.id, meta, found, gap)
+    read_back = again.chat(chat.id, meta, found, gap)
     own: dict[str, Any] = {}
-    if got.sessions != chat.sessions or not entries:
+    if read_back.sessions != chat.sessions or not entries:
         own["layout"] = [
             [session.number, session.time and session.time.isoformat(), len(session.messages)]
             for session in chat.sessions
         ]
         # The layout changes who speaks first, too.
-        got = again.chat(chat.id, {**meta, KEY: dict(own)}, found, gap)
-    own |= differences(chat, got)
+        read_back = again.chat(chat.id, {**meta, KEY: dict(own)}, found, gap)
+    own |= differences(chat, read_back)
     own.pop("sessions", None)
     return {"meta": {**meta, KEY: own} if own else meta, "vectors": vectors}

@@ -204,13 +204,13 @@ class _Foreign:
 
 def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
     """Keys of objects inside the line as `outer.inner`, one level deep."""
-    made: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for key, item in value.items():
         if isinstance(item, dict):
-            made.update((f"{key}.{inner}", deep) for inner, deep in item.items())
+            flat.update((f"{key}.{inner}", deep) for inner, deep in item.items())
         else:
-            made[key] = item
-    return made
+            flat[key] = item
+    return flat
 
 
 def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:

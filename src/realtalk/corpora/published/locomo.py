@@ -109,8 +109,8 @@ def _samples(member: Member) -> Iterator[tuple[str, dict[str, Any], str, bool]]:
         where = f"{member.where}, sample {index + 1}" if samples is data else member.where
         if not isinstance(sample, dict) or not isinstance(sample.get("conversation"), dict):
             raise RealtalkError("is no LoCoMo sample: it has no 'conversation'", where=where)
-        given = text_of(sample.get("sample_id")) or f"{member.stem}-{index + 1}"
-        yield given if samples is data else member.stem, sample, where, samples is data
+        sample_id = text_of(sample.get("sample_id")) or f"{member.stem}-{index + 1}"
+        yield sample_id if samples is data else member.stem, sample, where, samples is data
 
 
 class _Sample:

@@ -115,18 +115,18 @@ _Value = TypeVar("_Value", Message, Question)
 
 
 def _entry(
-    value: _Value, made: dict[str, Any], read: Callable[[Any], _Value | None]
+    value: _Value, written: dict[str, Any], read: Callable[[Any], _Value | None]
 ) -> dict[str, Any]:
     """The layout's entry that reads back as this very value."""
     try:
-        full = patched(made, unpack_extra(value.extra))
+        full = patched(written, unpack_extra(value.extra))
         if read(full) == value:
             return full
     except RealtalkError:
         pass  # another format's extra: not a patch, so it travels as it is
-    got = read(made)
-    assert got is not None
-    return {**made, KEY: differences(value, got)}
+    read_back = read(written)
+    assert read_back is not None
+    return {**written, KEY: differences(value, read_back)}
 
 
 def message_of(entry: Any, where: str) -> Message | None:

@@ -82,12 +82,12 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     for member in members:
         for index, item in enumerate(items(member)):
             where = f"{member.name}[{index}]"
-            found = _chat(item, where, ids, left)
-            if found is None:
+            chat = _chat(item, where, ids, left)
+            if chat is None:
                 left.append(Leftover(where, "is no question with sessions"))
             else:
-                chats.append(found)
-                total += sum(len(session.messages) for session in found.sessions)
+                chats.append(chat)
+                total += sum(len(session.messages) for session in chat.sessions)
             if len(chats) % 50 == 0:
                 options.progress(len(chats), 0, member.stem)
     ledger = Ledger("entries", total + len(left), total, 0, tuple(left))
@@ -97,11 +97,11 @@ def _read(source: Source, options: ReadOptions) -> Reading:
 def _chat(item: Any, where: str, ids: UniqueNames, left: list[Leftover]) -> Chat | None:
     if not isinstance(item, dict):
         return None
-    asked, haystack = item.get("question"), item.get("haystack_sessions")
-    if not isinstance(asked, str) or not isinstance(haystack, list):
+    question_text, haystack = item.get("question"), item.get("haystack_sessions")
+    if not isinstance(question_text, str) or not isinstance(haystack, list):
         return None
-    given = text_of(item.get("question_id")) or where
-    id_ = ids.free(given)
+    question_id = text_of(item.get("question_id")) or where
+    id_ = ids.free(question_id)
     names = [text_of(name) for name in _list(item.get("haystack_session_ids"))]
     dates = [parse_date(date) for date in _list(item.get("haystack_dates"))]
     order = _in_time(dates, len(haystack))
@@ -124,7 +124,7 @@ def _chat(item: Any, where: str, ids: UniqueNames, left: list[Leftover]) -> Chat
         "order": [place + 1 for place in order],
         "session_ids": [names[place] if place < len(names) else "" for place in order],
     }
-    question = _question(item, asked, tuple(evidence), frozenset(names), where)
+    question = _question(item, question_text, tuple(evidence), frozenset(names), where)
     return Chat(
         id_, tuple(speakers), tuple(sessions), (), (question,), extra=extra_of(extra, where)
     )
@@ -173,8 +173,8 @@ def _question(
         extra["answer"] = answer  # the number as a number
     if id_.endswith("_abs"):
         extra["abstention"] = True
-    asked = parse_date(item.get("question_date"))
-    if asked is None and item.get("question_date") is not None:
+    asked_at = parse_date(item.get("question_date"))
+    if asked_at is None and item.get("question_date") is not None:
         extra["question_date"] = item["question_date"]
     stated = tuple(text_of(name) for name in _list(item.get("answer_session_ids")))
     return Question(
@@ -185,7 +185,7 @@ def _question(
         evidence,
         tuple(name for name in stated if name not in sessions),
         stated,
-        asked,
+        asked_at,
         extra_of(extra, where),
     )
 

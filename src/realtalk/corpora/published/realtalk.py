@@ -110,15 +110,15 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
 
 
 def _numbered(data: Mapping[str, Any], member: Member) -> Iterator[tuple[int, list[Any]]]:
-    found = []
+    sessions = []
     for key, value in data.items():
         if match := _SESSION.fullmatch(key):
             if not isinstance(value, list):
                 raise RealtalkError(f"'{key}' is not a list of messages", where=member.where)
-            found.append((int(match[1]), value))
-    if not found:
+            sessions.append((int(match[1]), value))
+    if not sessions:
         raise RealtalkError("has no session", where=member.where)
-    yield from sorted(found, key=lambda entry: entry[0])
+    yield from sorted(sessions, key=lambda entry: entry[0])
 
 
 def _message(entry: Any) -> Message | None:

@@ -188,7 +188,7 @@ class Columns:
         self._given, self._about, self._start = [], {}, stop
 
     def frame(self) -> pl.DataFrame:
-        made = message_frame(
+        frame = message_frame(
             {
                 "chat": self._chat,
                 "id": self._id,
@@ -200,7 +200,7 @@ class Columns:
                 "extra": self._extra,
             }
         )
-        return made.with_columns(
+        return frame.with_columns(
             pl.lit(1, dtype=pl.Int32).alias("session"),
             pl.col("time").first().over("chat").alias("session_time"),
         )

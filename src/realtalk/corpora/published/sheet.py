@@ -106,11 +106,11 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
         )
     drafts: list[_Draft] = []
     events: list[Event] = []
-    asked: list[tuple[Any, ...]] = []
+    question_cells: list[tuple[Any, ...]] = []
     leftovers: list[Leftover] = []
     total = system = 0
     for line, row in enumerate(rows[1:], 2):
-        asked += _asked(row, columns)
+        question_cells += _asked(row, columns)
         if all(value is None for value in row[: columns.time + 1]):
             continue
         total += 1
@@ -134,7 +134,7 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
     sessions = tuple(_session(draft) for draft in drafts)
     speakers = tuple(name for name, _ in columns.speakers)
     ids = {message.id for session in sessions for message in session.messages}
-    questions = tuple(_questions(asked, ids))
+    questions = tuple(_questions(question_cells, ids))
     aliases = learn(speakers, sessions, events, questions)
     ledger = Ledger("entries", total, total - system - len(leftovers), system, tuple(leftovers))
     return Chat(member.stem, speakers, sessions, tuple(events), questions, aliases), ledger
@@ -188,16 +188,16 @@ def _session(draft: _Draft) -> Session:
 
 def _with_photos(draft: _Draft) -> Iterator[Message]:
     """Photos go to the message nearest in time, the earlier one where two are equally near."""
-    given: dict[int, list[str]] = {}
+    photos_of: dict[int, list[str]] = {}
     for id_, stamp in draft.photos:
         if draft.messages:
             far = [
                 (abs((m.time - stamp).total_seconds()) if m.time and stamp else float("inf"), at)
                 for at, m in enumerate(draft.messages)
             ]
-            given.setdefault(min(far)[1], []).append(id_)
+            photos_of.setdefault(min(far)[1], []).append(id_)
     for at, message in enumerate(draft.messages):
-        if photos := given.get(at):
+        if photos := photos_of.get(at):
             yield replace(
                 message,
                 attachments=message.attachments + tuple(Attachment("image") for _ in photos),
@@ -227,15 +227,18 @@ def _asked(row: Sequence[Any], columns: _Columns) -> Iterator[tuple[Any, ...]]:
         yield cells
 
 
-def _questions(asked: Sequence[tuple[Any, ...]], ids: set[str]) -> Iterator[Question]:
-    for index, (question, answer, evidence, category) in enumerate(asked, 1):
+def _questions(rows: Sequence[tuple[Any, ...]], ids: set[str]) -> Iterator[Question]:
+    for index, (question, answer, evidence, category) in enumerate(rows, 1):
         cell = _text(evidence).strip()
         stated = tuple(piece.strip() for piece in re.split(r"[,\n]", cell)) if cell else ()
-        found, lost = resolve(stated, ids)
+        resolved, lost = resolve(stated, ids)
         number = int(category) if isinstance(category, float) else category
         name = name_of("realtalk", number)
-        text, said = _text(question).strip(), None if answer is None else _text(answer).strip()
-        yield Question(f"Q{index}", text, said, name, found, lost, stated)
+        text, answer_text = (
+            _text(question).strip(),
+            None if answer is None else _text(answer).strip(),
+        )
+        yield Question(f"Q{index}", text, answer_text, name, resolved, lost, stated)
 
 
 def _plain(value: Any) -> str:

@@ -159,7 +159,7 @@ def _first_sheet(book: _Book) -> tuple[str, str, bool]:
 
 
 def _shared(book: _Book, name: str) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
     pieces: list[str] = []
     reading_aid: list[int] = []  # how a word is pronounced stands beside it
 
@@ -174,12 +174,12 @@ def _shared(book: _Book, name: str) -> list[str]:
         elif tag == "rPh":
             reading_aid.pop()
         elif tag == "si":
-            found.append("".join(pieces))
+            texts.append("".join(pieces))
             pieces.clear()
 
     if name:
         book.walk(name, _Strings(ended))
-    return found
+    return texts
 
 
 def _dated(book: _Book) -> list[bool]:

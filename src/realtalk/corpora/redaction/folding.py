@@ -117,13 +117,13 @@ def graphemes(text: str) -> int:
 
 def mapped(text: str) -> tuple[str, list[tuple[int, int]]]:
     """The text folded, and for each of its signs from where to where it stood before."""
-    made: list[str] = []
+    pieces: list[str] = []
     places: list[tuple[int, int]] = []
     for cluster in _CLUSTER.finditer(text):
         plain = fold(cluster[0])
-        made.append(plain)
+        pieces.append(plain)
         places += [cluster.span()] * len(plain)
-    return "".join(made), places
+    return "".join(pieces), places
 
 
 def parts(name: str) -> list[str]:
@@ -131,19 +131,19 @@ def parts(name: str) -> list[str]:
 
     Digits around a word are left out ("Mara2"), digits inside it stay ("J4ne").
     """
-    found = []
+    words = []
     for written in _NAME_WORD.findall(name):
         word = _EDGES.sub("", written)
         if any(sign.isdigit() for sign in word):
-            found.append(word)
+            words.append(word)
             continue
         for token in TOKEN.finditer(word):
             if token.lastgroup == "run":
-                found.append(token[0])
+                words.append(token[0])
                 continue
             humps = _CAMEL.sub(" ", token[0]).split(" ")
-            found += humps if min(map(len, humps)) > 2 else [token[0]]
-    return [part for part in found if fold(part)]
+            words += humps if min(map(len, humps)) > 2 else [token[0]]
+    return [part for part in words if fold(part)]
 
 
 def pieces(word: str) -> Iterator[tuple[int, int]]:

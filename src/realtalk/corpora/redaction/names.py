@@ -73,15 +73,15 @@ def names_held(names: Iterable[str]) -> Iterator[str]:
         if STAND_IN.fullmatch(name) or is_nobody(name) or _is_number(name):
             continue
         yield fold(name)
-        found = parts(name)
-        if not _is_user_name(name, found):
-            for part in found:
-                if graphemes(part) > 1 and not (len(found) > 1 and _is_no_name(part)):
+        words = parts(name)
+        if not _is_user_name(name, words):
+            for part in words:
+                if graphemes(part) > 1 and not (len(words) > 1 and _is_no_name(part)):
                     yield fold(part)
 
 
-def _is_user_name(name: str, found: list[str]) -> bool:
-    return len(found) > 1 and _USER_NAME.match(name) is not None
+def _is_user_name(name: str, words: list[str]) -> bool:
+    return len(words) > 1 and _USER_NAME.match(name) is not None
 
 
 def _is_no_name(part: str) -> bool:
@@ -133,18 +133,18 @@ class Names:
             self.squashed.setdefault(digits, person)
             self._phones.setdefault(digits[-_SAME_PHONE:], person)
             return
-        found = parts(name.partition("@")[0] if "@" in name[1:] else name)
-        user = _is_user_name(name, found)
+        words = parts(name.partition("@")[0] if "@" in name[1:] else name)
+        user = _is_user_name(name, words)
         if graphemes(squashed(name)) > 1:
             self.squashed.setdefault(squashed(name), person)
         named = False
-        for part in found:
+        for part in words:
             if any(sign.isdigit() for sign in part):
                 self.squashed.setdefault(squashed(part), person)
                 named = True
             elif TOKEN.match(part).lastgroup == "run":
-                named |= self._add_run(part, person, whole=len(found) == 1)
-            elif len(found) == 1:
+                named |= self._add_run(part, person, whole=len(words) == 1)
+            elif len(words) == 1:
                 named |= self.add_word(part, person, short=True)
             elif graphemes(part) > 1 and not _is_no_name(part):
                 # A part of "throw_away99" may be a word: only its capital makes it a name.
@@ -152,7 +152,7 @@ class Names:
                 named |= self.add_word(part, person, short=not user, everyday=word)
             elif graphemes(part) > 1:
                 self.titled.setdefault(person, []).append(name.casefold())
-        self._add_joined(found, person)
+        self._add_joined(words, person)
         if not named:
             self._add_sign(name.strip(), person)
 
@@ -176,24 +176,24 @@ class Names:
                 self._short.setdefault(key[:end], person)
         return True
 
-    def _add_joined(self, found: list[str], person: str) -> None:
+    def _add_joined(self, words: list[str], person: str) -> None:
         """As in handles and tags: "maralund", "LundMara", "minhkhai", "mlund"."""
-        if not 1 < len(found) < 6:
+        if not 1 < len(words) < 6:
             return
-        made = {
-            "".join(found[i:j]) for i in range(len(found)) for j in range(i + 2, len(found) + 1)
+        joined = {
+            "".join(words[i:j]) for i in range(len(words)) for j in range(i + 2, len(words) + 1)
         }
-        made.add("".join(reversed(found)))
-        if len(found[-1]) > 2:
-            made.add(found[0][0] + found[-1])
-        for word in made:
+        joined.add("".join(reversed(words)))
+        if len(words[-1]) > 2:
+            joined.add(words[0][0] + words[-1])
+        for word in joined:
             for key in {fold_word(word), fold_word(spelled_out(word))}:
                 if len(key) > 3 and key not in NO_FORM:
                     self.words.setdefault(key, (person, False))
                     self._drawn_out.setdefault(_SAME.sub(r"\1", key), key)
-        if all(TOKEN.match(part).lastgroup == "run" for part in found):
-            self._runs.setdefault(fold("".join(found)), person)
-            self._runs.setdefault(fold("".join(reversed(found))), person)
+        if all(TOKEN.match(part).lastgroup == "run" for part in words):
+            self._runs.setdefault(fold("".join(words)), person)
+            self._runs.setdefault(fold("".join(reversed(words))), person)
 
     def _add_run(self, part: str, person: str, *, whole: bool) -> bool:
         if graphemes(part) > 1:
@@ -233,12 +233,12 @@ class Names:
 
     def find(self, token: str) -> tuple[NameSpan, ...]:
         """The names in a word, or in a run of a script without spaces."""
-        found = self._seen.get(token)
-        if found is None:
-            found = self._seen[token] = tuple(self._find(token))
-            if not found:
+        spans = self._seen.get(token)
+        if spans is None:
+            spans = self._seen[token] = tuple(self._find(token))
+            if not spans:
                 self.nobody.add(token)
-        return found
+        return spans
 
     def _find(self, token: str) -> Iterator[NameSpan]:
         match = None if token.isascii() else TOKEN.match(token)
@@ -299,16 +299,16 @@ class Names:
     def _pattern(self, which: str) -> regex.Pattern[str] | None:
         if which not in self._patterns:
             if which == "inside":
-                found = [
+                patterns = [
                     regex.escape(key)
                     for key, (_, everyday) in _longest(self.words)
                     if len(key) > 3 and not everyday
                 ]
             elif which == "signs":
-                found = [_bounded(key) for key, _ in _longest(self._signs)]
+                patterns = [_bounded(key) for key, _ in _longest(self._signs)]
             else:
-                found = [regex.escape(key) for key, _ in _longest(self._runs)]
-            self._patterns[which] = regex.compile("|".join(found)) if found else None
+                patterns = [regex.escape(key) for key, _ in _longest(self._runs)]
+            self._patterns[which] = regex.compile("|".join(patterns)) if patterns else None
         return self._patterns[which]
 
 

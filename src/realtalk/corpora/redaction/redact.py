@@ -114,17 +114,19 @@ def redact(
             everyone.add(given, known[0] if known else stand_ins.make("Person", given))
     scanner = Scanner(stand_ins, everyone, chats, keep)
     bare = Scanner(stand_ins, everyone, chats)
-    made = Rewriter(scanner, bare, persons, stand_ins, keep).corpus(corpus)
+    redacted = Rewriter(scanner, bare, persons, stand_ins, keep).corpus(corpus)
     if "people" not in keep:
         others = Names(capitals_only=True)
-        for name in _people(made):
+        for name in _people(redacted):
             others.add_word(name, stand_ins.make("Person", name))
         if others.words:
             second = Scanner(stand_ins, others, {})
             same = {person: person for person in persons.values()}
-            made = Rewriter(second, second, same, stand_ins, frozenset(KINDS)).corpus(made)
+            redacted = Rewriter(second, second, same, stand_ins, frozenset(KINDS)).corpus(redacted)
     entries = sorted(stand_ins.originals.items(), key=lambda entry: _order(entry[0]))
-    return made, Key(tuple((stand_in, tuple(found)) for stand_in, found in entries), scanner.left)
+    return redacted, Key(
+        tuple((stand_in, tuple(found)) for stand_in, found in entries), scanner.left
+    )
 
 
 def _order(stand_in: str) -> tuple[str, int]:
@@ -190,12 +192,12 @@ def _named(chat: Chat, persons: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _names_in(chat: Chat, persons: dict[str, str], stand_ins: StandIns) -> Names:
-    found = Names()
+    names = Names()
     for person, name in _named(chat, persons):
-        found.add(name, person)
+        names.add(name, person)
         if name and not STAND_IN.fullmatch(name):
             stand_ins.note(person, name)
-    return found
+    return names
 
 
 def _people(corpus: Corpus) -> list[str]:

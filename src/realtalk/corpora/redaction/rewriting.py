@@ -50,8 +50,8 @@ class Rewriter:
 
     def _id(self, name: str, chat: str) -> str:
         """An id is also a file's name: no brackets, and names count inside words too."""
-        made = self._text(name, chat, is_id=True)
-        return made if made == name else made.replace("<", "").replace(">", "")
+        rewritten = self._text(name, chat, is_id=True)
+        return rewritten if rewritten == name else rewritten.replace("<", "").replace(">", "")
 
     def _ids(self, chat: Chat) -> Callable[[str], str]:
         """What becomes of a message's id; two that differ stay two."""

@@ -72,6 +72,6 @@ class StandIns:
 
 def kind_of(stand_in: str) -> str:
     """Which kind of thing a stand-in stands for."""
-    found = STAND_IN.fullmatch(stand_in)
-    assert found is not None
-    return _KIND_OF[found[1] or found[3] or found[5]]
+    match = STAND_IN.fullmatch(stand_in)
+    assert match is not None
+    return _KIND_OF[match[1] or match[3] or match[5]]

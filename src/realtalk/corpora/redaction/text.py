@@ -84,16 +84,16 @@ class Scanner:
             taken = list(_without(taken, users)) if users else taken
         if is_id or dense:
             tags = [(0, len(text))]
-        found = self._names(text, names, taken, tags, users)
-        if not taken and not found:
+        spans = self._names(text, names, taken, tags, users)
+        if not taken and not spans:
             return text
-        made: list[str] = []
+        pieces: list[str] = []
         done = 0
-        for start, end, stand_in in sorted([*taken, *found]):
+        for start, end, stand_in in sorted([*taken, *spans]):
             if stand_in is not None:
-                made += (text[done:start], stand_in)
+                pieces += (text[done:start], stand_in)
                 done = end
-        return "".join((*made, text[done:])) if made else text
+        return "".join((*pieces, text[done:])) if pieces else text
 
     # ── things of some kind ──────────────────────────────────────────────────────────────
 
@@ -121,15 +121,15 @@ class Scanner:
         return taken, tags
 
     def _stand_in(
-        self, match: re.Match[str], found: str, names: list[Names], is_id: bool
+        self, match: re.Match[str], written: str, names: list[Names], is_id: bool
     ) -> str | None:
         """What to put in place of what was found (None: leave it to the names)."""
         kind = match.lastgroup
-        if kind != "email" and (person := self._squashed(found, names)):
+        if kind != "email" and (person := self._squashed(written, names)):
             return f"@{person}" if kind == "handle" else person
         if kind == "digits":
             return self._number(match, is_id)
-        if kind == "token" and any(each.find(_first_word(found)) for each in names):
+        if kind == "token" and any(each.find(_first_word(written)) for each in names):
             return None  # "Mara19900412"
         if is_id and kind != "email":
             return None
@@ -137,15 +137,17 @@ class Scanner:
         if plural.get(kind or "", f"{kind}s") in self._keep:
             return None
         if kind in ("link", "address", "email", "handle"):
-            return self._stand_ins.make(kind, found, found if kind == "link" else None)
-        return self._stand_ins.make("number", found, squashed(found) if kind == "iban" else None)
+            return self._stand_ins.make(kind, written, written if kind == "link" else None)
+        return self._stand_ins.make(
+            "number", written, squashed(written) if kind == "iban" else None
+        )
 
-    def _squashed(self, found: str, names: list[Names]) -> str | None:
-        key = squashed(found)
+    def _squashed(self, written: str, names: list[Names]) -> str | None:
+        key = squashed(written)
         for each in names:
             person = each.squashed.get(key) or each.words.get(key, (None,))[0]
             if person is not None:
-                self._stand_ins.note(person, found)
+                self._stand_ins.note(person, written)
                 return person
         return None
 
@@ -227,10 +229,10 @@ class Scanner:
                     if len(name) > 2 and (begins or (key.endswith(name) and not everyday)):
                         yield NameSpan(start, end, person)
 
-    def _settled(self, text: str, found: list[NameSpan]) -> list[_Taken]:
+    def _settled(self, text: str, spans: list[NameSpan]) -> list[_Taken]:
         """Parts of one name joined, everyday words in small letters judged by their place."""
         groups: list[list[NameSpan]] = []
-        for each in found:
+        for each in spans:
             if (
                 groups
                 and groups[-1][-1].person == each.person
@@ -239,7 +241,7 @@ class Scanner:
                 groups[-1].append(each)
             else:
                 groups.append([each])
-        made: list[_Taken] = []
+        settled: list[_Taken] = []
         for group in groups:
             start, end = group[0].start, group[-1].end
             person = group[0].person
@@ -251,14 +253,14 @@ class Scanner:
             ):
                 self.left += 1
                 continue
-            start = self._with_title(text, start, end, person, made[-1][1] if made else 0)
+            start = self._with_title(text, start, end, person, settled[-1][1] if settled else 0)
             initial = _INITIAL.match(text, end)
             if initial and initial[1] not in "AI" and self._has_initial(person, initial[1]):
                 end = initial.end()
             end = _past_digits(text, end)
             self._stand_ins.note(person, text[start:end])
-            made.append((start, end, person))
-        return made
+            settled.append((start, end, person))
+        return settled
 
     def _with_title(self, text: str, start: int, end: int, person: str, after: int) -> int:
         """Where the whole name begins: "Aunt Ida", of which only Ida is looked for."""
@@ -292,29 +294,29 @@ def _without(taken: list[_Taken], users: list[NameSpan]) -> Iterator[_Taken]:
             yield start, end, stand_in
 
 
-def _as_one(text: str, found: list[NameSpan], names: list[Names]) -> list[NameSpan]:
+def _as_one(text: str, spans: list[NameSpan], names: list[Names]) -> list[NameSpan]:
     """Of two called Anna, "Anna Berg" is the one: neighbours that make somebody's whole name."""
-    for first in range(len(found) - 1):
+    for first in range(len(spans) - 1):
         last = first
         while (
-            last + 1 < len(found)
+            last + 1 < len(spans)
             and last - first < _MOST_PARTS
-            and _BETWEEN.fullmatch(text, found[last].end, found[last + 1].start)
+            and _BETWEEN.fullmatch(text, spans[last].end, spans[last + 1].start)
         ):
             last += 1
         for end in range(last, first, -1):
-            key = squashed(text[found[first].start : found[end].end])
+            key = squashed(text[spans[first].start : spans[end].end])
             if person := next((each.squashed[key] for each in names if key in each.squashed), None):
-                found[first : end + 1] = [
-                    replace(each, person=person) for each in found[first : end + 1]
+                spans[first : end + 1] = [
+                    replace(each, person=person) for each in spans[first : end + 1]
                 ]
                 break
-    return found
+    return spans
 
 
 def _first_word(text: str) -> str:
-    found = TOKEN.match(text)
-    return found[0] if found else ""
+    match = TOKEN.match(text)
+    return match[0] if match else ""
 
 
 def _is_name_place(text: str, start: int, end: int) -> bool:

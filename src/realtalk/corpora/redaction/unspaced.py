@@ -40,12 +40,12 @@ def run_forms(name: str, *, whole: bool = True) -> Iterator[str]:
     """A name of such a script, its parts, and what is said to somebody of that name."""
     if whole:
         yield name
-    found = list(_SCRIPTS.finditer(name))
-    for part in found:
-        if graphemes(part[0]) > 1 and len(found) > 1:
+    runs = list(_SCRIPTS.finditer(name))
+    for part in runs:
+        if graphemes(part[0]) > 1 and len(runs) > 1:
             yield part[0]
         if part.lastgroup == "han":
-            yield from _han(part[0], alone=len(found) == 1)
+            yield from _han(part[0], alone=len(runs) == 1)
         elif part.lastgroup == "kana":
             yield from _kana(part[0])
         elif part.lastgroup == "hangul":

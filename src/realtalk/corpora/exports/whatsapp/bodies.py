@@ -64,9 +64,9 @@ _WORDS = (
 def _whole_lines() -> list[str]:
     """Lines that are candidates by their words alone, as phones write their first letter."""
     phrases = {*CALLED, *DELETED, *OMITTED, *UNSENT}
-    found = phrases | {phrase[:1].upper() + phrase[1:] for phrase in phrases} | AS_WRITTEN
-    found |= {phrase.replace("gif", "GIF", 1) for phrase in phrases if phrase.startswith("gif")}
-    return sorted(found | {f"{phrase}." for phrase in found})
+    spellings = phrases | {phrase[:1].upper() + phrase[1:] for phrase in phrases} | AS_WRITTEN
+    spellings |= {phrase.replace("gif", "GIF", 1) for phrase in phrases if phrase.startswith("gif")}
+    return sorted(spellings | {f"{phrase}." for phrase in spellings})
 
 
 _LINES = pl.Series(_whole_lines(), dtype=pl.String)
@@ -249,10 +249,12 @@ def _lookup(phrase: pl.Expr) -> pl.Expr:
 
 
 def _kind(name: pl.Expr) -> pl.Expr:
-    found = pl.lit("file")
+    kind_of_name = pl.lit("file")
     for kind, pattern in reversed(_KINDS.items()):
-        found = pl.when(name.str.contains(pattern)).then(pl.lit(kind)).otherwise(found)
-    return found
+        kind_of_name = (
+            pl.when(name.str.contains(pattern)).then(pl.lit(kind)).otherwise(kind_of_name)
+        )
+    return kind_of_name
 
 
 def _attachments() -> pl.Expr:

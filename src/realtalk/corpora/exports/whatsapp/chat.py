@@ -56,15 +56,15 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
     cut = not ended and _is_cut(heads, text.blocks)
     if cut:
         text = replace(text, blocks=(*text.blocks[:-1], text.blocks[-1].head(-1)))
-    found = timeline(heads, dates, where)
-    heads = found.heads
+    dated = timeline(heads, dates, where)
+    heads = dated.heads
     if not heads.height:
         raise RealtalkError(
             "no WhatsApp message was found",
             where=where,
             fix="export the chat again without changing the file",
         )
-    notes = list(found.notes)
+    notes = list(dated.notes)
     if text.repaired:
         notes.append(f"{where}: {text.repaired:,} invalid bytes were replaced")
     if text.guessed:
@@ -85,7 +85,7 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
         messages = messages.sort("time", maintain_order=True)
     columns = ("speaker", "time", "text", "attachments", "edited", "deleted")
     return ExportedChat(
-        messages.select(columns), ledger, tuple(notes), replace(found, heads=found.heads.head(0))
+        messages.select(columns), ledger, tuple(notes), replace(dated, heads=dated.heads.head(0))
     )
 
 

@@ -106,8 +106,8 @@ def decide(heads: pl.DataFrame, orders: Sequence[Order], *, half: bool, slashes:
 def times(heads: pl.DataFrame, order: Order, calendar: Calendar) -> pl.Series:
     """The wall clock of each header; null where there is no such day or time."""
     unique = heads.select("a", "b", "c").unique()
-    found = [_day(triple, order, calendar) for triple in unique.iter_rows()]
-    known = unique.with_columns(pl.Series("day", found, dtype=pl.Int64))
+    days = [_day(triple, order, calendar) for triple in unique.iter_rows()]
+    known = unique.with_columns(pl.Series("day", days, dtype=pl.Int64))
     day = heads.select("a", "b", "c").join(
         known, on=["a", "b", "c"], how="left", maintain_order="left"
     )["day"]
@@ -165,9 +165,9 @@ def _media_cost(heads: pl.DataFrame, calendars: dict[Order, Calendar]) -> Callab
         named = rows.unnest("name").drop_nulls()
         wrong = 0
         for a, b, c, year, month, day in named.iter_rows():
-            told = ordinal(int(year), int(month), int(day), "gregorian")
+            in_name = ordinal(int(year), int(month), int(day), "gregorian")
             stamped = _day((a, b, c), order, calendars[order])
-            if told is not None and (stamped is None or abs(told - stamped) > 1):
+            if in_name is not None and (stamped is None or abs(in_name - stamped) > 1):
                 wrong += 1
         return wrong
 

@@ -148,11 +148,11 @@ def find(blocks: tuple[pl.Series, ...]) -> pl.DataFrame:
         shape = _most_used(_sample(blocks))
     starts = accumulate((len(block) for block in blocks), initial=0)
     with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-        found = list(pool.map(lambda block, start: _scan(block, start, shape), blocks, starts))
-    if not found:
-        found = [_scan(pl.Series([""]), 0, None)]
-    exact = pl.concat([frame for frame, _ in found])
-    others = _general_headers(pl.concat([rest for _, rest in found]))
+        scanned = list(pool.map(lambda block, start: _scan(block, start, shape), blocks, starts))
+    if not scanned:
+        scanned = [_scan(pl.Series([""]), 0, None)]
+    exact = pl.concat([frame for frame, _ in scanned])
+    others = _general_headers(pl.concat([rest for _, rest in scanned]))
     return pl.concat([exact, others]).sort("row") if others.height else exact
 
 
@@ -163,7 +163,7 @@ def _sample(blocks: tuple[pl.Series, ...]) -> list[str]:
 
 
 def _most_used(sample: list[str]) -> _Shape | None:
-    found: Counter[tuple[str, ...]] = Counter()
+    counts: Counter[tuple[str, ...]] = Counter()
     shown: dict[tuple[str, ...], re.Match[str]] = {}
     words: dict[tuple[str, ...], set[str]] = {}
     for line in sample:
@@ -171,12 +171,12 @@ def _most_used(sample: list[str]) -> _Shape | None:
         if match:
             beside = "before" if match["pre"] else "after" if match["post"] else ""
             key = (*_literals(match), _wide(match), beside)
-            found[key] += 1
+            counts[key] += 1
             shown.setdefault(key, match)
             words.setdefault(key, set()).add(match["pre"] or match["post"])
-    if not found:
+    if not counts:
         return None
-    key = found.most_common(1)[0][0]
+    key = counts.most_common(1)[0][0]
     return _shape(shown[key], words[key])
 
 
@@ -252,8 +252,8 @@ def _general_headers(lines: pl.DataFrame) -> pl.DataFrame:
     timed, rest = _match(rest, _TIME_FIRST)
     bare, _ = _match(rest, _BARE)
     bare = bare.with_columns(pl.coalesce(f"{name}4", name).alias(name) for name in "abc")
-    found = [_general(general), _general(older), _general(timed), _general(bare, bare=True)]
-    return _parted(pl.concat(found).sort("row"))
+    frames = [_general(general), _general(older), _general(timed), _general(bare, bare=True)]
+    return _parted(pl.concat(frames).sort("row"))
 
 
 def _exact(lines: pl.DataFrame, shape: _Shape) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -38,15 +38,15 @@ _YEAR = "([0-9]{4})\\b"
 
 def _patterns() -> list[tuple[str, str]]:
     """What to look for, and what to put there; the groups are opening, day and year."""
-    found = []
+    patterns = []
     for number, begins in enumerate(_MONTHS, 1):
         name = rf"(?i:{begins})\p{{L}}*\.?"
         shape = f"${{1}}${{3}}-{number:02}-${{2}}"
-        found += [
+        patterns += [
             (rf"{_OPEN}{_DAY}[ \-/](?:de |of )?{name},?[ \-/](?:de )?{_YEAR}", shape),
             (rf"{_OPEN}{name} {_DAY},? {_YEAR}", shape),
         ]
-    return found
+    return patterns
 
 
 _PATTERNS = _patterns()

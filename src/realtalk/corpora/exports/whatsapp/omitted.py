@@ -144,8 +144,8 @@ def _omitted() -> dict[str, str]:
                 for verb in _words(verbs):
                     phrases.setdefault(f"{name} {verb}", "image" if name == "gif" else kind)
     for paragraph in _paragraphs(_WHOLE):
-        kind, _, found = paragraph.partition(":")
-        for phrase in _words(found):
+        kind, _, listed = paragraph.partition(":")
+        for phrase in _words(listed):
             phrases.setdefault(phrase, kind.strip())
     return phrases
 

@@ -33,19 +33,19 @@ def joined(named: Sequence[tuple[str, ExportedChat]]) -> list[tuple[str, Exporte
     groups: dict[str, list[int]] = {}
     for place, (name, _) in enumerate(named):
         groups.setdefault(_COPY.sub("", name) or name, []).append(place)
-    found: dict[int, tuple[str, ExportedChat]] = {}
+    kept: dict[int, tuple[str, ExportedChat]] = {}
     for base, places in groups.items():
         apart: list[int] = []
         for place in places:
             name, chat = named[place]
             for held in apart:
-                if (whole := _merged(found[held][1], chat)) is not None:
-                    found[held] = base, whole
+                if (whole := _merged(kept[held][1], chat)) is not None:
+                    kept[held] = base, whole
                     break
             else:
                 apart.append(place)
-                found[place] = name, chat
-    return [found[place] for place in sorted(found)]
+                kept[place] = name, chat
+    return [kept[place] for place in sorted(kept)]
 
 
 def _merged(one: ExportedChat, other: ExportedChat) -> ExportedChat | None:

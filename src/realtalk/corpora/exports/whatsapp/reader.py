@@ -144,9 +144,9 @@ def _is_chat(member: Member) -> bool:
         text = head(member.head(_HEAD))
     except (RealtalkError, OSError, ValueError):
         return False
-    found = [line for line in text.split("\n")[:_HEAD_LINES] if line.strip()]
-    headers = [line for line in found if has_header(line)]
-    if not headers or (found[0] is not headers[0] and len(headers) < 3):
+    lines = [line for line in text.split("\n")[:_HEAD_LINES] if line.strip()]
+    headers = [line for line in lines if has_header(line)]
+    if not headers or (lines[0] is not headers[0] and len(headers) < 3):
         return False
     if all(_SIGNAL_LIKE.match(line) for line in headers):
         return bool(_OWN_NAMES.search(member.name) or _OWN_WORDS.search(text))
@@ -158,15 +158,15 @@ def _chats(members: tuple[Member, ...], *, packed: bool) -> tuple[Member, ...]:
 
     In a folder that somebody filled by hand only the iPhone's `_chat.txt` rules the others out.
     """
-    found = [member for member in members if _is_chat(member)]
+    chats = [member for member in members if _is_chat(member)]
 
     def rules(member: Member) -> bool:
         return bool(_IPHONE.fullmatch(member.stem)) or (
             packed and _TITLE.match(member.stem) is not None
         )
 
-    ruled = {member.folder for member in found if rules(member)}
-    return tuple(member for member in found if member.folder not in ruled or rules(member))
+    ruled = {member.folder for member in chats if rules(member)}
+    return tuple(member for member in chats if member.folder not in ruled or rules(member))
 
 
 def _chat_name(member: Member, source: Source, *, alone: bool) -> str:

@@ -71,8 +71,8 @@ def lines(data: bytes) -> ExportLines:
     repaired += (broken := sum(count for _, count in split))
     if broken and data.decode("utf-8", "ignore").isascii():
         # Not one character of it is UTF-8, so an editor has saved it in the old way.
-        found = lines(data.decode("cp1252", "replace").encode())
-        return ExportLines(found.blocks, 0, guessed=True)
+        repaired_lines = lines(data.decode("cp1252", "replace").encode())
+        return ExportLines(repaired_lines.blocks, 0, guessed=True)
     return ExportLines(tuple(block for block, _ in split), repaired)
 
 
@@ -92,13 +92,13 @@ def _blocks(data: bytes) -> list[pl.Series]:
     # Cut after line ends; a block leaves out its own last line end. The columns share the
     # bytes instead of copying them.
     shared = pa.py_buffer(data)
-    found: list[pl.Series] = []
+    blocks: list[pl.Series] = []
     start = 0
     while start <= len(data):
         end = data.find(b"\n", start + _BLOCK) if start + _BLOCK < len(data) else -1
         end = len(data) if end < 0 else end
         offsets = pa.py_buffer(array.array("q", (start, end)))
         column = pa.Array.from_buffers(pa.large_binary(), 1, [None, offsets, shared])
-        found.append(pl.Series(column))
+        blocks.append(pl.Series(column))
         start = end + 1
-    return found
+    return blocks

@@ -96,8 +96,8 @@ def _decide(rows: pl.DataFrame, dates: DateOrder | None, where: str) -> Decision
                 where=f"{where}, line {int(rows['row'][0]) + 1}",
                 fix=f"leave --dates out or pass --dates {orders[0]}",
             )
-        told: tuple[Order, ...] = (dates,)
-        decision = decide(rows, told, half=False, slashes=False)
+        stated: tuple[Order, ...] = (dates,)
+        decision = decide(rows, stated, half=False, slashes=False)
         return Decision(dates, decision.calendar, "told")
     half, slashes = bool(rows["half"][0]), "/" in str(rows["family"][0])
     return decide(rows, orders, half=half, slashes=slashes)
@@ -169,9 +169,9 @@ def _is_second_export(accepted: pl.DataFrame, rows: pl.DataFrame) -> bool:
 def _dated(rows: pl.DataFrame, like: Order, dates: DateOrder | None, where: str) -> pl.DataFrame:
     """Rows of a second export with their times; in the order of the first where theirs is open."""
     orders = candidates(str(rows["wide"][0]))
-    found = _decide(rows, dates if dates in orders else None, where)
-    order = like if found.ground == "default" and like in orders else found.order
-    dated = rows.with_columns(times(rows, order, found.calendar))
+    decision = _decide(rows, dates if dates in orders else None, where)
+    order = like if decision.ground == "default" and like in orders else decision.order
+    dated = rows.with_columns(times(rows, order, decision.calendar))
     return dated.filter(pl.col("time").is_not_null())
 
 

@@ -34,9 +34,9 @@ AS_WRITTEN: set[str] = set()  # every phrase below with the capitals that phones
 
 def _phrases(table: str) -> frozenset[str]:
     joined = " ".join(table.split("\n"))
-    found = {phrase.strip() for phrase in joined.split("|") if phrase.strip()}
-    AS_WRITTEN.update(found)
-    return frozenset(phrase.lower() for phrase in found)
+    phrases = {phrase.strip() for phrase in joined.split("|") if phrase.strip()}
+    AS_WRITTEN.update(phrases)
+    return frozenset(phrase.lower() for phrase in phrases)
 
 
 DELETED = _phrases("""
