@@ -88,9 +88,9 @@ class MeasureAgreement:
 
     def estimates(self) -> Iterator[tuple[str, Estimate]]:
         for name in ("same", "kappa", "qwk", "pearson"):
-            found = getattr(self, name)
-            if found is not None:
-                yield name, found
+            estimate = getattr(self, name)
+            if estimate is not None:
+                yield name, estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def _same(pairs: Sequence[tuple[Step, Step]], left_out: int) -> Estimate:
     return Estimate(float(hits.mean()), low, high, len(pairs), left_out)
 
 
-def agreement_rows(found: Agreement) -> Grid:
+def agreement_rows(agreement: Agreement) -> Grid:
     """A row a measure and figure, with its interval and n, for a terminal or a page."""
     titles = {"same": "same label", "kappa": "kappa", "qwk": "QWK", "pearson": "Pearson"}
     headings = [
@@ -248,15 +248,15 @@ def agreement_rows(found: Agreement) -> Grid:
             each.unscored_second,
             got.unscored,
         ]
-        for each in found.measures
+        for each in agreement.measures
         for name, got in each.estimates()
     ]
     return Grid(headings, rows)
 
 
-def confusion_rows(found: MeasureAgreement) -> Grid:
+def confusion_rows(agreement: MeasureAgreement) -> Grid:
     """The confusion: one row per label of the first, one column per label of the second."""
     return Grid(
-        ["first \\ second", *map(str, found.steps)],
-        [[str(step), *row] for step, row in zip(found.steps, found.confusion, strict=True)],
+        ["first \\ second", *map(str, agreement.steps)],
+        [[str(step), *row] for step, row in zip(agreement.steps, agreement.confusion, strict=True)],
     )

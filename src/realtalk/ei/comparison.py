@@ -145,12 +145,12 @@ def compare(
     names: tuple[str, str] = ("first", "second"),
 ) -> CorpusComparison:
     """Every facet of the first corpus against the second's."""
-    made = [_facet(name, first, second) for name in FACETS]
-    shifts = holm([each.p_shift for each in made])
-    spreads = holm([each.p_spread for each in made])
+    comparisons = [_facet(name, first, second) for name in FACETS]
+    shifts = holm([each.p_shift for each in comparisons])
+    spreads = holm([each.p_spread for each in comparisons])
     facets = tuple(
         replace(each, p_shift_holm=shift, p_spread_holm=spread)
-        for each, shift, spread in zip(made, shifts, spreads, strict=True)
+        for each, shift, spread in zip(comparisons, shifts, spreads, strict=True)
     )
     # The claims were made before looking here: only their own three tests are weighed together.
     claimed = [each for each in facets if each.facet in _CLAIMED]
@@ -200,8 +200,8 @@ def _facet(
     )
 
 
-def _spread(values: Sequence[float], asked: int) -> Spread:
-    n, left_out = len(values), asked - len(values)
+def _spread(values: Sequence[float], speakers: int) -> Spread:
+    n, left_out = len(values), speakers - len(values)
     if not values:
         return Spread(n, left_out, None, None, None, None, None)
     low, high = bootstrap_interval([values], np.mean) or (None, None)
@@ -213,8 +213,8 @@ def _spread(values: Sequence[float], asked: int) -> Spread:
 def _ratio(a: Array, b: Array, left_out: int) -> Estimate:
     def ratio(one: Array, other: Array, axis: int = -1) -> Array:
         with np.errstate(divide="ignore", invalid="ignore"):
-            made: Array = np.var(one, axis=axis, ddof=1) / np.var(other, axis=axis, ddof=1)
-        return made
+            ratios: Array = np.var(one, axis=axis, ddof=1) / np.var(other, axis=axis, ddof=1)
+        return ratios
 
     n = a.size + b.size
     value = float(ratio(a, b))
@@ -306,8 +306,8 @@ def _more_varied(
 
 
 def _gap(a: Array, b: Array, axis: int = -1) -> Array:
-    made: Array = a.mean(axis=axis) - b.mean(axis=axis)
-    return made
+    gap: Array = a.mean(axis=axis) - b.mean(axis=axis)
+    return gap
 
 
 def _deviations(
@@ -330,18 +330,18 @@ def _deviations(
         if all(np.isfinite(table[:, place]).any() for table in tables)
         and np.nanstd(both[:, place]) > 0
     ]
-    made: list[list[float]] = [[], []]
+    deviations: list[list[float]] = [[], []]
     if use:
         widths = np.nanstd(both[:, use], axis=0)
-        for table, distances in zip(tables, made, strict=True):
+        for table, distances in zip(tables, deviations, strict=True):
             away = np.abs(table[:, use] - np.nanmedian(table[:, use], axis=0)) / widths
             distances += [float(np.nanmean(row)) for row in away if np.isfinite(row).any()]
-    return made[0], made[1]
+    return deviations[0], deviations[1]
 
 
-def comparison_rows(found: CorpusComparison) -> Grid:
+def comparison_rows(comparison: CorpusComparison) -> Grid:
     """One row per facet: both means with intervals, effect, spread and their corrected p values."""
-    one, other = found.names
+    one, other = comparison.names
     headings = [
         "facet",
         f"{one}: mean",
@@ -377,14 +377,14 @@ def comparison_rows(found: CorpusComparison) -> Grid:
                 estimate(each.ratio),
                 _p(each.p_spread_holm).removeprefix("p "),
             ]
-            for facet, each in zip(FACETS.values(), found.facets, strict=True)
+            for facet, each in zip(FACETS.values(), comparison.facets, strict=True)
         ],
     )
 
 
-def finding_rows(found: CorpusComparison) -> Grid:
+def finding_rows(comparison: CorpusComparison) -> Grid:
     """The paper's three findings: the claim in these corpora's names, the verdict, the numbers."""
     return Grid(
         ["finding", "verdict", "because"],
-        [[each.claim, each.verdict, each.because] for each in found.findings],
+        [[each.claim, each.verdict, each.because] for each in comparison.findings],
     )

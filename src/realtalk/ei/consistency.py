@@ -185,10 +185,10 @@ _CONSISTENCY: _Kinds = {
 CONSISTENCY = pl.Schema(_CONSISTENCY)
 
 
-def consistency_frame(found: Sequence[SpeakerConsistency]) -> pl.DataFrame:
+def consistency_frame(speakers: Sequence[SpeakerConsistency]) -> pl.DataFrame:
     """One row per speaker, pair of chats and facet, then one for the whole."""
     rows: list[tuple[Any, ...]] = []
-    for who in found:
+    for who in speakers:
         parts = [
             *zip(FACETS, who.facets, who.scaled, strict=True),
             ("overall", who.overall, who.overall.value),
@@ -211,7 +211,7 @@ def consistency_frame(found: Sequence[SpeakerConsistency]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=CONSISTENCY, orient="row")
 
 
-def consistency_rows(found: Sequence[SpeakerConsistency]) -> Grid:
+def consistency_rows(speakers: Sequence[SpeakerConsistency]) -> Grid:
     """One row per speaker and pair of chats: difference and interval, facet by facet."""
     headings = ["speaker", "chats", "overall (0-1)", "facets"]
     headings += [
@@ -229,24 +229,24 @@ def consistency_rows(found: Sequence[SpeakerConsistency]) -> Grid:
                 who.overall.n,
                 *(interval_text(facet, each) for facet, each in who.items()),
             ]
-            for who in found
+            for who in speakers
         ],
     )
 
 
-def consistency_languages(found: Sequence[SpeakerConsistency]) -> tuple[Languages, ...]:
+def consistency_languages(speakers: Sequence[SpeakerConsistency]) -> tuple[Languages, ...]:
     """What the speakers wrote in, in the chats that are compared."""
-    once = {(who.speaker, each.chat): each for who in found for each in who.languages}
+    once = {(who.speaker, each.chat): each for who in speakers for each in who.languages}
     return merged(once.values())
 
 
-def consistency_json(found: Sequence[SpeakerConsistency]) -> dict[str, Any]:
+def consistency_json(speakers: Sequence[SpeakerConsistency]) -> dict[str, Any]:
     """Everything about the differences, with how their intervals were made."""
     return {
-        "protocol": sorted({who.protocol for who in found}),
-        "languages": languages_json(consistency_languages(found)),
+        "protocol": sorted({who.protocol for who in speakers}),
+        "languages": languages_json(consistency_languages(speakers)),
         "interval_method": interval_method(),
         "overall": "mean over facets of the absolute difference divided by the facet's range "
         "over all speakers of the corpus",
-        "speakers": [who.to_json() for who in found],
+        "speakers": [who.to_json() for who in speakers],
     }

@@ -46,9 +46,9 @@ class EmbeddedLabeller:
         strange = self._strange(inputs)
         spoken = [at for at, given in enumerate(inputs) if given.text.strip() and at not in strange]
         pairs = [(inputs[at].previous, inputs[at].text) for at in spoken]
-        made = self._answers(self._encoder.outputs(pairs, progress))
+        answers = self._answers(self._encoder.outputs(pairs, progress))
         labels = [Label(unscored=dict.fromkeys(MEASURES, _WORDLESS))] * len(inputs)
-        for at, label in zip(spoken, made, strict=True):
+        for at, label in zip(spoken, answers, strict=True):
             labels[at] = label
         for at in strange:
             labels[at] = Label(unscored=dict.fromkeys(MEASURES, _UNREADABLE))

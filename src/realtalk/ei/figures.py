@@ -44,7 +44,7 @@ _OVERALL = Facet("overall", "All facets", "", "", "share")
 
 
 def draw_comparison(
-    found: CorpusComparison, first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]
+    comparison: CorpusComparison, first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]
 ) -> Drawn:
     """Every speaker of both corpora as a dot, with the middle half as a box, facet by facet."""
     charts: dict[str, Any] = {}
@@ -59,14 +59,14 @@ def draw_comparison(
             if any(who[facet.name].value is not None for who in (*first, *second))
         ]
         if panels:
-            charts[name] = _panels(found, first, second, panels, title)
+            charts[name] = _panels(comparison, first, second, panels, title)
         else:
             left_out[name] = "no facet is scored"
     return Drawn(charts, left_out)
 
 
 def _panels(
-    found: CorpusComparison,
+    comparison: CorpusComparison,
     first: Sequence[SpeakerFacets],
     second: Sequence[SpeakerFacets],
     facets: Sequence[Facet],
@@ -76,21 +76,21 @@ def _panels(
 
     columns = 3
     panels = [
-        _panel(found, first, second, facet, labels=place % columns == 0)
+        _panel(comparison, first, second, facet, labels=place % columns == 0)
         for place, facet in enumerate(facets)
     ]
     lines = [
-        f"{found.names[0]}: n = {found.speakers[0]} speakers; "
-        f"{found.names[1]}: n = {found.speakers[1]}; a speaker counts once a chat",
+        f"{comparison.names[0]}: n = {comparison.speakers[0]} speakers; "
+        f"{comparison.names[1]}: n = {comparison.speakers[1]}; a speaker counts once a chat",
         "Dots: speakers. Box: middle half, line: median. Bold: p < .05 (Mann-Whitney, Holm)",
-        f"d: Cliff's delta, above zero where {found.names[0]} has more",
+        f"d: Cliff's delta, above zero where {comparison.names[0]} has more",
     ]
     grid = alt.concat(*panels, columns=columns, spacing={"row": 26, "column": 22})
     return styled(grid, title, lines)
 
 
 def _panel(
-    found: CorpusComparison,
+    comparison: CorpusComparison,
     first: Sequence[SpeakerFacets],
     second: Sequence[SpeakerFacets],
     facet: Facet,
@@ -100,9 +100,9 @@ def _panel(
 
     # Two corpora may have one name; the rows of the picture must not.
     names = (
-        found.names
-        if found.names[0] != found.names[1]
-        else tuple(f"{name} ({place})" for place, name in enumerate(found.names, 1))
+        comparison.names
+        if comparison.names[0] != comparison.names[1]
+        else tuple(f"{name} ({place})" for place, name in enumerate(comparison.names, 1))
     )
     rows = []
     for name, side in zip(names, (first, second), strict=True):
@@ -120,9 +120,11 @@ def _panel(
                     "n": who[facet.name].n,
                 }
             )
-    each = found[facet.name]
-    clear = each.p_shift_holm is not None and each.p_shift_holm < 0.05
-    effect = "" if each.delta.value is None else f", d = {each.delta.value:+.2f}"
+    facet_comparison = comparison[facet.name]
+    clear = facet_comparison.p_shift_holm is not None and facet_comparison.p_shift_holm < 0.05
+    effect = (
+        "" if facet_comparison.delta.value is None else f", d = {facet_comparison.delta.value:+.2f}"
+    )
     x = alt.X(
         "value:Q",
         title=_UNITS[facet.unit].replace("turns", facet.of),
@@ -161,8 +163,8 @@ def _panel(
             alt.Tooltip("n:Q", title=facet.of),
         ],
     )
-    made: Any = alt.layer(box, dots)
-    return made.properties(
+    panel: Any = alt.layer(box, dots)
+    return panel.properties(
         width=_PANEL,
         height=2 * _ROW,
         title={
@@ -175,15 +177,15 @@ def _panel(
     )
 
 
-def draw_consistency(found: Sequence[SpeakerConsistency]) -> Drawn:
+def draw_consistency(speakers: Sequence[SpeakerConsistency]) -> Drawn:
     """How far each speaker's facets lie apart between two chats: a heat map."""
-    if not found:
+    if not speakers:
         return Drawn({}, {"consistency": "no speaker appears in two chats"})
     import altair as alt
 
-    shown_rows = sorted(found, key=lambda who: who.overall.value or 0.0, reverse=True)
+    shown_rows = sorted(speakers, key=lambda who: who.overall.value or 0.0, reverse=True)
     shown_rows = shown_rows[:_MOST_NAMES]
-    several = len({who.speaker for who in found}) < len(found)
+    several = len({who.speaker for who in speakers}) < len(speakers)
     rows: list[dict[str, Any]] = []
     for who in shown_rows:
         name = f"{who.speaker} ({' / '.join(who.chats)})" if several else who.speaker
@@ -252,13 +254,13 @@ def draw_consistency(found: Sequence[SpeakerConsistency]) -> Drawn:
         )
         for clear in ("true", "false")
     ]
-    people = len({who.speaker for who in found})
+    people = len({who.speaker for who in speakers})
     lines = [
-        f"n = {people} speaker{'' if people == 1 else 's'}, {len(found)} pairs of chats; "
+        f"n = {people} speaker{'' if people == 1 else 's'}, {len(speakers)} pairs of chats; "
         "numbers: absolute difference in the facet's unit (intimacy: 1e-3 a session)",
         "Bold: the 95 % interval of the difference leaves out zero",
     ]
-    if len(found) > len(shown_rows):
+    if len(speakers) > len(shown_rows):
         lines.append(f"Shown: the {len(shown_rows)} pairs that differ most")
     plain: Any = alt.layer(cells_, *numbers)
     chart = plain.properties(width=alt.Step(54), height=alt.Step(34))

@@ -92,8 +92,8 @@ def fit_exponential(x: Array, y: Array) -> tuple[float, float] | None:
 
 
 def _curve(x: Array, a: float, b: float) -> Array:
-    made: Array = a * np.exp(b * x)
-    return made
+    curve: Array = a * np.exp(b * x)
+    return curve
 
 
 def _start(x: Array, y: Array) -> tuple[float, float] | None:
@@ -141,8 +141,8 @@ def exponents(x: Array, y: Array, near: tuple[float, float]) -> Array:
             damping = np.where(better, damping / 10, damping * 10)
             if settled.all():
                 break
-    found: Array = np.where(settled & (np.abs(b) <= _STEEPEST), b, np.nan)
-    return found
+    exponents_found: Array = np.where(settled & (np.abs(b) <= _STEEPEST), b, np.nan)
+    return exponents_found
 
 
 def latest_of_others(session: NDArray[np.int64], speaker: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -164,13 +164,13 @@ def kth_of_others(
     session: NDArray[np.int64], speaker: NDArray[np.int64], who: int
 ) -> NDArray[np.int64]:
     """For each row, the k-th row of others where it is `who`'s k-th in the session; else -1."""
-    found = np.full(len(session), -1, dtype=np.int64)
+    places = np.full(len(session), -1, dtype=np.int64)
     own, others = np.flatnonzero(speaker == who), np.flatnonzero(speaker != who)
     wanted, offered = _nth(session, own), _nth(session, others)
     met, at, there = np.intersect1d(wanted, offered, assume_unique=True, return_indices=True)
     if met.size:
-        found[own[at]] = others[there]
-    return found
+        places[own[at]] = others[there]
+    return places
 
 
 def _nth(session: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:

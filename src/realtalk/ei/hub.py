@@ -77,14 +77,16 @@ class HubLabeller:
         for measure, name in (DEFAULTS if models is None else models).items():
             if measure not in DEFAULTS:
                 raise suggest("hub measure", measure, list(DEFAULTS))
-            self._found[measure] = found = find(measure, name, local_files_only)
+            self._found[measure] = classifier = find(measure, name, local_files_only)
             if measure == "intimacy":
                 if scale == "auto":
                     self._scale = "sigmoid" if _THROUGH_SIGMOID in name else "1-5"
-                _check_regressor(found)
+                _check_regressor(classifier)
             else:
-                self._names[measure] = outputs(measure, found.config.id2label, found.title)
-        titles = {measure: found.title for measure, found in self._found.items()}
+                self._names[measure] = outputs(
+                    measure, classifier.config.id2label, classifier.title
+                )
+        titles = {measure: classifier.title for measure, classifier in self._found.items()}
         if "intimacy" in titles:
             titles["intimacy"] += f" ({self._scale})"
         parts = [f"{measure}={titles[measure]}" for measure in MEASURES if measure in titles]
@@ -144,12 +146,12 @@ class HubLabeller:
         return Label(**values, unscored=unscored)
 
 
-def _check_regressor(found: HubClassifier) -> None:
-    count = int(found.config.num_labels)
+def _check_regressor(classifier: HubClassifier) -> None:
+    count = int(classifier.config.num_labels)
     if count != 1:
         raise RealtalkError(
             f"it has {count} outputs where intimacy needs one score",
-            where=f"intimacy model {found.title}",
+            where=f"intimacy model {classifier.title}",
             fix="give a regression model",
         )
 

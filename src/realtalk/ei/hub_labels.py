@@ -49,24 +49,24 @@ _NUMBERED = re.compile(r"label (\d+)")
 def outputs(measure: str, id2label: Mapping[int, str], model: str) -> tuple[str, ...]:
     """This package's name for each output of a classifier, in the order of the outputs."""
     names, synonyms = NAMES[measure], _SYNONYMS[measure]
-    given = [str(id2label[index]) for index in sorted(id2label)]
-    plain = [_plain(name) for name in given]
+    stated = [str(id2label[index]) for index in sorted(id2label)]
+    plain = [_plain(name) for name in stated]
     if _is_numbered(plain) and len(plain) == len(names):
         # TweetEval and SemEval-2018 number their labels in the order that `names` has.
         return names
-    found = [name if name in names else synonyms.get(name) for name in plain]
-    mapped = tuple(name for name in found if name is not None)
-    if len(mapped) < len(given):
-        strange = [theirs for theirs, ours in zip(given, found, strict=True) if ours is None]
+    matched = [name if name in names else synonyms.get(name) for name in plain]
+    mapped = tuple(name for name in matched if name is not None)
+    if len(mapped) < len(stated):
+        strange = [theirs for theirs, ours in zip(stated, matched, strict=True) if ours is None]
         raise RealtalkError(
-            f"the labels {', '.join(strange)} of its {len(given)} ({', '.join(given)}) "
+            f"the labels {', '.join(strange)} of its {len(stated)} ({', '.join(stated)}) "
             f"are not among {', '.join(names)}",
             where=f"{measure} model {model}",
             fix="give another model, or name its labels so in its config.json (id2label)",
         )
     if len(set(mapped)) < 2:
         raise RealtalkError(
-            f"it can only answer {', '.join(given)}",
+            f"it can only answer {', '.join(stated)}",
             where=f"{measure} model {model}",
             fix=f"give a model with at least two of {', '.join(names)}",
         )

@@ -183,21 +183,21 @@ class Classifier:
 
 
 @contextmanager
-def load(found: HubClassifier, device: str, precision: str) -> Iterator[Classifier]:
+def load(classifier: HubClassifier, device: str, precision: str) -> Iterator[Classifier]:
     """A classifier with its weights, given back at the end: one at a time fits in memory."""
     torch, transformers = _library("torch"), _library("transformers")
-    with quiet(transformers), told(found.measure, found.place), found.reach():
-        tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **found.where)
+    with quiet(transformers), told(classifier.measure, classifier.place), classifier.reach():
+        tokenizer = transformers.AutoTokenizer.from_pretrained(classifier.place, **classifier.where)
         model, notes = transformers.AutoModelForSequenceClassification.from_pretrained(
-            found.place,
+            classifier.place,
             dtype=torch.bfloat16 if precision == "bf16" else torch.float32,
             output_loading_info=True,
-            **found.where,
+            **classifier.where,
         )
     if notes["missing_keys"]:
         raise RealtalkError(
             "it has no trained classification head",
-            where=f"{found.measure} model {found.title}",
+            where=f"{classifier.measure} model {classifier.title}",
             fix="give a model that was trained to classify text",
         )
     model = model.to(device).eval()

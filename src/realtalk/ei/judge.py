@@ -92,12 +92,12 @@ class JudgeLabeller:
             for number in range(len(inputs))
         ]
 
-    def _question(self, number: int, given: TurnInput, measure: str) -> Prompt:
+    def _question(self, number: int, turn: TurnInput, measure: str) -> Prompt:
         """One measure of one turn. The text is made when its turn comes: long sessions times
         every turn would not fit into memory at once."""
         return Prompt(
             _key(number, measure),
-            partial(self.prompts.fill, measure, given),
+            partial(self.prompts.fill, measure, turn),
             partial(_flaw, measure),
             tuple(reminder.format(form=FORMS[measure]) for reminder in _REMINDERS),
         )

@@ -65,18 +65,18 @@ def read_answer(measure: str, text: str) -> Values | None:
 
 def _components(text: str) -> Values | None:
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(found, dict) or set(found) != set(COMPONENTS):
+    if not isinstance(parsed, dict) or set(parsed) != set(COMPONENTS):
         return None
     # `type`, because True is an int to isinstance and a mistake here.
-    if any(type(value) is not int or not 0 <= value <= 2 for value in found.values()):
+    if any(type(value) is not int or not 0 <= value <= 2 for value in parsed.values()):
         return None
     return {
-        **{name: float(found[name]) for name in COMPONENTS},
-        "empathy": float(sum(found.values())),
-        **{f"{name}_level": found[name] for name in COMPONENTS},
+        **{name: float(parsed[name]) for name in COMPONENTS},
+        "empathy": float(sum(parsed.values())),
+        **{f"{name}_level": parsed[name] for name in COMPONENTS},
     }
 
 

@@ -33,10 +33,10 @@ class Rubrics:
     version: str
     texts: Mapping[str, str]
 
-    def fill(self, measure: str, given: TurnInput) -> str:
+    def fill(self, measure: str, turn: TurnInput) -> str:
         """The rubric about one turn, with the session up to it and nothing later."""
-        history = "\n".join(f"{speaker}: {_lines(text)}" for speaker, text in given.history)
-        values = {"history": history or _START, "speaker": given.speaker, "turn": given.text}
+        history = "\n".join(f"{speaker}: {_lines(text)}" for speaker, text in turn.history)
+        values = {"history": history or _START, "speaker": turn.speaker, "turn": turn.text}
         # One pass: a chat that talks about {turn} stays as it is.
         return _PLACEHOLDER.sub(lambda found: values[found[1]], self.texts[measure])
 

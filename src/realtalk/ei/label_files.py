@@ -64,8 +64,8 @@ class LabelsAbout:
 def write_labels(frame: pl.DataFrame, folder: Path, corpus: Corpus, protocol: str) -> Path:
     """The labels of a corpus as a file of the folder, whole or not at all."""
     about = LabelsAbout(corpus.name, corpus.format, protocol, __version__, _LAYOUT)
-    told = {_KEY: orjson.dumps(asdict(about)).decode()}
-    return write_parquet(folder / LABEL_FILE, frame, about=told)
+    metadata = {_KEY: orjson.dumps(asdict(about)).decode()}
+    return write_parquet(folder / LABEL_FILE, frame, about=metadata)
 
 
 def labels_about(path: Path) -> LabelsAbout | None:
@@ -73,13 +73,13 @@ def labels_about(path: Path) -> LabelsAbout | None:
     import polars as pl
 
     try:
-        told = pl.read_parquet_metadata(_file(path)).get(_KEY)
-        found = None if told is None else LabelsAbout(**orjson.loads(told))
+        stored = pl.read_parquet_metadata(_file(path)).get(_KEY)
+        about = None if stored is None else LabelsAbout(**orjson.loads(stored))
     except (pl.exceptions.PolarsError, OSError, ValueError, TypeError):
         return None
-    if found is not None and found.layout < _LAYOUT and found.protocol == "paper":
-        return replace(found, protocol="turns")  # what 0.1.0 called so
-    return found
+    if about is not None and about.layout < _LAYOUT and about.protocol == "paper":
+        return replace(about, protocol="turns")  # what 0.1.0 called so
+    return about
 
 
 def _file(path: Path) -> Path:
@@ -135,12 +135,12 @@ def with_languages(frame: pl.DataFrame, corpus: Corpus) -> pl.DataFrame:
     if not frame["language"].null_count():
         return frame
     joined = bool((frame["message_ids"].list.len() > 1).any()) or not of_messages(frame)
-    given = turn_inputs(corpus, joined)
-    told = turn_languages((each.chat, each.speaker, each.text) for each in given)
-    known = {(each.chat, each.ids): name for each, name in zip(given, told, strict=True)}
+    turns = turn_inputs(corpus, joined)
+    languages = turn_languages((each.chat, each.speaker, each.text) for each in turns)
+    known = {(each.chat, each.ids): name for each, name in zip(turns, languages, strict=True)}
     keys = zip(frame["chat"].to_list(), frame["message_ids"].to_list(), strict=True)
-    found = pl.Series([known.get((chat, tuple(ids))) for chat, ids in keys], dtype=pl.String)
-    return frame.with_columns(pl.coalesce("language", found.alias("language")))
+    column = pl.Series([known.get((chat, tuple(ids))) for chat, ids in keys], dtype=pl.String)
+    return frame.with_columns(pl.coalesce("language", column.alias("language")))
 
 
 def of_messages(frame: pl.DataFrame) -> bool:
@@ -167,8 +167,8 @@ def refuse_other_labels(
     known = read_labels(folder)
     ways = set(known.select("measure", "version").unique().rows())
     if known.height and ways != {(measure, version)}:
-        made = "; ".join(sorted(", ".join(way) for way in ways))
-        what = f"holds labels made otherwise ({made} there; {measure}, {version} now)"
+        listed = "; ".join(sorted(", ".join(way) for way in ways))
+        what = f"holds labels made otherwise ({listed} there; {measure}, {version} now)"
     elif known.select("chat", pl.col("message_ids").list.len()).rows() != list(turns):
         what = "holds labels of other turns (another corpus, protocol or pause)"
     else:
@@ -184,12 +184,12 @@ def why_unscored(frame: pl.DataFrame) -> list[str | None]:
     """Of every turn the first reason why it has no label at all; None of one that has one."""
     from realtalk.ei.labels import MEASURES
 
-    found: list[str | None] = []
+    reasons_found: list[str | None] = []
     for row in frame.select(*MEASURES, "unscored").iter_rows(named=True):
         reasons = [each["reason"] for each in row["unscored"] if each["reason"] != "not asked"]
         scored = any(row[measure] is not None for measure in MEASURES)
-        found.append(None if scored else (reasons or ["no measure was asked for"])[0])
-    return found
+        reasons_found.append(None if scored else (reasons or ["no measure was asked for"])[0])
+    return reasons_found
 
 
 def unscored_reasons(frame: pl.DataFrame) -> list[tuple[str, str, int]]:

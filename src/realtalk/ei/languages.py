@@ -115,13 +115,13 @@ class _Piece:
         return len(some & _ENGLISH) / len(some)
 
 
-def turn_languages(said: Iterable[tuple[str, str, str]]) -> list[str]:
+def turn_languages(turns: Iterable[tuple[str, str, str]]) -> list[str]:
     """The language of each turn, given as (chat, speaker, text)."""
-    found: list[str] = []
+    languages: list[str] = []
     speakers: dict[tuple[str, str], list[_Piece]] = {}
     short: dict[tuple[str, str], _Piece] = {}  # turns that wait for more words
-    for at, (chat, speaker, text) in enumerate(said):
-        found.append(UNTOLD)
+    for at, (chat, speaker, text) in enumerate(turns):
+        languages.append(UNTOLD)
         words = _words(text)
         if not words:
             continue
@@ -143,8 +143,8 @@ def turn_languages(said: Iterable[tuple[str, str, str]]) -> list[str]:
     for group in groups:
         for piece, english in zip(group, _are_english(group), strict=True):
             for at in piece.turns:
-                found[at] = ENGLISH if english else OTHER
-    return found
+                languages[at] = ENGLISH if english else OTHER
+    return languages
 
 
 def _are_english(pieces: Sequence[_Piece]) -> list[bool]:
@@ -226,11 +226,11 @@ _DOUBTS = {
 }
 
 
-def language_notes(found: Iterable[Languages]) -> list[str]:
+def language_notes(languages: Iterable[Languages]) -> list[str]:
     """A line for every kind of doubt: chats hardly in English, partly so, and not known."""
     lines: list[str] = []
     by_measure: dict[str, list[Languages]] = {}
-    for each in found:
+    for each in languages:
         by_measure.setdefault(each.measure, []).append(each)
     for measure, chats in by_measure.items():
         if measure not in _DOUBTS:
@@ -264,6 +264,6 @@ def _names(chats: Sequence[Languages], most: int = 3) -> str:
     return f"{named} and {more:,} more" if more > 0 else named
 
 
-def languages_json(found: Sequence[Languages]) -> dict[str, Any]:
+def languages_json(languages: Sequence[Languages]) -> dict[str, Any]:
     """Every chat's share of English, and the lines that are printed about it."""
-    return {"chats": [each.to_json() for each in found], "notes": language_notes(found)}
+    return {"chats": [each.to_json() for each in languages], "notes": language_notes(languages)}

@@ -98,12 +98,12 @@ def measure_speakers(
         )
         for who, name in enumerate(names):
             own = turns.speaker == who
-            found = [
+            estimates = [
                 _facet(facet, turns, who, rules, _generator(str(chat), name, facet.name))
                 for facet in FACETS.values()
             ]
             sessions = len(np.unique(turns.session[own]))
-            facets = tuple(estimate for estimate, _ in found)
+            facets = tuple(estimate for estimate, _ in estimates)
             yield ResampledFacets(
                 SpeakerFacets(
                     chat=str(chat),
@@ -116,7 +116,7 @@ def measure_speakers(
                     facets=facets,
                     by_language=_counts(spoken[own]),
                 ),
-                tuple(draws for _, draws in found),
+                tuple(draws for _, draws in estimates),
             )
 
 

@@ -52,7 +52,7 @@ _PERIODS = (("week", "1w", "%d %b %Y"), ("month", "1mo", "%b %Y"), ("year", "1y"
 
 def draw_timelines(labels: pl.DataFrame, known: Sequence[SpeakerFacets] = ()) -> Drawn:
     """Both pictures of every chat. `known` saves measuring the speakers again."""
-    found = {(who.chat, who.speaker): who for who in known or speakers(labels)}
+    known_speakers = {(who.chat, who.speaker): who for who in known or speakers(labels)}
     means = session_means(labels)
     charts: dict[str, Any] = {}
     left_out: dict[str, str] = {}
@@ -68,7 +68,11 @@ def draw_timelines(labels: pl.DataFrame, known: Sequence[SpeakerFacets] = ()) ->
         if points["session"].n_unique() < 2:
             left_out[f"intimacy_{stem}"] = "fewer than two sessions have a scored intimacy"
         else:
-            who = [found[str(chat), name] for name in names if (str(chat), name) in found]
+            who = [
+                known_speakers[str(chat), name]
+                for name in names
+                if (str(chat), name) in known_speakers
+            ]
             charts[f"intimacy_{stem}"] = _intimacy(str(chat), points, who, _rest(part))
     return Drawn(charts, left_out)
 
@@ -281,9 +285,9 @@ def _intimacy(
     ]
     for each in who:
         slope_found = each[facet.name]
-        told = slope_found.unscored or interval_text(facet, slope_found)
+        text = slope_found.unscored or interval_text(facet, slope_found)
         counted = f"(n = {slope_found.n:,} turns in {each.sessions} sessions)"
-        lines.append(f"{_isolated(each.speaker)}: {told} {counted}")
+        lines.append(f"{_isolated(each.speaker)}: {text} {counted}")
     lines += rest
     plain: Any = alt.layer(*layers)
     return styled(plain.properties(width=_WIDTH, height=300), "Intimacy over time", lines)

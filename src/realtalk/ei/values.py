@@ -207,7 +207,7 @@ def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
             f"not a table of speakers: column '{missing[0]}' is missing",
             fix="make one with: realtalk ei PATH --out DIR",
         )
-    made = []
+    rows = []
     for row in frame.iter_rows(named=True):
         reasons = {each["facet"]: each["reason"] for each in row["unscored"] or ()}
         facets = tuple(
@@ -222,10 +222,10 @@ def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
             for name in FACETS
         )
         spoken = {each["language"]: each["turns"] for each in row.get("by_language") or ()}
-        made.append(
+        rows.append(
             SpeakerFacets(**{name: row[name] for name in _WHO}, facets=facets, by_language=spoken)
         )
-    return tuple(made)
+    return tuple(rows)
 
 
 def speaker_languages(speakers: Sequence[SpeakerFacets]) -> tuple[Languages, ...]:
@@ -249,12 +249,12 @@ def shown(facet: Facet, value: float | None) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def interval_text(facet: Facet, found: Estimate) -> str:
+def interval_text(facet: Facet, estimate: Estimate) -> str:
     """ "2.21 [1.98, 2.37]", without the bracket where there is no interval."""
-    if found.low is None or found.high is None:
-        return shown(facet, found.value)
-    low, high = shown(facet, found.low), shown(facet, found.high)
-    return f"{shown(facet, found.value)} [{low}, {high}]"
+    if estimate.low is None or estimate.high is None:
+        return shown(facet, estimate.value)
+    low, high = shown(facet, estimate.low), shown(facet, estimate.high)
+    return f"{shown(facet, estimate.value)} [{low}, {high}]"
 
 
 def speaker_rows(speakers: Sequence[SpeakerFacets]) -> Grid:

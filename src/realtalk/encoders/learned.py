@@ -65,7 +65,7 @@ class Learned:
 
     def chat(self, texts: Iterable[str]) -> str | None:
         """The set that most of a chat's known messages are part of, where there are enough."""
-        prints = {found for text in texts if (found := fingerprint(text)) is not None}
+        prints = {key for text in texts if (key := fingerprint(text)) is not None}
         counts = Counter(name for each in prints if (name := self._set_of(each)) is not None)
         if not counts:
             return None

@@ -75,10 +75,10 @@ class Bm25:
 
     def scores(self, query: str) -> npt.NDArray[np.float64]:
         """A score a text."""
-        asked = [word for word in dict.fromkeys(words(query)) if word in self._known]
-        if not asked:
+        query_words = [word for word in dict.fromkeys(words(query)) if word in self._known]
+        if not query_words:
             return np.zeros(self._size)
-        return np.asarray(self._index.get_scores(asked), np.float64)
+        return np.asarray(self._index.get_scores(query_words), np.float64)
 
 
 def best_first(scores: npt.NDArray[np.float64]) -> list[int]:
@@ -88,10 +88,10 @@ def best_first(scores: npt.NDArray[np.float64]) -> list[int]:
 
 def with_aliases(chat: Chat, text: str) -> str:
     """A question with the other names of the speakers that it names, so that both are found."""
-    said = {word.lower() for word in _WORD.findall(text)}
+    words_used = {word.lower() for word in _WORD.findall(text)}
     added = []
     for speaker in chat.speakers:
         names = chat.names_of(speaker)
-        if any(set(_WORD.findall(name.lower())) & said for name in names):
-            added += [name for name in names if not set(_WORD.findall(name.lower())) <= said]
+        if any(set(_WORD.findall(name.lower())) & words_used for name in names):
+            added += [name for name in names if not set(_WORD.findall(name.lower())) <= words_used]
     return " ".join([text, *added])

@@ -83,22 +83,22 @@ class PairEncoder:
         self, pairs: Sequence[tuple[str, str]], before: int, total: int, progress: Progress
     ) -> npt.NDArray[np.float32]:
         rows = self._rows(pairs)
-        made = np.empty((len(pairs), int(self.settings["width"])), np.float32)
+        vectors = np.empty((len(pairs), int(self.settings["width"])), np.float32)
 
         def run(at: int) -> None:
             ids, border = rows[at]
             tokens = np.array([ids], np.int64)
             types = (np.arange(len(ids)) >= border).astype(np.int64)[None]
-            made[at] = self._session.run(None, {"tokens": tokens, "types": types})[0][0]
+            vectors[at] = self._session.run(None, {"tokens": tokens, "types": types})[0][0]
 
         with ThreadPoolExecutor(self._threads) as pool:
             for done, _ in enumerate(pool.map(run, range(len(rows))), before + 1):
                 progress(done, total, "")
-        return made
+        return vectors
 
     def _encoded(self, texts: Sequence[str]) -> list[Any]:
-        given = [in_words(text) for text in texts] if self._emoji_in_words else list(texts)
-        return list(self._tokenizer.encode_batch_fast(given, add_special_tokens=False))
+        plain = [in_words(text) for text in texts] if self._emoji_in_words else list(texts)
+        return list(self._tokenizer.encode_batch_fast(plain, add_special_tokens=False))
 
     def _rows(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], int]]:
         """Token ids of `[CLS] before [SEP] now [SEP]`, and where the second part begins."""

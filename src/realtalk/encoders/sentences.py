@@ -148,14 +148,14 @@ class SentenceEncoder:
     def token_vectors(self, texts: Sequence[str]) -> list[Rows]:
         """The full states of each text's own tokens, length 1 each: [tokens, 384] a text."""
         packed = self._packed(texts, None)
-        found: list[Rows] = [np.empty((0, 0), np.float32)] * len(texts)
+        rows: list[Rows] = [np.empty((0, 0), np.float32)] * len(texts)
 
         def keep(row: int, states: Rows, _late: Rows, _weight: Rows) -> None:
             own = states[1:-1]  # without the marks around a text
-            found[row] = own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-12)
+            rows[row] = own / np.maximum(np.linalg.norm(own, axis=1, keepdims=True), 1e-12)
 
         self._run(packed.rows, keep, len(texts), silent)
-        return found
+        return rows
 
     def _packed(self, texts: Sequence[str], groups: Sequence[int] | None) -> Packed:
         encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)

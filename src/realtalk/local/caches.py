@@ -193,13 +193,13 @@ class Removed:
 
 def cache_limit() -> int:
     """The most bytes that each bounded kind may take: `REALTALK_CACHE_LIMIT`, else 2 GB."""
-    given = os.environ.get(LIMIT, "").strip()
-    if not given:
+    setting = os.environ.get(LIMIT, "").strip()
+    if not setting:
         return _DEFAULT_LIMIT
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?b)", given.lower())
-    if found is None:
-        raise RealtalkError(f"'{given}' is no size", where=LIMIT, fix="write it as 500MB or 2GB")
-    return int(float(found[1]) * _UNITS[found[2]])
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?b)", setting.lower())
+    if match is None:
+        raise RealtalkError(f"'{setting}' is no size", where=LIMIT, fix="write it as 500MB or 2GB")
+    return int(float(match[1]) * _UNITS[match[2]])
 
 
 def survey(root: Path) -> Survey:
@@ -208,9 +208,9 @@ def survey(root: Path) -> Survey:
     strangers = 0
     for kind in KINDS.values():
         for folder in kind.folders:
-            found = units(kind, root / folder)
-            items += found.items
-            strangers += found.strangers
+            part = units(kind, root / folder)
+            items += part.items
+            strangers += part.strangers
     known = {folder for kind in KINDS.values() for folder in kind.folders}
     try:
         strangers += sum(name not in known for name in os.listdir(root))  # noqa: PTH208

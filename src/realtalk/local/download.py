@@ -237,14 +237,14 @@ def file_state(path: Path, size: int, sha256: str) -> State:
         if path.stat().st_size != size:
             return "damaged"
         with path.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise RealtalkError(
             f"cannot be read ({error.strerror})",
             where=str(path),
             fix="check its permissions, or name another cache with REALTALK_CACHE",
         ) from error
-    return "verified" if found == sha256 else "damaged"
+    return "verified" if digest == sha256 else "damaged"
 
 
 def _downloader(

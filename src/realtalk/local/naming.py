@@ -32,12 +32,12 @@ class UniqueNames:
 
     def free(self, name: str) -> str:
         """The name, or the name with the first free number; it is taken from now on."""
-        made, first = name, self._key(name)
-        while self._key(made) in self._counted:
+        candidate, first = name, self._key(name)
+        while self._key(candidate) in self._counted:
             self._counted[first] += 1
-            made = self._form.format(name, self._counted[first])
-        self._counted[self._key(made)] = 1
-        return made
+            candidate = self._form.format(name, self._counted[first])
+        self._counted[self._key(candidate)] = 1
+        return candidate
 
     def _key(self, name: str) -> str:
         return unicodedata.normalize("NFC", name).casefold() if self._is_file else name

@@ -201,8 +201,8 @@ def rouge_l(prediction: str, gold: str | int | float | None, category: str) -> f
     by words of any script, else no answer could be right.
     """
     true = _true(gold, category)
-    found = _rouge(_LATIN.search(true) is not None).score(true, prediction)
-    return float(found["rougeL"].fmeasure)
+    scores = _rouge(_LATIN.search(true) is not None).score(true, prediction)
+    return float(scores["rougeL"].fmeasure)
 
 
 @cache

@@ -24,8 +24,13 @@ __all__ = ["CLASSIFICATION", "confusion"]
 
 def confusion(truth: ArrayLike, predicted: ArrayLike) -> Array:
     """One line per row with a 1 in its cell: true yes, false yes, false no, true no."""
-    real, said = np.asarray(truth, dtype=bool), np.asarray(predicted, dtype=bool)
-    cells = (real & said, ~real & said, real & ~said, ~real & ~said)
+    real, predicted_yes = np.asarray(truth, dtype=bool), np.asarray(predicted, dtype=bool)
+    cells = (
+        real & predicted_yes,
+        ~real & predicted_yes,
+        real & ~predicted_yes,
+        ~real & ~predicted_yes,
+    )
     return np.stack(cells, axis=-1).astype(np.float64).reshape(-1, 4)
 
 
@@ -35,8 +40,8 @@ def _cells(sums: Array) -> tuple[Array, Array, Array, Array]:
 
 def _over(above: Array, below: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Array = np.where(below > 0, above / below, np.nan)
-    return found
+        ratio: Array = np.where(below > 0, above / below, np.nan)
+    return ratio
 
 
 def _accuracy(sums: Array) -> Array:

@@ -179,9 +179,9 @@ def _numbered(match: re.Match[str], today: date, past: bool) -> Days | None:
         near = _shift(months, today.replace(day=1))
         limit = DAYS_IN[near.month - 1] - (near.month == 2 and not leap(near.year))
         if day <= limit:
-            found = near.replace(day=day)
-            if (found <= today) if past else (found >= today):
-                return _one(found)
+            day_near = near.replace(day=day)
+            if (day_near <= today) if past else (day_near >= today):
+                return _one(day_near)
     return None
 
 
@@ -243,12 +243,12 @@ def resolve(text: str, said: datetime) -> list[Resolved]:
     """Expressions of time in a message and the days they mean, in the order of the text."""
     today = said.date()
     taken = bytearray(len(text))
-    found: list[Resolved] = []
+    resolved: list[Resolved] = []
     for start, end, days in (*_written(text, today), *_relations(text, today)):
         if not any(taken[start:end]):
             taken[start:end] = b"\1" * (end - start)
-            found.append(Resolved(start, end, *days, text[start:end]))
-    return sorted(found, key=lambda one: one.start)
+            resolved.append(Resolved(start, end, *days, text[start:end]))
+    return sorted(resolved, key=lambda one: one.start)
 
 
 def _relations(text: str, today: date) -> Iterator[tuple[int, int, Days]]:

@@ -47,12 +47,12 @@ def _divergence(first: Array, second: Array) -> Array:
     p = first / first.sum(axis=1, keepdims=True)
     q = second / second.sum(axis=1, keepdims=True)
     middle = (p + q) / 2
-    made: Array = (_entropy(middle) - (_entropy(p) + _entropy(q)) / 2).clip(0.0, 1.0)
-    return made
+    divergence: Array = (_entropy(middle) - (_entropy(p) + _entropy(q)) / 2).clip(0.0, 1.0)
+    return divergence
 
 
 def _entropy(shares: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(shares > 0, shares * np.log2(shares), 0.0)
-    made: Array = -terms.sum(axis=1)
-    return made
+    entropy: Array = -terms.sum(axis=1)
+    return entropy

@@ -55,8 +55,8 @@ class Change:
 def ratio(sums: Array) -> Array:
     """The first sum divided by the second: a mean, where the second counts rows."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Array = sums[..., 0] / sums[..., 1]
-    return found
+        ratios: Array = sums[..., 0] / sums[..., 1]
+    return ratios
 
 
 def grouped_estimates(
@@ -74,16 +74,16 @@ def grouped_estimates(
         return dict.fromkeys(figures, nothing)
     sums = _by_group(parts, groups)
     drawn = _drawn([sums], seed)[0]
-    found = {}
+    estimates = {}
     for name, figure in figures.items():
         value = _known(figure(parts.sum(axis=0)))
         if value is None:
             reason = "it has no value on these rows"
-            found[name] = Estimate(None, n=n, left_out=left_out, unscored=reason)
+            estimates[name] = Estimate(None, n=n, left_out=left_out, unscored=reason)
             continue
         low, high = percentile_interval(figure(drawn)) or (None, None)
-        found[name] = Estimate(value, low, high, n, left_out)
-    return found
+        estimates[name] = Estimate(value, low, high, n, left_out)
+    return estimates
 
 
 def grouped_changes(
@@ -105,12 +105,12 @@ def grouped_changes(
     drawn = _drawn([a, b], seed)
     swapped = _swapped(a, b, seed)
     named = len(dict.fromkeys(groups))
-    found = {}
+    changes = {}
     for name, figure in figures.items():
         one, other = (_known(figure(side.sum(axis=0))) for side in (a, b))
         if one is None or other is None:
             nothing = Estimate(None, n=n, unscored="one side has no value")
-            found[name] = Change(n, named, one, other, nothing, nothing, None)
+            changes[name] = Change(n, named, one, other, nothing, nothing, None)
             continue
         before, after = (figure(side) for side in drawn)
         low, high = percentile_interval(after - before) or (None, None)
@@ -123,11 +123,11 @@ def grouped_changes(
             low, high = percentile_interval(shares) or (None, None)
             relative = Estimate(other / one - 1, low, high, n)
         p = _p(abs(other - one), figure, swapped)
-        found[name] = Change(n, named, one, other, difference, relative, p)
-    corrected = holm([each.p for each in found.values()])
+        changes[name] = Change(n, named, one, other, difference, relative, p)
+    corrected = holm([each.p for each in changes.values()])
     return {
         name: replace(each, p_holm=p)
-        for (name, each), p in zip(found.items(), corrected, strict=True)
+        for (name, each), p in zip(changes.items(), corrected, strict=True)
     }
 
 

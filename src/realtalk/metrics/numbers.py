@@ -31,29 +31,29 @@ _TINY = 1e-12
 
 def signed_log(values: ArrayLike) -> Array:
     """ln(1 + |value|) with the value's sign."""
-    given = np.asarray(values, dtype=np.float64)
-    found: Array = np.sign(given) * np.log1p(np.abs(given))
-    return found
+    array = np.asarray(values, dtype=np.float64)
+    logs: Array = np.sign(array) * np.log1p(np.abs(array))
+    return logs
 
 
 def signed_exp(values: ArrayLike) -> Array:
     """The way back from `signed_log`."""
-    given = np.asarray(values, dtype=np.float64)
-    found: Array = np.sign(given) * np.expm1(np.abs(given))
-    return found
+    array = np.asarray(values, dtype=np.float64)
+    numbers: Array = np.sign(array) * np.expm1(np.abs(array))
+    return numbers
 
 
 def residuals(truth: Sequence[float], predicted: Sequence[float]) -> Array:
     """One line per row: its errors and the products of its ranks."""
     from scipy import stats
 
-    real, said = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    real, guess = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
     parts = np.zeros((real.size, 10))
     if not real.size:
         return parts
-    apart, log_apart = said - real, signed_log(said) - signed_log(real)
+    apart, log_apart = guess - real, signed_log(guess) - signed_log(real)
     # Between -1/2 and 1/2: sums of products of large ranks would lose their last digits.
-    ranks = [(stats.rankdata(side) - (real.size + 1) / 2) / real.size for side in (real, said)]
+    ranks = [(stats.rankdata(side) - (real.size + 1) / 2) / real.size for side in (real, guess)]
     parts[:, _N] = 1
     parts[:, _SQUARE], parts[:, _ABS] = apart**2, np.abs(apart)
     parts[:, _LOG_SQUARE], parts[:, _LOG_ABS] = log_apart**2, np.abs(log_apart)
@@ -65,8 +65,8 @@ def residuals(truth: Sequence[float], predicted: Sequence[float]) -> Array:
 
 def _mean(place: int) -> Figure:
     def figure(sums: Array) -> Array:
-        found: Array = sums[..., place] / sums[..., _N]
-        return found
+        values: Array = sums[..., place] / sums[..., _N]
+        return values
 
     return figure
 
@@ -85,14 +85,14 @@ def products(truth: Sequence[float], predicted: Sequence[float]) -> Array:
     Both sides are moved and scaled alike, which changes neither, so that sums of products keep
     their last digits whatever the unit; the error stays in the unit given.
     """
-    real, said = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    real, guess = np.asarray(truth, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
     parts = np.zeros((real.size, 10))
     if not real.size:
         return parts
-    both = np.concatenate([real, said])
+    both = np.concatenate([real, guess])
     width = float(np.ptp(both)) or 1.0
-    x, y = (real - both.mean()) / width, (said - both.mean()) / width
-    parts[:, _N], parts[:, _ABS] = 1, np.abs(said - real)
+    x, y = (real - both.mean()) / width, (guess - both.mean()) / width
+    parts[:, _N], parts[:, _ABS] = 1, np.abs(guess - real)
     parts[:, _X], parts[:, _Y] = x, y
     parts[:, _XX], parts[:, _YY], parts[:, _XY] = x**2, y**2, x * y
     return parts
@@ -110,8 +110,8 @@ def _correlation(sums: Array) -> Array:
     x, y, together = _spreads(sums)
     known = np.minimum(x, y) > _TINY * sums[..., _N]
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Array = np.where(known, together / np.sqrt(x * y), np.nan)
-    return found
+        correlation: Array = np.where(known, together / np.sqrt(x * y), np.nan)
+    return correlation
 
 
 def _concordance(sums: Array) -> Array:
@@ -121,8 +121,8 @@ def _concordance(sums: Array) -> Array:
     apart = (sums[..., _X] - sums[..., _Y]) ** 2 / n
     whole = x + y + apart
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Array = np.where(whole > _TINY * n, 2 * together / whole, np.nan)
-    return found
+        concordance: Array = np.where(whole > _TINY * n, 2 * together / whole, np.nan)
+    return concordance
 
 
 REGRESSION: Mapping[str, Figure] = MappingProxyType(

@@ -32,8 +32,8 @@ def overlap(prediction: str, truth: str) -> Overlap | None:
     scorer = _scorer()
     if not scorer._tokenizer.tokenize(truth):
         return None
-    found = scorer.score(truth, prediction)
-    return Overlap(float(found["rouge1"].fmeasure), float(found["rougeL"].fmeasure))
+    scores = scorer.score(truth, prediction)
+    return Overlap(float(scores["rouge1"].fmeasure), float(scores["rougeL"].fmeasure))
 
 
 @cache

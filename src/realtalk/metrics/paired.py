@@ -128,7 +128,7 @@ def _flipped(change: Array, seed: int) -> tuple[float, bool]:
     if moved.size < 2:
         return 1.0, True  # of one, either sign is as large
     exact = moved.size <= _EXACT_CHATS
-    found = stats.permutation_test(
+    test = stats.permutation_test(
         (moved,),
         np.sum,
         permutation_type="samples",
@@ -137,7 +137,7 @@ def _flipped(change: Array, seed: int) -> tuple[float, bool]:
         batch=max(1, _AT_ONCE // moved.size),
         rng=np.random.default_rng(seed),
     )
-    return float(found.pvalue), exact
+    return float(test.pvalue), exact
 
 
 def _interval(sums: Array, sizes: Array, seed: int) -> tuple[float, float] | None:
@@ -147,12 +147,12 @@ def _interval(sums: Array, sizes: Array, seed: int) -> tuple[float, float] | Non
         return None
     draws = np.random.default_rng(seed)
     shares = np.full(units, 1 / units)
-    found = []
+    means = []
     step = max(1, _AT_ONCE // units)
     for start in range(0, RESAMPLES, step):
         times = draws.multinomial(units, shares, min(step, RESAMPLES - start))
-        found.append((times @ sums) / (times @ sizes))
-    return percentile_interval(np.concatenate(found))
+        means.append((times @ sums) / (times @ sizes))
+    return percentile_interval(np.concatenate(means))
 
 
 def wilson(values: Sequence[float]) -> tuple[float, float] | None:
@@ -161,5 +161,7 @@ def wilson(values: Sequence[float]) -> tuple[float, float] | None:
 
     if not len(values):
         return None
-    found = stats.binomtest(round(sum(values)), len(values)).proportion_ci(LEVEL, method="wilson")
-    return float(found.low), float(found.high)
+    interval = stats.binomtest(round(sum(values)), len(values)).proportion_ci(
+        LEVEL, method="wilson"
+    )
+    return float(interval.low), float(interval.high)

@@ -83,7 +83,7 @@ class Similarity:
         self, pairs: Sequence[tuple[str, str]], progress: Progress = silent
     ) -> list[Similar | None]:
         """(prediction, truth) → one score each; None where a side has no token."""
-        found: list[Similar | None] = []
+        results: list[Similar | None] = []
         for start in range(0, len(pairs), _AT_ONCE):
             part = pairs[start : start + _AT_ONCE]
             texts = list(dict.fromkeys(text for pair in part for text in pair if text.strip()))
@@ -92,14 +92,14 @@ class Similarity:
             tokens = self._encoder.token_vectors(texts)
             for sides in part:
                 if not all(side in place and len(tokens[place[side]]) for side in sides):
-                    found.append(None)
+                    results.append(None)
                     continue
                 one, other = (place[side] for side in sides)
                 precision, recall, f1 = greedy(tokens[one], tokens[other])
                 cosine = float(vectors[one] @ vectors[other])
-                found.append(Similar(precision, recall, f1, cosine))
-            progress(len(found), len(pairs), "comparing meanings")
-        return found
+                results.append(Similar(precision, recall, f1, cosine))
+            progress(len(results), len(pairs), "comparing meanings")
+        return results
 
 
 def cosines(rows: Rows, vector: Rows) -> Rows:
@@ -108,8 +108,8 @@ def cosines(rows: Rows, vector: Rows) -> Rows:
     A matrix product is faster and adds up in another order at its edges: of two equal texts one
     would be the nearer, another one on another machine.
     """
-    found: Rows = (rows * vector).sum(axis=1)
-    return found
+    similarities: Rows = (rows * vector).sum(axis=1)
+    return similarities
 
 
 def greedy(prediction: Rows, truth: Rows) -> tuple[float, float, float]:

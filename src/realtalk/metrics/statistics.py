@@ -91,7 +91,7 @@ def bootstrap_interval(
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         # Some resamples have no figure (a variance of equal values); they do not count below.
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        found = stats.bootstrap(
+        result = stats.bootstrap(
             arrays,
             statistic,
             paired=paired,
@@ -102,18 +102,18 @@ def bootstrap_interval(
             method="percentile",
             rng=np.random.default_rng(seed),
         )
-    return percentile_interval(np.asarray(found.bootstrap_distribution, dtype=np.float64))
+    return percentile_interval(np.asarray(result.bootstrap_distribution, dtype=np.float64))
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Holm's step-down correction; tests that were not made (None, or no number) do not count."""
-    made = sorted(
+    ordered = sorted(
         (p, place) for place, p in enumerate(p_values) if p is not None and not math.isnan(p)
     )
     corrected: list[float | None] = [None] * len(p_values)
     largest = 0.0
-    for rank, (p, place) in enumerate(made):
-        largest = max(largest, min(1.0, p * (len(made) - rank)))
+    for rank, (p, place) in enumerate(ordered):
+        largest = max(largest, min(1.0, p * (len(ordered) - rank)))
         corrected[place] = largest
     return corrected
 
@@ -176,13 +176,13 @@ def pearson(first: Sequence[float | None], second: Sequence[float | None]) -> Es
         return Estimate(None, n=n, left_out=left_out, unscored="fewer than three pairs")
     if _constant(a) or _constant(b):
         return Estimate(None, n=n, left_out=left_out, unscored="one side never changes")
-    found = stats.pearsonr(a, b)
+    result = stats.pearsonr(a, b)
     low: float | None = None
     high: float | None = None
     if n > 3:  # Fisher's interval needs a fourth pair
-        interval = found.confidence_interval(LEVEL)
+        interval = result.confidence_interval(LEVEL)
         low, high = float(interval.low), float(interval.high)
-    return Estimate(float(found.statistic), low, high, n, left_out)
+    return Estimate(float(result.statistic), low, high, n, left_out)
 
 
 def _constant(values: Array) -> bool:

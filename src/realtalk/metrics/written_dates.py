@@ -247,14 +247,14 @@ def _days(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
     values = [_value(match, dayfirst, day=str(day)) for _, _, day in spans]
     if any(value is None for value in values):
         return []
-    found = [
+    dates = [
         FoundDate(start, end, value)
         for (start, end, _), value in zip(spans, values, strict=True)
         if value is not None
     ]
-    found[0] = replace(found[0], start=match.start())
-    found[-1] = replace(found[-1], end=match.end())
-    return found
+    dates[0] = replace(dates[0], start=match.start())
+    dates[-1] = replace(dates[-1], end=match.end())
+    return dates
 
 
 def _figures(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
@@ -275,9 +275,9 @@ def _figures(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
     return [FoundDate(*match.span("one"), value), FoundDate(*match.span("other"), last)]
 
 
-def _filled(found: list[FoundDate], text: str) -> list[FoundDate]:
+def _filled(dates: list[FoundDate], text: str) -> list[FoundDate]:
     """Years that one date leaves to its neighbour."""
-    filled = list(found)
+    filled = list(dates)
     for place in range(len(filled) - 2, -1, -1):
         one, other = filled[place], filled[place + 1]
         if one.value.year is None and other.value.year is not None:
@@ -311,24 +311,24 @@ def _dated(one: FoundDate, year: int) -> FoundDate:
 
 
 def _value(match: re.Match[str], dayfirst: bool, day: str = "") -> PartialDate | None:
-    told = {name: text for name, text in match.groupdict().items() if text}
+    fields = {name: text for name, text in match.groupdict().items() if text}
     if day:
-        told["d"] = day
+        fields["d"] = day
     year = month = number = None
-    if "y" in told:
-        digits = told["y"].lstrip("’'")
+    if "y" in fields:
+        digits = fields["y"].lstrip("’'")
         year = int(digits)
         if len(digits) == 2:
             year += 2000 if year < 70 else 1900
-    if "m" in told:
-        month = _month(told["m"])
-    elif "n" in told:
-        month = int(told["n"])
-    if "d" in told:
-        number = int(told["d"])
-    if "a" in told:
-        number, month = int(told["a"]), int(told["b"])
-        swap = (not dayfirst and told["s"] != ".") or month > 12
+    if "m" in fields:
+        month = _month(fields["m"])
+    elif "n" in fields:
+        month = int(fields["n"])
+    if "d" in fields:
+        number = int(fields["d"])
+    if "a" in fields:
+        number, month = int(fields["a"]), int(fields["b"])
+        swap = (not dayfirst and fields["s"] != ".") or month > 12
         if swap and number <= 12:
             number, month = month, number
     if month is not None and not 1 <= month <= 12:

@@ -46,12 +46,12 @@ def address_of(
             heads |= {cloud, f"AWS_{cloud}"}
             heads |= {f"{a}_{b}" for word in words for a, b in ((cloud, word), (word, cloud))}
     names = sorted(f"{head}_{ending}" for head in heads for ending in _ENDINGS)
-    found = dict.fromkeys(
+    addresses = dict.fromkeys(
         bare_address(environment[each]) for each in names if environment.get(each)
     )
-    if not found and environment.get(_ANY):
+    if not addresses and environment.get(_ANY):
         return bare_address(environment[_ANY])
-    return " ".join(found) or None
+    return " ".join(addresses) or None
 
 
 def bare_address(url: str) -> str:

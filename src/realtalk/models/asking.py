@@ -73,11 +73,11 @@ _heard: set[tuple[str, str | None]] = set()  # models and addresses that answere
 
 def _setting(name: str, default: float) -> float:
     """A number of the environment."""
-    given = os.environ.get(name, "").strip()
+    setting = os.environ.get(name, "").strip()
     try:
-        return float(given) if given else default
+        return float(setting) if setting else default
     except ValueError:
-        raise RealtalkError(f"'{given}' is no number", where=name) from None
+        raise RealtalkError(f"'{setting}' is no number", where=name) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,12 +207,12 @@ def _listens(url: str) -> bool:
 
     Of other machines it is not asked: there may be a proxy on the way.
     """
-    found = urlsplit(url)
+    parts = urlsplit(url)
     try:
-        if found.hostname not in _HERE:
+        if parts.hostname not in _HERE:
             return True
-        port = found.port or (443 if found.scheme == "https" else 80)
-        socket.create_connection((found.hostname, port), timeout=5).close()
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        socket.create_connection((parts.hostname, port), timeout=5).close()
     except (OSError, ValueError):
         return False
     return True
@@ -342,8 +342,8 @@ def _model(asked: Asked) -> Model:
     except RealtalkError:
         raise
     except Exception as error:
-        said = re.sub(r"\[/?[a-z]+\]", "", str(getattr(error, "message", error)))
-        raise RealtalkError(f"the model cannot be used: {said}", where=asked.model) from error
+        message = re.sub(r"\[/?[a-z]+\]", "", str(getattr(error, "message", error)))
+        raise RealtalkError(f"the model cannot be used: {message}", where=asked.model) from error
 
 
 def _finished(work: Coroutine[Any, Any, None]) -> None:

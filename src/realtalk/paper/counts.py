@@ -89,18 +89,20 @@ def _as_printed(name: str, figures: Sequence[PaperFigure], tested: bool = True) 
     return Parity(name, "exact", reached, exact == len(figures) if tested else None)
 
 
-def _row(name: str, told: Table1Row, stats: CorpusStats) -> list[PaperFigure]:
+def _row(name: str, printed: Table1Row, stats: CorpusStats) -> list[PaperFigure]:
     measured = {
         "turns": ("messages_per_chat", stats.messages_per_chat),
         "sessions": ("sessions_per_chat", stats.sessions_per_chat),
         "tokens": ("words_per_chat", stats.words_per_chat),
     }
-    made = []
+    figures = []
     for column, (interval, value) in measured.items():
         low, high = stats.intervals[interval] or (None, None)
-        published = float(getattr(told, column))
-        made.append(PaperFigure(name, column, published, value, 1, low, high, len(stats.per_chat)))
-    return made
+        published = float(getattr(printed, column))
+        figures.append(
+            PaperFigure(name, column, published, value, 1, low, high, len(stats.per_chat))
+        )
+    return figures
 
 
 def section_5_1(stats: CorpusStats) -> Exhibit:
@@ -136,20 +138,20 @@ def table_5(stats: CorpusStats) -> Exhibit:
     """Chat by chat: days, words, words per day, images. Topics were counted by people."""
     figures: list[PaperFigure] = []
     for chat in _known(stats):
-        told = TABLE_5[chat.id]
+        printed = TABLE_5[chat.id]
         figures += [
-            PaperFigure(chat.id, "days", told["days"], chat.days),
-            PaperFigure(chat.id, "words", told["words"], chat.words),
-            PaperFigure(chat.id, "words a day", told["words a day"], chat.words_per_day, 0),
-            PaperFigure(chat.id, "images", told["images"], chat.images),
+            PaperFigure(chat.id, "days", printed["days"], chat.days),
+            PaperFigure(chat.id, "words", printed["words"], chat.words),
+            PaperFigure(chat.id, "words a day", printed["words a day"], chat.words_per_day, 0),
+            PaperFigure(chat.id, "images", printed["images"], chat.images),
         ]
     title = "Table 5: chat by chat"
     if not figures:
         return Exhibit("table-5", title, _partial(stats))
     words = [figure for figure in figures if figure.column == "words"]
     near = [f for f in words if abs(f.difference or 0.0) <= _ALIKE * f.published]
-    found = judged(figures)
-    line = f"{found.line}; words within 1 % in {len(near)} of {len(words)} chats"
+    verdict = judged(figures)
+    line = f"{verdict.line}; words within 1 % in {len(near)} of {len(words)} chats"
     notes = [
         "days are those with a message; the paper divides words by 16 or 21 days, whatever the "
         "days with a message",
@@ -162,7 +164,7 @@ def table_5(stats: CorpusStats) -> Exhibit:
                 f"{figure.row}: the paper prints {figure.shown(figure.published)} words, its "
                 f"published file holds {figure.shown(figure.measured or 0)}"
             )
-    return Exhibit("table-5", title, Verdict(found.kind, line), tuple(figures), (), tuple(notes))
+    return Exhibit("table-5", title, Verdict(verdict.kind, line), tuple(figures), (), tuple(notes))
 
 
 def table_6(stats: CorpusStats) -> Exhibit:

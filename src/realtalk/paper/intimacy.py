@@ -172,8 +172,8 @@ def course_rows(labels: pl.DataFrame, centrings: Sequence[str] = ("none",)) -> G
 
 def course_note(labels: pl.DataFrame) -> str:
     """What the printed scale explains of our level, and what it leaves."""
-    made = {each.scale: each for each in courses(labels, units=("session",))}
-    plain, through = made["as scored, 0 to 1"], made["through a sigmoid"]
+    by_scale = {each.scale: each for each in courses(labels, units=("session",))}
+    plain, through = by_scale["as scored, 0 to 1"], by_scale["through a sigmoid"]
     printed = [np.array([row[name] for row in TABLE_7.values()]) for name in (LINEAR, EXPONENTIAL)]
     ratio = _ratio(*printed)
     levels = {each.scale: [_beside(each.linear, LINEAR)[0]] for each in (plain, through)}
@@ -199,7 +199,7 @@ def _beside(ours: Array | None, facet: str) -> list[str | None]:
     if ours is None:
         return [None, "no curve settles", None]
     printed = np.array([row[facet] for row in TABLE_7.values()])
-    found = near(ours, printed, [chat for chat, _ in TABLE_7])
+    closeness = near(ours, printed, [chat for chat, _ in TABLE_7])
     level = float(np.abs(ours).mean() / np.abs(printed).mean())
-    values = (found[name].value for name in ("r", "concordance"))
+    values = (closeness[name].value for name in ("r", "concordance"))
     return [f"{level:,.2f}", *(None if value is None else f"{value:.2f}" for value in values)]

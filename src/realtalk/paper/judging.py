@@ -103,15 +103,15 @@ def circle_of(speaker: str) -> int:
 
 def best_split(printed: Array, places: Array) -> tuple[int, Array]:
     """The circle that parts a column best from all others, and the means on its two sides."""
-    found: list[tuple[float, int, Array]] = []
+    splits: list[tuple[float, int, Array]] = []
     for circle in sorted(set(places.tolist())):
         inside = places == circle
         if not inside.all():
             sides = np.where(inside, printed[inside].mean(), printed[~inside].mean())
-            found.append((float(((printed - sides) ** 2).sum()), circle, sides))
-    if not found:  # one circle alone has no other side
+            splits.append((float(((printed - sides) ** 2).sum()), circle, sides))
+    if not splits:  # one circle alone has no other side
         return int(places[0]), np.full(len(printed), printed.mean())
-    return min(found, key=lambda each: each[:2])[1:]
+    return min(splits, key=lambda each: each[:2])[1:]
 
 
 def near(ours: Array, printed: Array, chats: Sequence[str]) -> dict[str, Estimate]:
@@ -154,7 +154,7 @@ def _passing(printed: Array, answers: tuple[Array, ...]) -> dict[str, Passing]:
     chats = [chat for chat, _ in TABLE_7]
     ours, constant, dummy = (near(each, printed, chats) for each in answers)
     own, flat, split = (products(printed.tolist(), each.tolist()) for each in answers)
-    made = {}
+    passing = {}
     for figure in NEARNESS:
         levels = [each[figure].value for each in (constant, dummy)]
         # What never changes has no r; it orders nobody, which is what an r of 0 means.
@@ -170,5 +170,5 @@ def _passing(printed: Array, answers: tuple[Array, ...]) -> dict[str, Passing]:
             passes = (
                 value <= wanted and beyond.high < 0 if less else value >= wanted and beyond.low > 0
             )
-        made[figure] = Passing(ours[figure], levels[0], levels[1], wanted, beyond, passes)
-    return made
+        passing[figure] = Passing(ours[figure], levels[0], levels[1], wanted, beyond, passes)
+    return passing

@@ -47,13 +47,13 @@ def label_corpus(
             for unit, frame in _label(chat, corpus, labeller).items():
                 write_parquet(parts[unit], frame)
     progress(len(corpus.chats), len(corpus.chats), f"{name} is labelled")
-    found = {}
+    frames = {}
     for unit, place in places.items():
-        found[unit] = pl.concat([_read(_part(place, chat), corpus) for chat in corpus.chats])
-        write_parquet(place / _WHOLE, found[unit])
+        frames[unit] = pl.concat([_read(_part(place, chat), corpus) for chat in corpus.chats])
+        write_parquet(place / _WHOLE, frames[unit])
     for place in places.values():
         shutil.rmtree(place / _PARTS, ignore_errors=True)
-    return found
+    return frames
 
 
 def _read(path: Path, corpus: Corpus) -> pl.DataFrame:

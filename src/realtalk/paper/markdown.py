@@ -28,28 +28,28 @@ __all__ = ["markdown", "table"]
 _WIDEST = 9  # columns that a page holds
 
 
-def markdown(found: Reproduction, command: str = "realtalk reproduce") -> str:
+def markdown(study: Reproduction, command: str = "realtalk reproduce") -> str:
     """The whole text; every line of it comes from the run, which `command` starts again."""
-    held = sum(parity.held is True for parity in found.parities)
-    known = sum(parity.held is False and parity.known is not None for parity in found.parities)
+    held = sum(parity.held is True for parity in study.parities)
+    known = sum(parity.held is False and parity.known is not None for parity in study.parities)
     parts = [
         "# The REALTALK paper, reproduced",
         f"Made by `{command}`: every table and figure of arXiv:2502.13270 that the "
         "published chats allow, beside the printed figures. Figure 1 is a drawn example and Table "
         "4 tells who took part; neither is in the data.",
-        f"{held} of {len(found.parities)} parities hold, {known} fail as recorded. "
-        + ", ".join(f"{name} {version}" for name, version in found.versions.items())
+        f"{held} of {len(study.parities)} parities hold, {known} fail as recorded. "
+        + ", ".join(f"{name} {version}" for name, version in study.versions.items())
         + "; EI labels: "
-        + " ".join(str(value) for value in found.settings["labels"].values())
+        + " ".join(str(value) for value in study.settings["labels"].values())
         + ".",
         "## Verdicts",
-        _table(verdict_grid(found)),
+        _table(verdict_grid(study)),
         "## What has to hold",
         HOLDING,
-        _table(parity_grid(found)),
+        _table(parity_grid(study)),
         "## The paper beside its own tables and data",
-        _table(statement_grid(found)),
-        *(part for each in found.exhibits for part in _exhibit(each)),
+        _table(statement_grid(study)),
+        *(part for each in study.exhibits for part in _exhibit(each)),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -50,12 +50,12 @@ def _grid(made: tuple[Sequence[str], Sequence[Sequence[Any]]]) -> Grid:
 
 def _elsewhere(simulation: Simulation) -> dict[str, str]:
     """Speakers who were tested on another chat than Table 8's, with that other chat."""
-    found = {}
+    others = {}
     for who, each in simulation.speakers.items():
         told_chats = published_choice(who, (each.learn, each.test))
         if told_chats is None or told_chats[1] != each.test:
-            found[who] = each.test
-    return found
+            others[who] = each.test
+    return others
 
 
 def _comparable(simulation: Simulation) -> Simulation:
@@ -101,7 +101,7 @@ def table_2(simulations: Sequence[Simulation]) -> Exhibit:
     figures: list[PaperFigure] = []
     for each in kept:
         for name in PUBLISHED_SCORES:
-            found = each.averages[_OURS[name]]
+            average = each.averages[_OURS[name]]
             printed = _printed(each.speakers, _tuned(each), name)
             if printed is None:
                 continue
@@ -110,12 +110,12 @@ def table_2(simulations: Sequence[Simulation]) -> Exhibit:
                     row=each.name,
                     column=name,
                     published=printed,
-                    measured=found.mean,
+                    measured=average.mean,
                     digits=2,
-                    low=found.low,
-                    high=found.high,
-                    n=found.n,
-                    unscored=None if found.mean is not None else "no speaker has this score",
+                    low=average.low,
+                    high=average.high,
+                    n=average.n,
+                    unscored=None if average.mean is not None else "no speaker has this score",
                 )
             )
     grids = (("Ours above the paper's", _grid(rows_2(kept, published=True))),)
@@ -156,10 +156,10 @@ def _direction(simulations: Sequence[Simulation]) -> Verdict:
     return Verdict("holds" if not others else "differs", line)
 
 
-def table_8(simulations: Sequence[Simulation], found: Readings | None) -> Exhibit:
+def table_8(simulations: Sequence[Simulation], readings: Readings | None) -> Exhibit:
     """Speaker by speaker; the column of persona consistency needs no simulation."""
     title = "Table 8: continuing as each speaker"
-    figures = list(apart(found)) if found is not None else []
+    figures = list(apart(readings)) if readings is not None else []
     grids = []
     lines: list[str] = []
     kind = together(figures, "for persona consistency")
@@ -184,31 +184,31 @@ def table_8(simulations: Sequence[Simulation], found: Readings | None) -> Exhibi
 def _speakers(simulation: Simulation) -> list[PaperFigure]:
     printed = {row.speaker.casefold(): row for row in TABLE_8}
     left = _elsewhere(simulation)
-    made = []
+    figures = []
     for who, each in simulation.speakers.items():
         row = printed.get(who.casefold())
         if row is None:
             continue
         values: Mapping[str, float] = row.tuned if _tuned(simulation) else row.without
         for name in PUBLISHED_SCORES:
-            found = each.scores[_OURS[name]]
+            score = each.scores[_OURS[name]]
             if who in left:
                 reason = f"not comparable: tested on another chat ({left[who]})"
-                found = Estimate(None, unscored=reason)
-            made.append(
+                score = Estimate(None, unscored=reason)
+            figures.append(
                 PaperFigure(
                     row=f"{row.speaker}, {simulation.name}",
                     column=name,
                     published=values[name],
-                    measured=found.value,
+                    measured=score.value,
                     digits=2,
-                    low=found.low,
-                    high=found.high,
-                    n=found.n,
-                    unscored=found.unscored,
+                    low=score.low,
+                    high=score.high,
+                    n=score.n,
+                    unscored=score.unscored,
                 )
             )
-    return made
+    return figures
 
 
 def _orders(figures: Sequence[PaperFigure]) -> Grid:

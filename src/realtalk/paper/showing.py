@@ -94,18 +94,18 @@ def _listed(figures: Sequence[PaperFigure]) -> Grid:
     return Grid(headings, rows)
 
 
-def verdict_grid(found: Reproduction) -> Grid:
+def verdict_grid(study: Reproduction) -> Grid:
     """A line a table or figure of the paper."""
     rows: list[list[Any]] = [
-        [each.title, each.verdict.kind, each.verdict.line] for each in found.exhibits
+        [each.title, each.verdict.kind, each.verdict.line] for each in study.exhibits
     ]
     return Grid(["part of the paper", "verdict", "how"], rows)
 
 
-def parity_grid(found: Reproduction) -> Grid:
+def parity_grid(study: Reproduction) -> Grid:
     """What has to come out, whether it does, and why not where that is known."""
     rows: list[list[Any]] = [
-        [each.name, each.wanted, each.reached, _now(each), each.known] for each in found.parities
+        [each.name, each.wanted, each.reached, _now(each), each.known] for each in study.parities
     ]
     return Grid(["parity", "has to be", "reached", "now", "known failure, because"], rows)
 
@@ -118,11 +118,11 @@ def _now(parity: Parity) -> str:
     return "BROKEN" if parity.broken else "fails"
 
 
-def statement_grid(found: Reproduction) -> Grid:
+def statement_grid(study: Reproduction) -> Grid:
     """Sentences of the paper beside what its own tables and data give."""
     rows: list[list[Any]] = [
         [each.where, "yes" if each.agrees else "no", each.says, each.found]
-        for each in found.statements
+        for each in study.statements
     ]
     return Grid(["where", "agrees", "the paper says", "its tables and data give"], rows)
 
@@ -136,27 +136,27 @@ def _all_figures(figures: Sequence[PaperFigure]) -> Grid:
     )
 
 
-def write(found: Reproduction, folder: Path) -> list[Path]:
+def write(study: Reproduction, folder: Path) -> list[Path]:
     """Everything but the pictures' own files: CSV, JSON and the page."""
     tables = folder / "tables"
     written = [
-        _csv(tables / "verdicts.csv", verdict_grid(found)),
-        _csv(tables / "parities.csv", parity_grid(found)),
-        _csv(tables / "statements.csv", statement_grid(found)),
+        _csv(tables / "verdicts.csv", verdict_grid(study)),
+        _csv(tables / "parities.csv", parity_grid(study)),
+        _csv(tables / "statements.csv", statement_grid(study)),
     ]
-    for each in found.exhibits:
+    for each in study.exhibits:
         if each.figures:
             written.append(_csv(tables / f"{each.id}.csv", _all_figures(each.figures)))
         for number, (_, grid) in enumerate(each.grids, 1):
             written.append(_csv(tables / f"{each.id}-more-{number}.csv", grid))
-    written.append(write_json(folder / "reproduced.json", found.to_json()))
-    written.append(write_text(folder / "reproduced.html", _page(found)))
+    written.append(write_json(folder / "reproduced.json", study.to_json()))
+    written.append(write_text(folder / "reproduced.html", _page(study)))
     return written
 
 
-def write_pictures(found: Reproduction, folder: Path) -> list[Path]:
+def write_pictures(study: Reproduction, folder: Path) -> list[Path]:
     """PNG, SVG and HTML of every chart."""
-    charts = {name: chart for each in found.exhibits for name, chart in each.charts}
+    charts = {name: chart for each in study.exhibits for name, chart in each.charts}
     return save_figures(charts, folder / "figures")
 
 
@@ -166,38 +166,38 @@ def _csv(path: Path, grid: Grid) -> Path:
     return write_text(path, buffer.getvalue())
 
 
-def _page(found: Reproduction) -> str:
-    agreed = sum(each.agrees for each in found.statements)
+def _page(study: Reproduction) -> str:
+    agreed = sum(each.agrees for each in study.statements)
     sections = [
         Section(
             "verdicts",
             "Every table and figure",
-            f"{len(found.exhibits)} parts of the paper, each beside what was measured here. "
+            f"{len(study.exhibits)} parts of the paper, each beside what was measured here. "
             "Figure 1 is a drawn example and Table 4 tells who took part, which is not in the "
             "data: neither is reproduced.",
-            (_view("Verdicts", verdict_grid(found)),),
+            (_view("Verdicts", verdict_grid(study)),),
         ),
         Section(
             "parities",
             "What has to hold",
             HOLDING,
-            (_view("Parities", parity_grid(found)),),
+            (_view("Parities", parity_grid(study)),),
         ),
         Section(
             "statements",
             "The paper beside its own tables and data",
-            f"{agreed} of {len(found.statements)} statements agree with them.",
-            (_view("Statements", statement_grid(found)),),
+            f"{agreed} of {len(study.statements)} statements agree with them.",
+            (_view("Statements", statement_grid(study)),),
         ),
-        *(_section(each) for each in found.exhibits),
+        *(_section(each) for each in study.exhibits),
     ]
     return render(
         "The REALTALK paper, reproduced",
         sections,
-        made={name: str(value) for name, value in found.versions.items()},
+        made={name: str(value) for name, value in study.versions.items()},
         lead="Lee et al. (2025), arXiv:2502.13270, table by table: printed figures beside those "
         "measured on this machine from the published chats.",
-        key_figures=_key_figures(found),
+        key_figures=_key_figures(study),
     )
 
 
@@ -228,14 +228,14 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _key_figures(found: Reproduction) -> list[KeyFigure]:
+def _key_figures(study: Reproduction) -> list[KeyFigure]:
     """How much holds, of Table 7 too, and where the paper is at odds with itself."""
-    made = []
-    tested = [each for each in found.parities if each.held is not None]
+    figures = []
+    tested = [each for each in study.parities if each.held is not None]
     if tested:
         held = sum(each.held is True for each in tested)
         says = "things that have to come out as published do."
-        made.append(KeyFigure(f"{held} of {len(tested)}", says, section="parities"))
+        figures.append(KeyFigure(f"{held} of {len(tested)}", says, section="parities"))
     facets = {each.name.split(", ")[1] for each in tested if each.name.startswith("Table 7, ")}
     if facets:
         kept = {
@@ -245,12 +245,12 @@ def _key_figures(found: Reproduction) -> list[KeyFigure]:
             "facets of Table 7 order speakers better than their circle of friends does; "
             f"{kept['scale']} of them come out on its scale."
         )
-        made.append(KeyFigure(f"{kept['order']} of {len(facets)}", says, section="table-7"))
-    if found.statements:
-        off = sum(not each.agrees for each in found.statements)
+        figures.append(KeyFigure(f"{kept['order']} of {len(facets)}", says, section="table-7"))
+    if study.statements:
+        off = sum(not each.agrees for each in study.statements)
         says = "statements that were checked do not agree with the paper's own tables or chats."
-        made.append(KeyFigure(f"{off} of {len(found.statements)}", says, section="statements"))
-    return made
+        figures.append(KeyFigure(f"{off} of {len(study.statements)}", says, section="statements"))
+    return figures
 
 
 def _kept(tested: Sequence[Parity], facet: str, what: str) -> bool:

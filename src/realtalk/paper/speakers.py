@@ -78,14 +78,14 @@ class Readings:
 
 def measure(labels: Mapping[str, pl.DataFrame]) -> Readings:
     """Every reading of labels by unit."""
-    made = {
+    by_protocol = {
         protocol: tuple(measure_speakers(labels[unit], protocol))
         for protocol, unit in READINGS.items()
     }
     for name, protocol in ((PRINTED, "released"), (PRINTED_TURNS, "turns")):
         rescaled = as_printed(labels[READINGS[protocol]])
-        made[name] = tuple(measure_speakers(rescaled, protocol))
-    return Readings(made, labels)
+        by_protocol[name] = tuple(measure_speakers(rescaled, protocol))
+    return Readings(by_protocol, labels)
 
 
 def told(estimate: Estimate, digits: int = 2) -> str:
@@ -110,27 +110,30 @@ def correlations(speakers: Sequence[SpeakerFacets]) -> dict[str, Estimate]:
     }
 
 
-def apart(found: Readings) -> tuple[PaperFigure, ...]:
+def apart(readings: Readings) -> tuple[PaperFigure, ...]:
     """Persona consistency of Table 8, speaker by speaker, from single messages."""
-    here = {each.speaker.casefold(): each.overall for each in found.consistency(PRINTED)}
-    made = []
+    here = {
+        consistency.speaker.casefold(): consistency.overall
+        for consistency in readings.consistency(PRINTED)
+    }
+    figures = []
     for row in TABLE_8:
-        each = here.get(row.speaker.casefold())
-        if each is not None:
-            made.append(
+        consistency = here.get(row.speaker.casefold())
+        if consistency is not None:
+            figures.append(
                 PaperFigure(
                     row=row.speaker,
                     column="persona consistency",
                     published=row.consistency,
-                    measured=each.value,
+                    measured=consistency.value,
                     digits=2,
-                    low=each.low,
-                    high=each.high,
-                    n=each.n,
-                    unscored=each.unscored,
+                    low=consistency.low,
+                    high=consistency.high,
+                    n=consistency.n,
+                    unscored=consistency.unscored,
                 )
             )
-    return tuple(made)
+    return tuple(figures)
 
 
 def together(figures: Sequence[PaperFigure], what: str) -> Verdict | None:
@@ -144,17 +147,17 @@ def together(figures: Sequence[PaperFigure], what: str) -> Verdict | None:
     return Verdict("differs", f"{line}: not beyond chance")
 
 
-def figure_2(found: Readings, simulated: Readings | None) -> Exhibit:
+def figure_2(readings: Readings, simulated: Readings | None) -> Exhibit:
     """People beside simulated speakers: six facets, and the three findings of §5.2."""
     title = "Figure 2: people beside simulated speakers"
     if simulated is None:
         return Exhibit("figure-2", title, not_made("LoCoMo is not here"))
-    made = {name: _compared(found, simulated, name) for name in READINGS}
-    findings = made["released"].findings
+    comparisons = {name: _compared(readings, simulated, name) for name in READINGS}
+    findings = comparisons["released"].findings
     held = sum(finding.verdict == "holds" for finding in findings)
-    other = sum(finding.verdict == "holds" for finding in made["turns"].findings)
+    other = sum(finding.verdict == "holds" for finding in comparisons["turns"].findings)
     grids = tuple(
-        (f"What §5.2 finds, from {unit}", finding_rows(made[protocol]))
+        (f"What §5.2 finds, from {unit}", finding_rows(comparisons[protocol]))
         for protocol, unit in READINGS.items()
     )
     parities = tuple(
@@ -165,7 +168,7 @@ def figure_2(found: Readings, simulated: Readings | None) -> Exhibit:
             held=finding.verdict == "holds",
         )
         for protocol, unit in READINGS.items()
-        for place, finding in enumerate(made[protocol].findings, 1)
+        for place, finding in enumerate(comparisons[protocol].findings, 1)
     )
     line = (
         f"{held} of {len(findings)} findings of §5.2 from messages, {other} of {len(findings)} "
@@ -176,41 +179,43 @@ def figure_2(found: Readings, simulated: Readings | None) -> Exhibit:
         "the paper prints no numbers with the picture; its findings are tested instead",
         _IN_SAMPLE,
     )
-    charts = (("figure-2", _picture(made["released"], found, simulated, "comparison")),)
+    charts = (("figure-2", _picture(comparisons["released"], readings, simulated, "comparison")),)
     return Exhibit("figure-2", title, verdict, (), grids, notes, parities, charts)
 
 
-def _compared(found: Readings, simulated: Readings, protocol: str) -> CorpusComparison:
-    return compare(found.speakers(protocol), simulated.speakers(protocol), _NAMES)
+def _compared(readings: Readings, simulated: Readings, protocol: str) -> CorpusComparison:
+    return compare(readings.speakers(protocol), simulated.speakers(protocol), _NAMES)
 
 
-def _picture(made: CorpusComparison, found: Readings, simulated: Readings, name: str) -> Any:
-    sides = (each.speakers("released") for each in (found, simulated))
-    return draw_comparison(made, *sides).charts[name]
+def _picture(
+    comparison: CorpusComparison, readings: Readings, simulated: Readings, name: str
+) -> Any:
+    sides = (each.speakers("released") for each in (readings, simulated))
+    return draw_comparison(comparison, *sides).charts[name]
 
 
-def figure_6(found: Readings, simulated: Readings | None) -> Exhibit:
+def figure_6(readings: Readings, simulated: Readings | None) -> Exhibit:
     """All eleven facets of both corpora."""
     title = "Figure 6: people beside simulated speakers, all facets"
     if simulated is None:
         return Exhibit("figure-6", title, not_made("LoCoMo is not here"))
-    made = _compared(found, simulated, "released")
+    comparison = _compared(readings, simulated, "released")
     verdict = not_comparable(
         "the paper draws it and prints no numbers; Table 7 holds REALTALK's, Figure 2 what is "
         "found in them"
     )
-    grids = (("Facet by facet, from messages", comparison_rows(made)),)
-    charts = (("figure-6", _picture(made, found, simulated, "comparison_all")),)
+    grids = (("Facet by facet, from messages", comparison_rows(comparison)),)
+    charts = (("figure-6", _picture(comparison, readings, simulated, "comparison_all")),)
     return Exhibit("figure-6", title, verdict, (), grids, (_IN_SAMPLE,), charts=charts)
 
 
-def figure_3(found: Readings) -> Exhibit:
+def figure_3(readings: Readings) -> Exhibit:
     """The same person in two chats; the paper's numbers are Table 8's column."""
     title = "Figure 3: the same person in two chats"
-    pairs = found.consistency(PRINTED)
+    pairs = readings.consistency(PRINTED)
     if not pairs:
         return Exhibit("figure-3", title, not_made("no speaker is in two chats"))
-    figures = apart(found)
+    figures = apart(readings)
     verdict = judged(figures) if figures else not_comparable("its speakers are not here")
     if figures:
         verdict = together(figures, "with Table 8's column") or verdict

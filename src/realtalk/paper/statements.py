@@ -38,19 +38,19 @@ _CLAIMED_P = 0.02
 
 
 def statements(
-    stats: CorpusStats, days: Sequence[Day], found: Readings | None
+    stats: CorpusStats, days: Sequence[Day], readings: Readings | None
 ) -> tuple[Statement, ...]:
     """Everything that can be checked with what is at hand; `days` are those of the guidelines."""
-    made: list[Statement] = []
+    results: list[Statement] = []
     if whole(stats):
-        made += _questions(stats)
-        made += _words(stats)
-        made.append(_fifty(days))
-    made += _averages()
-    made += [_significance(), _consistent_are_easier(), _most_varied(), _drop()]
-    if found is not None:
-        made += _unit(found)
-    return tuple(made)
+        results += _questions(stats)
+        results += _words(stats)
+        results.append(_fifty(days))
+    results += _averages()
+    results += [_significance(), _consistent_are_easier(), _most_varied(), _drop()]
+    if readings is not None:
+        results += _unit(readings)
+    return tuple(results)
 
 
 def _questions(stats: CorpusStats) -> Iterator[Statement]:
@@ -74,7 +74,7 @@ def _words(stats: CorpusStats) -> Iterator[Statement]:
     printed = [row["words"] for row in TABLE_5.values()]
     short = [name for name, row in TABLE_5.items() if row["words"] < _TARGET]
     here = {chat.id: chat for chat in stats.per_chat}
-    said = "; ".join(
+    differences = "; ".join(
         f"{name}: {TABLE_5[name]['words']:,} printed, {here[name].words:,} in the file"
         for name in short
     )
@@ -82,7 +82,7 @@ def _words(stats: CorpusStats) -> Iterator[Statement]:
         "Table 5",
         f"words a chat, on average {fmean(printed):,.1f}",
         f"Table 1 has {TABLE_1['REALTALK'].tokens:,.1f}, which the files give; "
-        f"{len(short)} chats are printed far shorter than their files are: {said}",
+        f"{len(short)} chats are printed far shorter than their files are: {differences}",
         round(fmean(printed), 1) == TABLE_1["REALTALK"].tokens,
     )
     reached = sum(chat.words >= _TARGET for chat in stats.per_chat)
@@ -179,12 +179,12 @@ def _most_varied() -> Statement:
     """Which facet differs most between a speaker's two chats, by Table 7's own figures."""
     gaps = _gaps()
     order = sorted(gaps, key=lambda name: gaps[name], reverse=True)
-    said = ", ".join(f"{FACETS[name].title.lower()} {gaps[name]:.2f}" for name in order[:3])
+    listed = ", ".join(f"{FACETS[name].title.lower()} {gaps[name]:.2f}" for name in order[:3])
     return Statement(
         "§5.3, Figure 3",
         "intimacy progression varies most between a speaker's chats",
-        f"as a part of each facet's range, Table 7 has: {said} (means over {len(_pairs())} of ten "
-        "speakers: the table leaves out two chats)",
+        f"as a part of each facet's range, Table 7 has: {listed} (means over {len(_pairs())} of "
+        "ten speakers: the table leaves out two chats)",
         order[0].startswith("intimacy"),
     )
 
@@ -197,12 +197,12 @@ def _pairs() -> Sequence[tuple[Mapping[str, float], Mapping[str, float]]]:
 
 
 def _gaps() -> dict[str, float]:
-    found = {}
+    gaps = {}
     for name in FACETS:
         values = [row[name] for row in TABLE_7.values()]
         width = max(values) - min(values)
-        found[name] = fmean(abs(a[name] - b[name]) for a, b in _pairs()) / width
-    return found
+        gaps[name] = fmean(abs(a[name] - b[name]) for a, b in _pairs()) / width
+    return gaps
 
 
 def _drop() -> Statement:
@@ -218,9 +218,9 @@ def _drop() -> Statement:
     )
 
 
-def _unit(found: Readings) -> Iterator[Statement]:
+def _unit(readings: Readings) -> Iterator[Statement]:
     """By our labels: whether Table 7 is of joined turns, as §4.1 has it, or of messages."""
-    both = [correlations(found.speakers(protocol)) for protocol in (PRINTED, PRINTED_TURNS)]
+    both = [correlations(readings.speakers(protocol)) for protocol in (PRINTED, PRINTED_TURNS)]
     closer = [
         name for name in FACETS if (both[0][name].value or 0.0) > (both[1][name].value or 0.0)
     ]

@@ -46,15 +46,15 @@ _TITLE = "Table 7: every speaker's emotional intelligence"
 _DIGITS = {"r": 2, "concordance": 2, "error": 3}
 
 
-def table_7(found: Readings) -> Exhibit:
+def table_7(readings: Readings) -> Exhibit:
     """Eleven facets of sixteen speakers."""
-    here = {(who.chat, who.speaker): who for who in found.speakers(PRINTED)}
+    here = {(who.chat, who.speaker): who for who in readings.speakers(PRINTED)}
     figures = tuple(
         _figure(key, facet, here[key][facet]) for key in TABLE_7 if key in here for facet in FACETS
     )
     if not figures:
         return Exhibit("table-7", _TITLE, not_made("none of its speakers is here"))
-    joined = {(who.chat, who.speaker): who for who in found.speakers(PRINTED_TURNS)}
+    joined = {(who.chat, who.speaker): who for who in readings.speakers(PRINTED_TURNS)}
     judged = {name: judge(_column(here, name), name) for name in FACETS}
     complete = {name: each for name, each in judged.items() if each is not None}
     if len(complete) < len(FACETS):
@@ -67,8 +67,8 @@ def table_7(found: Readings) -> Exhibit:
         _TITLE,
         verdict,
         figures,
-        (*_grids(complete, joined), *_explained(found)),
-        _notes(complete, found),
+        (*_grids(complete, joined), *_explained(readings)),
+        _notes(complete, readings),
         tuple(parity for name in FACETS for parity in _parities(name, judged[name], here.keys())),
     )
 
@@ -99,11 +99,11 @@ def _parities(name: str, judged: Judged | None, here: Any) -> list[Parity]:
             for what in ("order", "scale")
             for where in ("over all", "within circles")
         ]
-    made = []
+    parities = []
     for what, figures in (("order", ORDER), ("scale", SCALE)):
         for where, side in (("over all", judged.over_all), ("within circles", judged.within)):
             passing = {figure: side[figure] for figure in figures}
-            made.append(
+            parities.append(
                 Parity(
                     f"Table 7, {name}, {what} {where}",
                     " and ".join(_wanted(*each) for each in passing.items()),
@@ -111,7 +111,7 @@ def _parities(name: str, judged: Judged | None, here: Any) -> list[Parity]:
                     all(each.passes for each in passing.values()),
                 )
             )
-    return made
+    return parities
 
 
 def _wanted(figure: str, passing: Passing) -> str:
@@ -185,9 +185,9 @@ def _near_turns(joined: Mapping[tuple[str, str], SpeakerFacets], name: str) -> d
     )
 
 
-def _explained(found: Readings) -> list[tuple[str, Grid]]:
+def _explained(readings: Readings) -> list[tuple[str, Grid]]:
     """Which scale the intimacy columns are printed on, and what alignment is divided by."""
-    labels = found.labels.get("messages")
+    labels = readings.labels.get("messages")
     if labels is None or (aligned := alignment_rows(labels)) is None:
         return []
     return [
@@ -196,8 +196,8 @@ def _explained(found: Readings) -> list[tuple[str, Grid]]:
     ]
 
 
-def _notes(judged: Mapping[str, Judged], found: Readings) -> tuple[str, ...]:
-    labels = found.labels.get("messages")
+def _notes(judged: Mapping[str, Judged], readings: Readings) -> tuple[str, ...]:
+    labels = readings.labels.get("messages")
     people: dict[int, dict[str, None]] = {}
     for chat, speaker in TABLE_7:
         people.setdefault(circles()[chat], {})[speaker] = None
@@ -226,7 +226,7 @@ def _notes(judged: Mapping[str, Judged], found: Readings) -> tuple[str, ...]:
     )
 
 
-def _figure(key: tuple[str, str], name: str, found: Estimate) -> PaperFigure:
+def _figure(key: tuple[str, str], name: str, estimate: Estimate) -> PaperFigure:
     facet = FACETS[name]
 
     def scaled(value: float | None) -> float | None:
@@ -236,10 +236,10 @@ def _figure(key: tuple[str, str], name: str, found: Estimate) -> PaperFigure:
         f"{key[1]} in {key[0]}",
         name,
         TABLE_7[key][name],
-        scaled(found.value),
+        scaled(estimate.value),
         facet.digits,
-        scaled(found.low),
-        scaled(found.high),
-        found.n,
-        found.unscored,
+        scaled(estimate.low),
+        scaled(estimate.high),
+        estimate.n,
+        estimate.unscored,
     )

@@ -44,9 +44,9 @@ class Panel:
 def view(chart: Any, of: str = "") -> ChartView:
     """A chart with its data inside. `of` is set before the title: "sample: Response gaps"."""
     spec = chart.to_dict(validate=False)  # the room that drew it has tests of its own
-    told = spec.get("title", "")
-    title = told.get("text", "") if isinstance(told, dict) else told
-    lines = told.get("subtitle", ()) if isinstance(told, dict) else ()
+    title_spec = spec.get("title", "")
+    title = title_spec.get("text", "") if isinstance(title_spec, dict) else title_spec
+    lines = title_spec.get("subtitle", ()) if isinstance(title_spec, dict) else ()
     note = ". ".join(line.rstrip(".") for line in ([lines] if isinstance(lines, str) else lines))
     return ChartView(f"{of}: {title}" if of else title, spec, f"{note}." if note else "")
 

@@ -51,20 +51,20 @@ def corpus_sections(corpora: Sequence[CorpusRun]) -> list[Section]:
         note="In brackets 95 % intervals from drawing whole chats; a corpus of one chat has none. "
         "A turn is what one speaker said before another did.",
     )
-    made = [Section("corpora", "Corpora", lead, (overview,))]
-    return [*made, *(_one(each) for each in corpora)]
+    sections = [Section("corpora", "Corpora", lead, (overview,))]
+    return [*sections, *(_one(each) for each in corpora)]
 
 
-def _row(each: CorpusRun) -> tuple[Cell, ...]:
+def _row(run: CorpusRun) -> tuple[Cell, ...]:
     from realtalk.stats.figures import duration
 
-    stats = each.stats
+    stats = run.stats
     days = [day.date().isoformat() for chat in stats.per_chat for day in (chat.first,) if day]
     last = [day.date().isoformat() for chat in stats.per_chat for day in (chat.last,) if day]
     gap = stats.response_gaps.median
     speakers = {(chat.id, who.name) for chat in stats.per_chat for who in chat.speakers}
     return (
-        each.found.name,
+        run.found.name,
         stats.format,
         len(stats.per_chat),
         len({who for _, who in speakers}),
@@ -87,15 +87,15 @@ def _mean(stats: CorpusStats, name: str) -> str | None:
     return f"{value:,.1f}{extent}"
 
 
-def _one(each: CorpusRun) -> Section:
+def _one(run: CorpusRun) -> Section:
     from realtalk.stats import chat_rows, corpus_rows
     from realtalk.stats.figures import draw
 
-    drawn = draw(each.stats)
-    name = each.found.name
-    ledger = each.about["ledger"]
+    drawn = draw(run.stats)
+    name = run.found.name
+    ledger = run.about["ledger"]
     read = (
-        f"Read as {each.stats.format}: {ledger['total']:,} {ledger['unit']}, of which "
+        f"Read as {run.stats.format}: {ledger['total']:,} {ledger['unit']}, of which "
         f"{ledger['in_messages']:,} became messages, {ledger['system']:,} were system lines and "
         f"{ledger['left_over']:,} were left over."
     )
@@ -104,8 +104,8 @@ def _one(each: CorpusRun) -> Section:
         name,
         read,
         (
-            table(f"{name}: figures", *corpus_rows(each.stats)),
-            table(f"{name}: every chat", *chat_rows(each.stats)),
+            table(f"{name}: figures", *corpus_rows(run.stats)),
+            table(f"{name}: every chat", *chat_rows(run.stats)),
         ),
         tuple(view(chart, name) for chart in drawn.charts.values()),
         tuple(

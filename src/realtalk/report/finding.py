@@ -50,7 +50,7 @@ class Finds:
 
 def find(folders: Sequence[Path], known: Sequence[str]) -> Finds:
     """Every run in and below the folders, each once."""
-    found: dict[Path, RunFolder] = {}
+    runs_by_folder: dict[Path, RunFolder] = {}
     for folder in folders:
         if not folder.is_dir():
             raise RealtalkError(
@@ -62,8 +62,8 @@ def find(folders: Sequence[Path], known: Sequence[str]) -> Finds:
         if not here:
             raise RealtalkError("no stored run here", where=str(folder), fix=_FIX)
         for each in here:
-            found.setdefault(each.folder.resolve(), each)
-    everything = _named_apart(list(found.values()))
+            runs_by_folder.setdefault(each.folder.resolve(), each)
+    everything = _named_apart(list(runs_by_folder.values()))
     runs = tuple(each for each in everything if each.kind in (CORPUS, LABELS, *known))
     return Finds(runs, tuple(each for each in everything if each not in runs))
 
@@ -88,8 +88,8 @@ def _run(folder: Path) -> RunFolder | None:
     # A folder given as "." or ".." has its name only once it is resolved.
     name = folder.resolve().name or "run"
     if (folder / _RUN).is_file():
-        told = _about(folder / _RUN)
-        return RunFolder(told["kind"], folder, name, tuple(told["versions"]))
+        about = _about(folder / _RUN)
+        return RunFolder(about["kind"], folder, name, tuple(about["versions"]))
     if is_stored(folder):
         return RunFolder(CORPUS, folder, name)
     if (folder / _LABELS).is_file():
@@ -99,8 +99,8 @@ def _run(folder: Path) -> RunFolder | None:
 
 def _about(path: Path) -> dict[str, Any]:
     try:
-        told = orjson.loads(path.read_bytes())
-        kind, versions = told["kind"], told["versions"]
+        about = orjson.loads(path.read_bytes())
+        kind, versions = about["kind"], about["versions"]
         if isinstance(kind, str) and all(isinstance(each, dict) for each in versions):
             return {"kind": kind, "versions": versions}
     except (OSError, ValueError, KeyError, TypeError):
@@ -120,13 +120,13 @@ def told_apart(names: Sequence[str], folders: Sequence[str]) -> list[str]:
 def _named_apart(runs: list[RunFolder]) -> list[RunFolder]:
     """Corpora and labels may share a name: they are the same chats. Runs of one kind may not."""
     places = [each.folder.resolve().parts[1:] for each in runs]
-    made = list(runs)
+    renamed = list(runs)
     for depth in range(2, max(map(len, places), default=0) + 1):
-        counts = Counter((each.kind, each.name) for each in made)
-        made = [
+        counts = Counter((each.kind, each.name) for each in renamed)
+        renamed = [
             each
             if counts[each.kind, each.name] == 1
             else replace(each, name="/".join(place[-depth:]))
-            for each, place in zip(made, places, strict=True)
+            for each, place in zip(renamed, places, strict=True)
         ]
-    return made
+    return renamed

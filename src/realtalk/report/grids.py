@@ -38,13 +38,13 @@ def stacked(
     forms: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
     for name, (headings, rows) in parts.items():
         forms.setdefault(tuple(headings), []).extend((name, *row) for row in rows)
-    made = [(headings, rows) for headings, rows in forms.items() if rows]
+    forms_with_rows = [(headings, rows) for headings, rows in forms.items() if rows]
     return tuple(
         table(
-            title if len(made) == 1 else f"{title} ({number} of {len(made)})",
+            title if len(forms_with_rows) == 1 else f"{title} ({number} of {len(forms_with_rows)})",
             (first, *headings),
             rows,
             note=note,
         )
-        for number, (headings, rows) in enumerate(made, 1)
+        for number, (headings, rows) in enumerate(forms_with_rows, 1)
     )

@@ -60,10 +60,10 @@ def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
     from realtalk.ei.values import shown
 
     for pair in pairs:
-        found = pair.comparison
+        comparison = pair.comparison
         tested = [
             each
-            for each in found.facets
+            for each in comparison.facets
             if each.delta.value is not None and each.p_shift_holm is not None
         ]
         clear = [each for each in tested if (each.p_shift_holm or 0.0) < _ALPHA]
@@ -74,13 +74,13 @@ def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
         if value is None or low is None or high is None:
             continue
         facet = FACETS[best.facet]
-        one, other = found.names
+        one, other = comparison.names
         ends = [
             f"{shown(facet, side.low)} … {shown(facet, side.high)}"
             for side in (best.first, best.second)
         ]
         beyond = (
-            f"{len(clear)} of {len(found.facets)} facets differ beyond chance."
+            f"{len(clear)} of {len(comparison.facets)} facets differ beyond chance."
             if clear
             else "It differs most, but no facet differs beyond chance."
         )
@@ -152,16 +152,16 @@ def _persona(
 ) -> KeyFigure | None:
     """The simulator whose turns feel most like the person's, chance set aside."""
     for (corpus, sha), group in personas.items():
-        found: list[tuple[Point, Simulation]] = [
+        candidates: list[tuple[Point, Simulation]] = [
             (point, each)
             for each in group.values()
             if (point := figure_of(each, "kappa_emotion")) is not None
             and point.low is not None
             and point.high is not None
         ]
-        if not found:
+        if not candidates:
             continue
-        point, simulation = max(found, key=lambda each: each[0].value)
+        point, simulation = max(candidates, key=lambda each: each[0].value)
         nearest = f", the best of {len(group)} simulators" if len(group) > 1 else ""
         if (point.low or 0.0) <= 0:
             nearest = "; nobody here does better than chance"
@@ -182,16 +182,16 @@ def _threads(groups: Mapping[tuple[str, str, str], Mapping[str, Summary]]) -> Ke
 
     for (task, corpus, sha), group in groups.items():
         kind = SCORES[HEADLINE[task]]
-        found = [
+        candidates = [
             (estimate.value * kind.better, estimate, each.name, setting)
             for each in group.values()
             for setting, scores in each.variants.items()
             if (estimate := scores.overall[kind.name]).value is not None
             and estimate.low is not None
         ]
-        if not found:
+        if not candidates:
             continue
-        _, best, name, setting = max(found, key=lambda each: each[0])
+        _, best, name, setting = max(candidates, key=lambda each: each[0])
         others = f", the best of {len(group)} predictors" if len(group) > 1 else ""
         says = (
             f"is the {kind.title} of “{name}” in the setting {setting} for "

@@ -210,7 +210,7 @@ def load(
 
 
 @contextmanager
-def _of_this_version(found: RunFolder) -> Iterator[None]:
+def _of_this_version(folder: RunFolder) -> Iterator[None]:
     """Rows of another version may lack a column, its settings may have another form."""
     try:
         yield
@@ -218,53 +218,53 @@ def _of_this_version(found: RunFolder) -> Iterator[None]:
         lacks = f"lacks {error}" if isinstance(error, KeyError) else type(error).__name__
         raise RealtalkError(
             f"does not fit this version of realtalk ({lacks})",
-            where=str(found.folder),
+            where=str(folder.folder),
             fix="make the run again",
         ) from error
 
 
 def _refuse_incomplete(
-    found: RunFolder, settings: Mapping[str, Any], needed: Sequence[str]
+    folder: RunFolder, settings: Mapping[str, Any], needed: Sequence[str]
 ) -> None:
     missing = [name for name in needed if name not in settings]
     if missing:
-        where = str(found.folder / "run.json")
+        where = str(folder.folder / "run.json")
         raise RealtalkError(f"its settings lack '{missing[0]}'", where=where)
 
 
-def _names(found: RunFolder, corpus: str) -> tuple[str, ...]:
+def _names(folder: RunFolder, corpus: str) -> tuple[str, ...]:
     """What a user may call it: by its run, by the run's folder, by its corpus."""
-    return tuple(dict.fromkeys((found.name, found.folder.resolve().name, corpus)))
+    return tuple(dict.fromkeys((folder.name, folder.folder.resolve().name, corpus)))
 
 
-def _corpus(found: RunFolder, told: Told) -> CorpusRun:
+def _corpus(run: RunFolder, told: Told) -> CorpusRun:
     import orjson
 
     from realtalk.corpora.store import load as load_corpus
     from realtalk.stats import describe
 
-    tables = load_corpus(found.folder).tables
-    about = orjson.loads((found.folder / "corpus.json").read_bytes())
+    tables = load_corpus(run.folder).tables
+    about = orjson.loads((run.folder / "corpus.json").read_bytes())
     _need(len(about["source"]), about["ledger"]["in_messages"])
-    by = written(_names(found, tables.name), tables.format, told)
-    return CorpusRun(found, describe(tables), about, by)
+    by = written(_names(run, tables.name), tables.format, told)
+    return CorpusRun(run, describe(tables), about, by)
 
 
-def _labels(found: RunFolder, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
+def _labels(run: RunFolder, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
     from realtalk.corpora.store import load as load_corpus
     from realtalk.ei import from_frame
     from realtalk.ei.consistency import consistency_of
     from realtalk.ei.label_files import labels_about, read_labels, with_languages
     from realtalk.ei.speakers import measure_speakers
 
-    frame = read_labels(found.folder)
+    frame = read_labels(run.folder)
     if frame.is_empty():
-        raise RealtalkError("holds no label", where=str(found.folder))
-    about = labels_about(found.folder)
+        raise RealtalkError("holds no label", where=str(run.folder))
+    about = labels_about(run.folder)
     owner = _owner(frame, None if about is None else about.corpus, corpora)
     if owner is not None and frame["language"].null_count():
         frame = with_languages(frame, load_corpus(owner.found.folder).corpus)
-    kept = _speakers(found.folder / "speakers.parquet")
+    kept = _speakers(run.folder / "speakers.parquet")
     protocol = _protocol(frame, kept) if about is None else about.protocol
     # Measuring draws a thousand resamples per facet: only for speakers who can be compared.
     if kept is not None and not _in_two_chats(frame):
@@ -274,15 +274,15 @@ def _labels(found: RunFolder, corpora: Sequence[CorpusRun], told: Told) -> Label
         measured = list(measure_speakers(frame, protocol))
         speakers = tuple(each.speaker for each in measured)
         consistency = consistency_of(measured)
-    name, format_ = found.name, None
+    name, format_ = run.name, None
     names: tuple[str, ...] = ()
     if owner is not None:
         name, format_, names = owner.stats.name, owner.stats.format, owner.names
     elif about is not None:
         name, format_ = about.corpus, about.format
-    by = written((*_names(found, name), *names), format_, told)
+    by = written((*_names(run, name), *names), format_, told)
     version = None if about is None else about.realtalk
-    return LabelsRun(found, name, frame, protocol, speakers, consistency, by, version)
+    return LabelsRun(run, name, frame, protocol, speakers, consistency, by, version)
 
 
 def _owner(frame: pl.DataFrame, name: str | None, corpora: Sequence[CorpusRun]) -> CorpusRun | None:
@@ -292,32 +292,32 @@ def _owner(frame: pl.DataFrame, name: str | None, corpora: Sequence[CorpusRun]) 
     return next((each for each in fitting if name in (None, each.stats.name)), None)
 
 
-def _probe(found: RunFolder, probed: Probed, corpora: Sequence[CorpusRun], told: Told) -> ProbeRun:
-    _refuse_incomplete(found, probed.settings, _PROBE)
+def _probe(folder: RunFolder, probed: Probed, corpora: Sequence[CorpusRun], told: Told) -> ProbeRun:
+    _refuse_incomplete(folder, probed.settings, _PROBE)
     about = probed.settings["corpus"]
     same = [each for each in corpora if each.stats.name == about["name"]]
     names = tuple(name for each in same for name in each.names)
     # Runs of earlier versions do not say the format; the corpus beside them may.
     format_ = about.get("format") or next((each.stats.format for each in same), None)
-    by = written((*_names(found, str(about["name"])), *names), format_, told)
-    made = ProbeRun(found, probed, by)
+    by = written((*_names(folder, str(about["name"])), *names), format_, told)
+    run = ProbeRun(folder, probed, by)
     # Scored here, where a run that cannot be scored can still be left out.
-    _need(made.memory, made.reader, made.scores, about["sha256"])
-    return made
+    _need(run.memory, run.reader, run.scores, about["sha256"])
+    return run
 
 
-def _persona(found: RunFolder, simulated: SimulatedRun) -> PersonaRun:
-    _refuse_incomplete(found, simulated.settings, _PERSONA)
-    made = PersonaRun(found, simulated)
-    _need(made.corpus, made.simulation, simulated.settings["corpus"]["sha256"])
-    return made
+def _persona(folder: RunFolder, simulated: SimulatedRun) -> PersonaRun:
+    _refuse_incomplete(folder, simulated.settings, _PERSONA)
+    run = PersonaRun(folder, simulated)
+    _need(run.corpus, run.simulation, simulated.settings["corpus"]["sha256"])
+    return run
 
 
-def _threads(found: RunFolder, predicted: PredictedRun) -> ThreadsRun:
-    _refuse_incomplete(found, predicted.settings, _THREADS)
+def _threads(folder: RunFolder, predicted: PredictedRun) -> ThreadsRun:
+    _refuse_incomplete(folder, predicted.settings, _THREADS)
     about, protocol = predicted.settings["corpus"], predicted.settings["protocol"]
     _need(predicted.summary, about["name"], about["sha256"], protocol["protocol"])
-    return ThreadsRun(found, predicted)
+    return ThreadsRun(folder, predicted)
 
 
 def _need(*_values: object) -> None:

@@ -41,12 +41,12 @@ def section_ids(names: Sequence[str]) -> list[str]:
 
     Of names in another script than Latin nothing is left, so they are numbered.
     """
-    made: list[str] = []
+    ids: list[str] = []
     for name in names:
         plain = f"s-{re.sub(r'[^a-z0-9]+', '-', name.casefold()).strip('-') or 'part'}"
         tries = chain((plain,), (f"{plain}-{number}" for number in count(2)))
-        made.append(next(each for each in tries if each not in made))
-    return made
+        ids.append(next(each for each in tries if each not in ids))
+    return ids
 
 
 def json_text(value: Any) -> str:
@@ -121,11 +121,11 @@ def _cell(value: Cell, is_first: bool, is_number: bool) -> str:
     elif len(text) >= (_LONG_NAME if is_first else _LONG):
         names.append("long")
     exact = f' data-v="{value!r}"' if isinstance(value, float) and isfinite(value) else ""
-    found = _WITH_INTERVAL.fullmatch(text)
+    match = _WITH_INTERVAL.fullmatch(text)
     inner = (
         alone(text)
-        if found is None
-        else f'{escape(found[1])} <span class="iv">{escape(found[2])}</span>'
+        if match is None
+        else f'{escape(match[1])} <span class="iv">{escape(match[2])}</span>'
     )
     tag, scope = ("th", ' scope="row"') if is_first else ("td", "")
     return f"<{tag}{scope}{_class(' '.join(names))}{exact}>{inner}</{tag}>"

@@ -30,8 +30,8 @@ def measured_section(loaded: LoadedRuns) -> Section:
         count = corpus.stats.total("messages")
         rows.append((corpus.found.name, "corpus", corpus.stats.name, settings, count, "messages"))
     for labels in loaded.labels:
-        made = labels.frame.select("measure", "version").unique().sort("measure", "version")
-        ways = ", ".join(f"{way} {version}" for way, version in made.rows())
+        measures = labels.frame.select("measure", "version").unique().sort("measure", "version")
+        ways = ", ".join(f"{way} {version}" for way, version in measures.rows())
         settings = f"labelled by {ways}; protocol {labels.protocol}; {labels.written}"
         unit = "turns" if rules_of(labels.protocol).joined else "messages"
         count = labels.frame.height

@@ -46,14 +46,14 @@ def memory_sections(probes: Sequence[ProbeRun]) -> list[Section]:
     """Nothing where no probe run was given."""
     if not probes:
         return []
-    asked = sum(len(each.probed.rows) for each in probes)
+    questions = sum(len(each.probed.rows) for each in probes)
     groups = by_corpus(probes)
     lead = (
-        f"{len(probes)} run{'' if len(probes) == 1 else 's'}, {asked:,} questions asked in all. "
-        "Evidence is scored without any model: was what the answer needs in the context?"
+        f"{len(probes)} run{'' if len(probes) == 1 else 's'}, {questions:,} questions asked in all."
+        " Evidence is scored without any model: was what the answer needs in the context?"
     )
-    made = [Section("memory", "Memory", lead)]
-    return [*made, *(_corpus(name, sha, runs) for (name, sha), runs in groups.items())]
+    sections = [Section("memory", "Memory", lead)]
+    return [*sections, *(_corpus(name, sha, runs) for (name, sha), runs in groups.items())]
 
 
 def _corpus(name: str, sha: str, runs: Mapping[str, ProbeRun]) -> Section:
@@ -63,7 +63,7 @@ def _corpus(name: str, sha: str, runs: Mapping[str, ProbeRun]) -> Section:
     scores = {label: each.scores for label, each in runs.items()}
     points = sum(len(each.costs) for each in scores.values())
     charts = tuple(view(chart) for chart in draw_sweep(scores).values()) if points > 1 else ()
-    found = {
+    retrieved = {
         label: retrieval_rows(each.retrieval)
         for label, each in scores.items()
         if each.retrieval is not None and each.retrieval.overall.means
@@ -71,7 +71,7 @@ def _corpus(name: str, sha: str, runs: Mapping[str, ProbeRun]) -> Section:
     answered = {label: answer_rows(each) for label, each in scores.items() if each.answers}
     tables = [
         table("Memories and budgets", *sweep_rows(scores), note=_INTERVALS),
-        *stacked("Evidence found", "memory", found, note=_INTERVALS),
+        *stacked("Evidence found", "memory", retrieved, note=_INTERVALS),
         *stacked("Answers", "memory", answered, note=_INTERVALS),
         *stacked("Cost", "memory", {label: cost_rows(each) for label, each in scores.items()}),
     ]

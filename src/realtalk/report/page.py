@@ -172,11 +172,11 @@ def chart_library() -> str:
     import vl_convert
 
     version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    made: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+    code: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
     # A browser hashes a script after it made its line ends plain, and ends it at the first
     # closing tag wherever that stands. Inside JavaScript's literals the backslash says nothing.
-    made = made.replace("\r\n", "\n").replace("\r", "\n")
-    return re.sub(r"<(?=/script|!--)", r"<\\", made, flags=re.IGNORECASE)
+    code = code.replace("\r\n", "\n").replace("\r", "\n")
+    return re.sub(r"<(?=/script|!--)", r"<\\", code, flags=re.IGNORECASE)
 
 
 def _hash(text: str) -> str:

@@ -62,15 +62,15 @@ def persona_sections(found: Mapping[tuple[str, str], Mapping[str, Simulation]]) 
         f"{turns:,} turns were written in somebody's place and set beside what the person wrote. "
         "A good simulator is taken for the speaker as often as the speaker's own turns are."
     )
-    made = [Section("persona", "Persona", lead)]
-    return [*made, *(_corpus(name, sha, group) for (name, sha), group in found.items())]
+    sections = [Section("persona", "Persona", lead)]
+    return [*sections, *(_corpus(name, sha, group) for (name, sha), group in found.items())]
 
 
 def figure_of(each: Simulation, score: str) -> Point | None:
     """A score over speakers; of one speaker alone over their turns."""
     if len(each.speakers) == 1:
-        found = next(iter(each.speakers.values())).scores[score]
-        value, low, high, n = found.value, found.low, found.high, found.n
+        estimate = next(iter(each.speakers.values())).scores[score]
+        value, low, high, n = estimate.value, estimate.low, estimate.high, estimate.n
     else:
         average = each.averages[score]
         value, low, high, n = average.mean, average.low, average.high, average.n

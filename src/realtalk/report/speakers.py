@@ -58,8 +58,8 @@ def speaker_sections(labels: Sequence[LabelsRun]) -> list[Section]:
         f"{'units' if len({each.protocol for each in labels}) > 1 else _unit(labels[0])}. "
         "A speaker is measured in every chat apart."
     )
-    made = [Section("ei", "Speaker EI", lead)]
-    return [*made, *(_speakers(each) for each in labels)]
+    sections = [Section("ei", "Speaker EI", lead)]
+    return [*sections, *(_speakers(each) for each in labels)]
 
 
 def _unit(each: LabelsRun) -> str:
@@ -136,7 +136,7 @@ def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
     from realtalk.ei import consistency_rows
     from realtalk.ei.figures import draw_consistency
 
-    made = []
+    sections = []
     for each in (each for each in labels if each.consistency):
         people = len({who.speaker for who in each.consistency})
         known = [who.overall.value for who in each.consistency if who.overall.value is not None]
@@ -154,8 +154,10 @@ def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
         charts = tuple(view(chart) for chart in draw_consistency(each.consistency).charts.values())
         notes = ("A speaker is known by name alone: two people of one name count as one.",)
         title = f"Consistency: {each.name}"
-        made.append(Section(f"consistency-{each.found.name}", title, lead, (rows,), charts, notes))
-    return made
+        sections.append(
+            Section(f"consistency-{each.found.name}", title, lead, (rows,), charts, notes)
+        )
+    return sections
 
 
 def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
@@ -164,16 +166,16 @@ def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
 
     people = [each for each in labels if not each.written.is_simulated]
     models = [each for each in labels if each.written.is_simulated]
-    told = bool(people and models)
-    pairs = list(product(people, models)) if told else []
-    if not told and len(labels) == 2:
+    both_known = bool(people and models)
+    pairs = list(product(people, models)) if both_known else []
+    if not both_known and len(labels) == 2:
         pairs = [(labels[0], labels[1])]
     made = []
     for first, second in pairs:
         # Labels of turns and labels of messages do not measure the same thing.
         if first.protocol == second.protocol and first.speakers and second.speakers:
-            found = compare(first.speakers, second.speakers, (first.name, second.name))
-            made.append(SideBySide(first, second, found, told))
+            comparison = compare(first.speakers, second.speakers, (first.name, second.name))
+            made.append(SideBySide(first, second, comparison, both_known))
     return made
 
 
@@ -182,29 +184,30 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
     from realtalk.ei import comparison_rows, finding_rows
     from realtalk.ei.figures import draw_comparison
 
-    made = []
+    sections = []
     for pair in pairs:
-        found = pair.comparison
-        one, other = found.names
-        holds = sum(each.verdict == "holds" for each in found.findings)
+        comparison = pair.comparison
+        one, other = comparison.names
+        holds = sum(each.verdict == "holds" for each in comparison.findings)
         who = (
             f"{one} is {pair.first.written}, {other} {pair.second.written}."
             if pair.told
             else f"Nothing says who is simulated: {one} stands first. Say it with --simulated NAME."
         )
         lead = (
-            f"{found.speakers[0]} speakers of {one} beside {found.speakers[1]} of {other}. "
-            f"{holds} of {len(found.findings)} findings of the REALTALK paper hold here. {who}"
+            f"{comparison.speakers[0]} speakers of {one} beside {comparison.speakers[1]} of "
+            f"{other}. {holds} of {len(comparison.findings)} findings of the REALTALK paper hold "
+            f"here. {who}"
         )
-        drawn = draw_comparison(found, pair.first.speakers, pair.second.speakers)
+        drawn = draw_comparison(comparison, pair.first.speakers, pair.second.speakers)
         charts = tuple(view(chart) for name, chart in drawn.charts.items() if name == "comparison")
         note = (
             "In brackets 95 % intervals from drawing speakers. Cliff's delta is above zero where "
             f"{one} has more. A speaker counts once a chat."
         )
         tables = (
-            table("What holds", *finding_rows(found)),
-            table("Facet by facet", *comparison_rows(found), note=note),
+            table("What holds", *finding_rows(comparison)),
+            table("Facet by facet", *comparison_rows(comparison), note=note),
         )
         title = (
             f"Human against simulated: {one} and {other}" if pair.told else f"{one} beside {other}"
@@ -212,8 +215,8 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
         anchor = f"compared-{pair.first.found.name}-{pair.second.found.name}"
         notes = tuple(
             f"{name}: {line}"
-            for name, spoken in zip(found.names, found.languages, strict=True)
+            for name, spoken in zip(comparison.names, comparison.languages, strict=True)
             for line in language_notes(spoken)
         )
-        made.append(Section(anchor, title, lead, tables, charts, notes))
-    return made
+        sections.append(Section(anchor, title, lead, tables, charts, notes))
+    return sections

@@ -42,8 +42,8 @@ def unscored_section(
     if not rows:
         return Section("unscored", "Unscored", "Everything that was to be scored has its score.")
     lead = "What could not be scored is left out of every mean, and counted here with its reason."
-    made = table("Unscored, by run and reason", ("run", "what", "unscored", "of", "reason"), rows)
-    return Section("unscored", "Unscored", lead, (made,))
+    view = table("Unscored, by run and reason", ("run", "what", "unscored", "of", "reason"), rows)
+    return Section("unscored", "Unscored", lead, (view,))
 
 
 def _labels(each: LabelsRun) -> Iterator[tuple[Cell, ...]]:

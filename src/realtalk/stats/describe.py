@@ -140,14 +140,14 @@ def _chats(
     events = dict(
         tables.events.filter(pl.col("kind") == "event").group_by("chat").len().iter_rows()
     )
-    made = []
+    chats = []
     for chat in tables.chats:
         row = counted.get(chat.id, {})
         first, last = row.get("first"), row.get("last")
         spoke = speaking.get(chat.id, [])
         heard = {who.name for who in spoke}
         silent = [name for name in chat.speakers if name not in heard]
-        made.append(
+        chats.append(
             ChatStats(
                 id=chat.id,
                 speakers=(*spoke, *(SpeakerStats(name, 0, 0, 0) for name in silent)),
@@ -168,7 +168,7 @@ def _chats(
                 runs=runs.get(chat.id, _NOTHING),
             )
         )
-    return tuple(made)
+    return tuple(chats)
 
 
 def _counts(frame: pl.DataFrame, column: str) -> dict[str, tuple[tuple[str, int], ...]]:
@@ -184,12 +184,12 @@ def _bins(minutes: pl.Series) -> tuple[Bin, ...]:
     # The tiny addend keeps whole powers of ten, which a logarithm may miss, in their own bin.
     step = ((minutes * 60).log(10) * _BINS_PER_DECADE + 1e-9).floor()
     counted = step.set(minutes * 60 < 1 - 1e-9, -1.0).cast(pl.Int64).alias("step").value_counts()
-    found = {int(step): int(count) for step, count in counted.iter_rows()}
+    counts = {int(step): int(count) for step, count in counted.iter_rows()}
     edges = [(0.0, 1 / 60)] + [
         tuple(10 ** ((step + side) / _BINS_PER_DECADE) / 60 for side in (0, 1))
-        for step in range(max(found, default=-1) + 1)
+        for step in range(max(counts, default=-1) + 1)
     ]
-    return tuple(Bin(low, high, found.get(step, 0)) for step, (low, high) in enumerate(edges, -1))
+    return tuple(Bin(low, high, counts.get(step, 0)) for step, (low, high) in enumerate(edges, -1))
 
 
 def _week(lines: pl.DataFrame) -> tuple[tuple[int, ...], ...]:

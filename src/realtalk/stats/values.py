@@ -158,8 +158,8 @@ class CorpusStats:
         return sum(values) / len(values) if values else None
 
     def _values(self, figure: str) -> list[float]:
-        found = (getattr(chat, figure) for chat in self.per_chat)
-        return [float(value) for value in found if value is not None]
+        values = (getattr(chat, figure) for chat in self.per_chat)
+        return [float(value) for value in values if value is not None]
 
     @property
     def messages_per_chat(self) -> float | None:
@@ -313,14 +313,14 @@ def _bootstrap(parts: Mapping[str, Parts]) -> dict[str, Interval]:
             .agg(pl.all().sum())
         )
     sums = pl.concat(rounds)
-    found: dict[str, Interval] = dict.fromkeys(parts)
+    intervals: dict[str, Interval] = dict.fromkeys(parts)
     for name in known:
         drawn = sums.filter(pl.col(f"{name}/1") > 0)
         ratios = drawn[f"{name}/0"] / drawn[f"{name}/1"]
         low = ratios.quantile((1 - _LEVEL) / 2, "linear")
         high = ratios.quantile((1 + _LEVEL) / 2, "linear")
-        found[name] = (low, high) if low is not None and high is not None else None
-    return found
+        intervals[name] = (low, high) if low is not None and high is not None else None
+    return intervals
 
 
 def _resamples(chats: int) -> int:

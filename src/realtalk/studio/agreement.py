@@ -68,9 +68,9 @@ def compare(
     book: Book, first: Sequence[StudioItem], second: Sequence[StudioItem]
 ) -> AnnotatorComparison:
     """Pairs what two annotators noted, and measures it."""
-    asked = _pair(_of("question", first), _of("question", second), _question_likeness)
+    questions = _pair(_of("question", first), _of("question", second), _question_likeness)
     noted = _pair(_of("event", first), _of("event", second), _event_likeness)
-    paired = [match for match in asked if match.first and match.second]
+    paired = [match for match in questions if match.first and match.second]
     figures = (
         AgreementFigure(
             "messages that are evidence",
@@ -96,7 +96,7 @@ def compare(
             _mean([_answers(*_both(match)) for match in paired], "no question is paired"),
             "pairs",
         ),
-        AgreementFigure("questions that both have", "F1", _found_by_both(asked), "questions"),
+        AgreementFigure("questions that both have", "F1", _found_by_both(questions), "questions"),
         AgreementFigure(
             "cells with an event (session and speaker)",
             "Cohen's kappa",
@@ -105,7 +105,7 @@ def compare(
         ),
         AgreementFigure("events that both have", "F1", _found_by_both(noted), "events"),
     )
-    return AnnotatorComparison(figures, asked, noted)
+    return AnnotatorComparison(figures, questions, noted)
 
 
 def _of(kind: str, items: Sequence[StudioItem]) -> list[StudioItem]:

@@ -121,8 +121,8 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
     def listed(request: Request, number: int, who: str = "") -> JSONResponse:
         book = desk.book(number)
         shown = desk.shown(book, annotator(request, desk, keys), who)
-        found = [item.to_json() for item in desk.store.items(book.chat.id, shown)]
-        return JSONResponse({"who": shown, "items": found})
+        items = [item.to_json() for item in desk.store.items(book.chat.id, shown)]
+        return JSONResponse({"who": shown, "items": items})
 
     @router.post("/chat/{number}/items")
     def create(request: Request, number: int, form: ItemForm) -> JSONResponse:
@@ -170,10 +170,10 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
         wanted = [desk.store.item(id_) for id_ in form.items]
         if any(item.chat != book.chat.id for item in wanted):
             raise RealtalkError("an item of another chat", where=f"chat {book.chat.id}")
-        made = desk.store.create_all(
+        copies = desk.store.create_all(
             book.chat.id, form.to, [(item.kind, item.body, item.id) for item in wanted]
         )
-        return JSONResponse({"copied": len(made)}, 201)
+        return JSONResponse({"copied": len(copies)}, 201)
 
     def stepped(number: int, request: Request, form: WhoForm, back: bool) -> JSONResponse:
         book = desk.book(number)

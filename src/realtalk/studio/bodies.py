@@ -85,12 +85,12 @@ def loaded(stored: Any) -> Any:
 
 def whole(kind: str, body: Any, earlier: Iterable[Any]) -> dict[str, Any]:
     """A body with what it lacks: from the first earlier one that has it, else left open."""
-    given = body if isinstance(body, dict) else {}
-    sources = [given, *(each for each in earlier if isinstance(each, dict))]
-    made = {
-        name: value for name, value in given.items() if name not in _BEYOND or _BEYOND[name](value)
+    stored = body if isinstance(body, dict) else {}
+    sources = [stored, *(each for each in earlier if isinstance(each, dict))]
+    complete = {
+        name: value for name, value in stored.items() if name not in _BEYOND or _BEYOND[name](value)
     }
     for name, (fits, unknown) in _NEEDED[kind].items():
         found = (each[name] for each in sources if name in each and fits(each[name]))
-        made[name] = next(found, unknown)
-    return made
+        complete[name] = next(found, unknown)
+    return complete

@@ -63,10 +63,10 @@ class Desk:
         with self._lock:
             if book.number not in self._strips:
                 if self.labels is None:
-                    made = Strips.background(book.chat, self.cache)
+                    strips = Strips.background(book.chat, self.cache)
                 else:
-                    made = self.labels.get(book.chat.id) or Strips()
-                self._strips[book.number] = made
+                    strips = self.labels.get(book.chat.id) or Strips()
+                self._strips[book.number] = strips
             return self._strips[book.number]
 
     def shown(self, book: Book, me: str, asked: str) -> str:

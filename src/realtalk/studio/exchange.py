@@ -53,8 +53,8 @@ def annotated(book: Book, items: Sequence[StudioItem]) -> Chat:
     events = [event_of(item.body) for item in items if item.kind == "event"]
     # Observations and summaries are not annotated here: they stay as they are.
     events += [event for event in book.chat.events if event.kind != "event"]
-    asked = [item for item in items if item.kind == "question"]
-    questions = [question_of(item.body, f"Q{at}") for at, item in enumerate(asked, 1)]
+    questions_noted = [item for item in items if item.kind == "question"]
+    questions = [question_of(item.body, f"Q{at}") for at, item in enumerate(questions_noted, 1)]
     return replace(book.chat, events=tuple(events), questions=tuple(questions))
 
 
@@ -81,8 +81,8 @@ def imported(book: Book, name: str, data: bytes) -> UploadContent:
         path = Path(folder) / f"upload{suffix}"
         path.write_bytes(data)
         try:
-            found = detect(Source.open(path))
-            chats = open_reading(path, found).reading.corpus.chats
+            detected = detect(Source.open(path))
+            chats = open_reading(path, detected).reading.corpus.chats
         except RealtalkError as error:
             # The message may name the temporary place, which says nothing to the reader.
             raise RealtalkError(f"the file cannot be read: {error.what}", fix=error.fix) from error

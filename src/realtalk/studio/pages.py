@@ -43,14 +43,14 @@ def render(template: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("realtalk.studio"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
+    environment.filters |= {
         "clock": _clock,
         "day": day,
         "marked": _marked,
@@ -62,14 +62,14 @@ def _environment() -> Environment:
         "people": _people,
         "apart": _apart,
     }
-    made.globals |= {
+    environment.globals |= {
         "category_title": category_title,
         "strip_line": _strip_line,
         "CORPUS": CORPUS,
         "FINAL": FINAL,
         "PIECE": PIECE,
     }
-    return made
+    return environment
 
 
 def context(book: Book) -> dict[str, Any]:
@@ -154,6 +154,6 @@ def _link(url: str) -> str:
 
 def _strip_line(strip: Label) -> str:
     """A strip in words, for those who hear the page."""
-    said = [word for word in (strip.emotion, strip.sentiment) if word]
-    said += [name for name in ("reflective", "grounding") if getattr(strip, name)]
-    return "EI: " + (", ".join(said) or "unscored")
+    words = [word for word in (strip.emotion, strip.sentiment) if word]
+    words += [name for name in ("reflective", "grounding") if getattr(strip, name)]
+    return "EI: " + (", ".join(words) or "unscored")

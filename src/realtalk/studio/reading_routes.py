@@ -99,21 +99,23 @@ def reading_routes(desk: Desk, keys: Keys) -> APIRouter:
     @router.get("/chat/{number}/strips")
     def strips(number: int, places: str = "") -> JSONResponse:
         book = desk.book(number)
-        found = desk.strips(book)
+        chat_strips = desk.strips(book)
         parts = [part for part in places.split(",") if part]
         if not all(part.isascii() and part.isdigit() and len(part) < 16 for part in parts):
             raise RealtalkError("places are numbers of messages, with commas between them")
         wanted = [int(part) for part in parts]
         lacking = [at for at in wanted if at < len(book.messages)]
         if lacking:
-            found.reading(book.messages[lacking[0]].id)
+            chat_strips.reading(book.messages[lacking[0]].id)
         shown = {}
         for place in wanted[:_MOST_STRIPS]:
-            if place < len(book.messages) and (strip := found.of(book.messages[place].id)):
+            if place < len(book.messages) and (strip := chat_strips.of(book.messages[place].id)):
                 # A turn's later messages show its label small.
-                same = place > 0 and found.of(book.messages[place - 1].id) is strip
-                shown[place] = pages.render("strip.html", strip=strip, strips=found, same=same)
-        done, total, note = found.progress
+                same = place > 0 and chat_strips.of(book.messages[place - 1].id) is strip
+                shown[place] = pages.render(
+                    "strip.html", strip=strip, strips=chat_strips, same=same
+                )
+        done, total, note = chat_strips.progress
         return JSONResponse({"done": done, "total": total, "note": note, "strips": shown})
 
     return router

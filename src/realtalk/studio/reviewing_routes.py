@@ -42,10 +42,10 @@ def reviewing_routes(desk: Desk, keys: Keys) -> APIRouter:
         book = desk.book(number)
         names, one, two = pair(number, first, second)
         agreed = desk.store.items(book.chat.id, FINAL)
-        found = None
+        comparison = None
         if one and two:
             chat = book.chat.id
-            found = compare(book, desk.store.items(chat, one), desk.store.items(chat, two))
+            comparison = compare(book, desk.store.items(chat, one), desk.store.items(chat, two))
         return html(
             pages.render(
                 "review.html",
@@ -54,7 +54,7 @@ def reviewing_routes(desk: Desk, keys: Keys) -> APIRouter:
                 names=names,
                 first=one,
                 second=two,
-                found=found,
+                found=comparison,
                 agreed=agreed,
                 taken={item.taken_from for item in agreed},
                 csrf=keys.csrf,
@@ -69,9 +69,13 @@ def reviewing_routes(desk: Desk, keys: Keys) -> APIRouter:
         if not (one and two):
             raise RealtalkError("two annotators are needed", where=f"chat {book.chat.id}")
         items = (desk.store.items(book.chat.id, name) for name in (one, two))
-        found = compare(book, *items)
+        comparison = compare(book, *items)
         return JSONResponse(
-            {"first": one, "second": two, "figures": [each.to_json() for each in found.figures]}
+            {
+                "first": one,
+                "second": two,
+                "figures": [each.to_json() for each in comparison.figures],
+            }
         )
 
     @router.get("/chat/{number}/export")
@@ -91,10 +95,10 @@ def reviewing_routes(desk: Desk, keys: Keys) -> APIRouter:
         def take() -> JSONResponse:
             book = desk.book(number)
             author = checked_name(who) if who else annotator(request, desk, keys)
-            found = imported(book, name, data)
-            made = desk.store.create_all(book.chat.id, author, found.bodies)
-            said = {"made": len(made), "there": len(found.bodies) - len(made)}
-            return JSONResponse(said | {"notes": list(found.notes), "who": author}, 201)
+            content = imported(book, name, data)
+            created = desk.store.create_all(book.chat.id, author, content.bodies)
+            counts = {"made": len(created), "there": len(content.bodies) - len(created)}
+            return JSONResponse(counts | {"notes": list(content.notes), "who": author}, 201)
 
         return await run_in_threadpool(take)
 

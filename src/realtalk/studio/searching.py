@@ -88,8 +88,8 @@ class MessageIndex:
         words = _WORD.findall(query)
         if words:
             match = " ".join(f'"{word}"*' for word in words)
-            if found := self._matching(match, most):
-                return found
+            if hits := self._matching(match, most):
+                return hits
         return self._containing(query, most) if query else Hits(0)
 
     def _matching(self, match: str, most: int) -> Hits | None:

@@ -58,10 +58,10 @@ class Book:
     @cached_property
     def place(self) -> dict[str, int]:
         """Where a message id stands; of two with one id, the first."""
-        found: dict[str, int] = {}
+        places: dict[str, int] = {}
         for at, message in enumerate(self.messages):
-            found.setdefault(message.id, at)
-        return found
+            places.setdefault(message.id, at)
+        return places
 
     @cached_property
     def starts(self) -> tuple[tuple[int, Session], ...]:

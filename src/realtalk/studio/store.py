@@ -113,15 +113,15 @@ class Store:
         made twice."""
         with self._rows.changing():
             there = Counter(_key(item.kind, item.body) for item in self.items(chat, author))
-            step, made = secrets.token_hex(8), []
+            step, created = secrets.token_hex(8), []
             for kind, body, source in bodies:
                 if there[_key(kind, body)]:
                     there[_key(kind, body)] -= 1  # a file may hold the same twice
                 else:
                     item = StudioItem(_new_id(kind), chat, kind, author, 1, body, taken_from=source)
                     self._rows.insert(item, None, step)
-                    made.append(item)
-            return made
+                    created.append(item)
+            return created
 
     def change(
         self,

@@ -232,10 +232,10 @@ class StoreRows:
 def _identity(path: Path) -> tuple[int, int] | None:
     """Which file it is, whatever it holds; None where there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _item(row: Sequence[Any]) -> StudioItem:

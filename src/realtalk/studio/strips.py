@@ -71,9 +71,9 @@ class Strips:
     @classmethod
     def background(cls, chat: Chat, cache: Path | None = None) -> Strips:
         """Strips that fill by themselves; the thread ends with the program."""
-        given = turn_inputs(Corpus("", "", (chat,)))
-        told = turn_languages((each.chat, each.speaker, each.text) for each in given)
-        strips = cls(languages=[Languages(chat.id, "embedded", Counter(told))])
+        turns = turn_inputs(Corpus("", "", (chat,)))
+        languages = turn_languages((each.chat, each.speaker, each.text) for each in turns)
+        strips = cls(languages=[Languages(chat.id, "embedded", Counter(languages))])
         strips.total = len(chat.turns)
         threading.Thread(target=strips._make, args=(chat, cache), daemon=True).start()
         return strips
@@ -151,10 +151,10 @@ def read_strips(path: Path, corpus: Corpus | None = None) -> dict[str, Strips]:
     spoken: dict[str, list[Languages]] = {}
     for each in chat_languages(frame):
         spoken.setdefault(each.chat, []).append(each)
-    found: dict[str, dict[str, Label]] = {}
+    labels: dict[str, dict[str, Label]] = {}
     for row in frame.iter_rows(named=True):
         reasons = {each["measure"]: each["reason"] for each in row["unscored"] or ()}
         strip = Label(**{name: row[name] for name in _NAMES}, unscored=reasons)
         for id_ in row["message_ids"]:
-            found.setdefault(row["chat"], {})[id_] = strip
-    return {chat: Strips(strips, spoken[chat]) for chat, strips in found.items()}
+            labels.setdefault(row["chat"], {})[id_] = strip
+    return {chat: Strips(strips, spoken[chat]) for chat, strips in labels.items()}
