@@ -1,1 +1,1 @@
-"""Readers, writers, storage and checks of corpora: one module a format."""
+"""Readers, writers, storage and checks of corpora: one module per format."""

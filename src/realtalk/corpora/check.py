@@ -67,7 +67,7 @@ class CheckReport:
         return {rule: by_rule[rule] for rule in RULES if by_rule[rule]}
 
     def severity(self) -> Severity | None:
-        """The gravest there is."""
+        """The gravest severity among the findings."""
         present = {finding.severity for finding in self.findings}
         order: tuple[Severity, ...] = ("error", "warning", "note")
         return next((level for level in order if level in present), None)

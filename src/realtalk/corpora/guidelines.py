@@ -116,7 +116,7 @@ class GuidelineReport:
         return {rule: by_rule[rule] for rule in GUIDELINES}
 
     def severity(self) -> Severity | None:
-        """The gravest there is."""
+        """The gravest severity among the findings."""
         return CheckReport(self.findings).severity()
 
     def to_json(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def refers_to_time(text: str) -> bool:
 
 
 def check_guidelines(corpus: Corpus, least: int = MESSAGES_A_DAY) -> GuidelineReport:
-    """Holds every chat against the guidelines; `least` messages a day are asked of a speaker."""
+    """Holds every chat against the guidelines; a speaker is to send `least` messages a day."""
     findings: list[CheckFinding] = []
     days: list[Day] = []
     for chat in corpus.chats:

@@ -4,7 +4,7 @@
     items(member)           → the values of an outermost list, one at a time
     head_keys(member)       → {"name", "messages", "type"}: keys seen in the first 64 KB
 
-Sniffing looks at key names in the head only, so a 1 GB file is told apart in a millisecond.
+Sniffing looks at key names in the head only, so a 1 GB file is recognised in a millisecond.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a reader is given and what it gives back.
 
     reading = whatsapp.read(Source.open("chat.txt"), ReadOptions(gap=timedelta(hours=6)))
-    reading.corpus   → Corpus of frozen values (made when first asked for)
+    reading.corpus   → Corpus of frozen values (built on first use)
     reading.tables   → the same as columns (what is stored, and what statistics use)
     reading.ledger   → 120 lines = 112 in messages + 6 system + 2 left over
 

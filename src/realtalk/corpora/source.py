@@ -97,7 +97,7 @@ class Member:
     opener: Callable[[], IO[bytes]] = field(repr=False, compare=False)
     where: str = ""
     path: Path | None = None  # where it lies plainly on disk, for readers that can map it
-    ending: str = ""  # what its content says where its name tells nothing, or a wrong thing
+    ending: str = ""  # from its content, where its name has none or a wrong one
     allowance: Allowance | None = field(default=None, repr=False, compare=False)  # of an archive
 
     @property
@@ -234,7 +234,7 @@ def _file(path: Path, name: str) -> Member:
 
 
 def _short(name: str) -> str:
-    """A name that a million messages can carry along; its end tells what it is."""
+    """A name that a million messages can carry along; its end says what it is."""
     return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
 
 
@@ -253,7 +253,7 @@ def _bounded_count(names: Iterable[str], where: str) -> list[str]:
 
 
 def _told(member: Member) -> Member:
-    """A file that stands alone, with the ending that its content tells."""
+    """A file that stands alone, with the ending that its content suggests."""
     # Text is what programs call anything; JSON in it is sure, and read as such.
     if member.suffix in _TEXT_SUFFIXES and member.suffix != ".txt":
         return member

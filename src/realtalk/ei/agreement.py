@@ -225,7 +225,7 @@ def _same(pairs: Sequence[tuple[Step, Step]], left_out: int) -> Estimate:
 
 
 def agreement_rows(agreement: Agreement) -> Grid:
-    """A row a measure and figure, with its interval and n, for a terminal or a page."""
+    """One row per measure and figure, with its interval and n, for a terminal or a page."""
     titles = {"same": "same label", "kappa": "kappa", "qwk": "QWK", "pearson": "Pearson"}
     headings = [
         "measure",

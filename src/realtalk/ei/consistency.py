@@ -72,7 +72,7 @@ class SpeakerConsistency(ByFacet):
 def consistency(
     labels: pl.DataFrame, protocol: str | Rules = "turns"
 ) -> tuple[SpeakerConsistency, ...]:
-    """Every speaker with two or more chats, once a pair of chats, sorted by name.
+    """Every speaker with two or more chats, once per pair of chats, sorted by name.
 
     A speaker is known by name alone: two people of one name count as one.
     """

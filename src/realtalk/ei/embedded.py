@@ -42,7 +42,7 @@ class EmbeddedLabeller:
         self.version = str(self._encoder.settings["version"])
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
-        """One label an input; a turn without words, or with none that can be read, is unscored."""
+        """One label per input; a turn without words, or with none that can be read, is unscored."""
         strange = self._strange(inputs)
         spoken = [at for at, given in enumerate(inputs) if given.text.strip() and at not in strange]
         pairs = [(inputs[at].previous, inputs[at].text) for at in spoken]

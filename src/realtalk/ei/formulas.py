@@ -81,7 +81,7 @@ def fit_exponential(x: Array, y: Array) -> tuple[float, float] | None:
         return None
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
-            # Two sessions leave no degree of freedom for a covariance, which nobody asked for.
+            # Two sessions leave no degree of freedom for a covariance, which nobody needs.
             warnings.simplefilter("ignore", OptimizeWarning)
             (a, b), *_ = curve_fit(_curve, x, y, p0=start, ftol=1e-12, xtol=1e-12, gtol=1e-12)
     except (RuntimeError, ValueError):

@@ -104,7 +104,7 @@ class HubClassifier:
         }
 
     def reach(self) -> AbstractContextManager[None]:
-        """What is loaded within may look things up on the hub only where that was asked for."""
+        """What is loaded within may reach the hub only where the user allowed it."""
         return _reach(self.offline)
 
 

@@ -6,10 +6,10 @@
              unscored={"sentiment": "not asked", ...}), ...]
 
 Three calls per turn, as in the REALTALK paper's Appendix C: reflective, grounding, and the
-three components of empathy in one. Sentiment, emotion and intimacy can be asked for too.
+three components of empathy in one. Sentiment, emotion and intimacy are optional.
 The model sees the session up to the turn. Any provider that inspect-ai knows will do:
 "openai/…", "anthropic/…", "openai-api/<name>/<model>" with the address of a server.
-What was answered once is not asked again, also not after a run was killed.
+What was answered once is not asked again, even after a run was killed.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def write_labels(frame: pl.DataFrame, folder: Path, corpus: Corpus, protocol: st
 
 
 def labels_about(path: Path) -> LabelsAbout | None:
-    """None for labels that do not say it."""
+    """What labels were made of; None where the file does not say."""
     import polars as pl
 
     try:
@@ -144,7 +144,7 @@ def with_languages(frame: pl.DataFrame, corpus: Corpus) -> pl.DataFrame:
 
 
 def of_messages(frame: pl.DataFrame) -> bool:
-    """Whether a speaker follows themselves within a session: these are no joined turns."""
+    """Whether a speaker follows themselves within a session, so that turns were not joined."""
     import polars as pl
 
     who = ("chat", "session", "speaker")
@@ -155,7 +155,7 @@ def of_messages(frame: pl.DataFrame) -> bool:
 def refuse_other_labels(
     folder: Path, measure: str, version: str, turns: Sequence[tuple[str, int]]
 ) -> None:
-    """Raises where a folder holds labels made in another way, or of other turns, or no labels.
+    """Raises where a folder holds labels made in another way, labels of other turns, or no labels.
 
     `turns` are those to be labelled, in order: the chat of each and how many messages it joins.
     """
@@ -181,7 +181,7 @@ def refuse_other_labels(
 
 
 def why_unscored(frame: pl.DataFrame) -> list[str | None]:
-    """Of every turn the first reason why it has no label at all; None of one that has one."""
+    """For every turn the first reason why it has no label at all; None where it has one."""
     from realtalk.ei.labels import MEASURES
 
     reasons_found: list[str | None] = []

@@ -6,10 +6,10 @@
     chat_languages(labels)[0].english             → 0.0, of the turns that can be told
     language_notes(chat_languages(labels))        → ["Chat_1: hardly any English in 412 turns; …"]
 
-English is told by its commonest words, which make up half of any English chat, slang or not, and
-hardly a tenth of one in another language. Neighbouring turns of a speaker are weighed together
-until there are enough words. A turn's language stands in the labels' column `language`; null
-there means that nobody looked (labels of version 0.1.0). An identifier of languages can put its
+English is recognised by its commonest words, which make up half of any English chat, slang or
+not, and hardly a tenth of one in another language. Neighbouring turns of a speaker are weighed
+together until there are enough words. A turn's language stands in the labels' column `language`;
+null there means that nobody looked (labels of version 0.1.0). A language identifier can put its
 codes ("es", "hi-Latn") in the place of "other" without any change here.
 """
 
@@ -78,7 +78,7 @@ _APOSTROPHES = re.compile("['’`´]")
 
 _ALONE = 8  # words of a turn that is weighed alone; shorter ones ...
 _PIECE = 12  # ... are weighed together up to so many
-_FEWEST = 6  # words of a whole chat below which nothing is told
+_FEWEST = 6  # words of a whole chat below which no language is named
 _MOST = 60  # words of a long turn that are looked at, spread over it
 # Of texts of eight words and more, 97 % of the English ones score .30 and .2 % at most .10, of
 # other languages 1 % and 89 % (`bench/languages.py`). Between them the speaker's others decide.
@@ -104,7 +104,7 @@ class _Piece:
 
     @property
     def is_enough(self) -> bool:
-        """Whether so few words tell anything; another script does at once."""
+        """Whether these words suffice for a decision; another script suffices at once."""
         return self.amount >= _FEWEST or not self.is_latin
 
     def score(self) -> float:
@@ -148,7 +148,7 @@ def turn_languages(turns: Iterable[tuple[str, str, str]]) -> list[str]:
 
 
 def _are_english(pieces: Sequence[_Piece]) -> list[bool]:
-    """Piece by piece; what is open alone goes with the others, where these are all alike."""
+    """Judges piece by piece; an undecided piece follows the others where these all agree."""
     scores = [piece.score() for piece in pieces]
     sure = [score >= _SURE for score in scores if not _NOT < score < _SURE]
     share = sum(sure) / len(sure) if sure else 0.5
@@ -162,7 +162,7 @@ def _words(text: str) -> list[str]:
 
 
 def _amount(word: str) -> int:
-    """One; a run of Chinese or Thai, where no space parts words, counts for its length."""
+    """How many words a token counts for: one, or its length in scripts without spaces."""
     return 1 if _is_latin(word[0]) else max(1, len(word) // 2)
 
 

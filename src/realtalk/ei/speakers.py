@@ -197,8 +197,8 @@ def _estimate(
 ) -> tuple[Estimate, Array]:
     """The first draw is the value, the others its resamples. One label has no interval.
 
-    Resamples that never differ (every turn scored alike) have none either: of a width of
-    nothing, a handful of turns would seem to tell all.
+    Resamples that never differ (every turn scored alike) have none either: an interval without
+    width would make a handful of turns look conclusive.
     """
     varies = varies and n > 1 and bool(np.any(draws[1:] != draws[1]))
     interval = percentile_interval(draws[1:]) if varies else None

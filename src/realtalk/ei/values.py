@@ -241,7 +241,7 @@ def counted(facet: Facet, protocol: str) -> str:
 
 
 def shown(facet: Facet, value: float | None) -> str:
-    """A facet's value as it is printed; intimacy in thousandths a session."""
+    """A facet's value as it is printed; intimacy in thousandths per session."""
     if value is None:
         return "–"
     text = f"{value * facet.scale:.{facet.digits}f}"

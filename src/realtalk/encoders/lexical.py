@@ -35,7 +35,7 @@ _DOUBLED = re.compile(r"([bdgmnprt])\1\Z")  # running → run, but calling → c
 
 
 class Ranking(Protocol):
-    """Texts that can be searched: a score each, higher is better, 0 is nothing in common."""
+    """Texts that can be searched: one score each, higher is better, 0 is nothing in common."""
 
     def scores(self, query: str) -> npt.NDArray[np.float64]: ...
 
@@ -74,7 +74,7 @@ class Bm25:
             self._index.index(corpus, show_progress=False)
 
     def scores(self, query: str) -> npt.NDArray[np.float64]:
-        """A score a text."""
+        """One score per text."""
         query_words = [word for word in dict.fromkeys(words(query)) if word in self._known]
         if not query_words:
             return np.zeros(self._size)

@@ -63,7 +63,7 @@ class PairEncoder:
     def outputs(
         self, pairs: Sequence[tuple[str, str]], progress: Progress = silent
     ) -> npt.NDArray[np.float32]:
-        """One row a pair, in order."""
+        """One row per pair, in order."""
         parts = []
         for start in range(0, len(pairs), _CHUNK):
             done = start

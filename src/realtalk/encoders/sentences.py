@@ -49,7 +49,7 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A vector a text, and small vectors of its tokens.
+    """One vector per text, and small vectors of its tokens.
 
     The tokens of text i are `tokens[offsets[i]:offsets[i + 1]]`, in whole numbers of 1/127;
     `weights` say how much each of them counts where the text is a question.
@@ -111,7 +111,7 @@ class SentenceEncoder:
         self._session = _opened(onnxruntime, folder / "model.onnx")
 
     def embed(self, texts: Sequence[str], progress: Progress = silent) -> Rows:
-        """One vector of length 1 a text, each encoded alone."""
+        """One vector of length 1 per text, each encoded alone."""
         return self.encode(texts, progress=progress).vectors
 
     def encode(
@@ -146,7 +146,7 @@ class SentenceEncoder:
         return Encoded(vectors, tokens, offsets, weights)
 
     def token_vectors(self, texts: Sequence[str]) -> list[Rows]:
-        """The full states of each text's own tokens, length 1 each: [tokens, 384] a text."""
+        """The full states of each text's own tokens, length 1 each: [tokens, 384] per text."""
         packed = self._packed(texts, None)
         rows: list[Rows] = [np.empty((0, 0), np.float32)] * len(texts)
 

@@ -183,7 +183,7 @@ def get(
     *,
     datasets: Mapping[str, Dataset] = DATASETS,
 ) -> Path:
-    """The dataset's folder in the cache (its file, where it has but one), fetched if need be.
+    """The dataset's folder in the cache (its file, where it has only one), fetched if need be.
 
     `base_url`, or `REALTALK_DATA_URL`, names a mirror that holds the files either in a
     folder of the dataset's name or directly.
@@ -250,7 +250,7 @@ def file_state(path: Path, size: int, sha256: str) -> State:
 def _downloader(
     file: RemoteFile, report: Callable[[int], None]
 ) -> Callable[[str, str, object], None]:
-    """The part of pooch that moves bytes; ours reports, closes what it opened, stops a flood."""
+    """The part of pooch that moves bytes; ours reports, closes what it opened, keeps a limit."""
     import requests
 
     def download(url: str, output_file: str, _pooch: object) -> None:

@@ -24,7 +24,7 @@ SWITCHES = {
     "ORT_DISABLE_TELEMETRY": "1",  # ONNX Runtime: a device id, events, a session in the temp folder
     "HF_HUB_DISABLE_TELEMETRY": "1",  # Hugging Face's client, below tokenizers and transformers
     "DO_NOT_TRACK": "1",  # https://donottrack.sh: asked by several of them
-    "MEM0_TELEMETRY": "False",  # mem0: every call is told to PostHog
+    "MEM0_TELEMETRY": "False",  # mem0: reports every call to PostHog
     "ANONYMIZED_TELEMETRY": "False",  # Chroma, one of mem0's stores
     # LangChain sends what a retriever is asked and gives back to LangSmith where one of these is
     # set, as it is in the profile of people who trace other work.

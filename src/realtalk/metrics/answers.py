@@ -116,7 +116,7 @@ def partial_match(prediction: str, gold: str | int | float | None, category: str
 
 
 def abstained(prediction: str, category: str = "adversarial") -> bool:
-    """Whether an answer says that the chat does not tell.
+    """Whether an answer says that the chat does not contain it.
 
     LoCoMo's adversarial questions take the released code's words alone, LongMemEval's
     abstentions also other words for it.

@@ -8,7 +8,7 @@
 the last of a week, month, season or year. Rules, English, and a choice where people differ:
 weeks begin on Monday, "last friday" is the nearest one before today and "next friday" the
 nearest after, "on friday" looks back in a sentence with a past verb and ahead in others.
-Written dates (`find_dates`) are resolved too; a year that is not told is the nearest.
+Written dates (`find_dates`) are resolved too; a year that is not stated is the nearest.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ def _written(text: str, today: date) -> Iterator[tuple[int, int, Days]]:
 
 
 def _dated(told: PartialDate, before: str, today: date) -> Days | None:
-    """A written date's days; the year that is not told is the one nearest to the saying."""
+    """A written date's days; a year that is not stated is the one nearest to the message."""
     if told.month is None:
         assert told.year is not None
         return _months(date(told.year, 1, 1), 12, "year")

@@ -48,7 +48,7 @@ def meteor_missing() -> str:
 
     truth, said, score = _PROBE
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what it warns of is told below
+        warnings.simplefilter("ignore")  # what it warns of is reported below
         try:
             works = abs(single_meteor_score(truth, said) - score) < 1e-9
         except LookupError as error:

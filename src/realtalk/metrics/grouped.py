@@ -136,7 +136,7 @@ def _known(value: Array) -> float | None:
 
 
 def _by_group(parts: Array, groups: Sequence[str]) -> Array:
-    """Sums a group; single rows where there are too few groups to draw from."""
+    """Sums per group; single rows where there are too few groups to draw from."""
     names = {name: place for place, name in enumerate(dict.fromkeys(groups))}
     if len(names) < _FEWEST_GROUPS:
         return np.asarray(parts, dtype=np.float64)

@@ -65,6 +65,6 @@ def distinct(texts: Sequence[str], n: int) -> float | None:
 
 
 def length_ratio(prediction: str, truth: str) -> float | None:
-    """Words of the prediction for a word of the truth; None where the truth has none."""
+    """Words of the prediction per word of the truth; None where the truth has none."""
     size = len(words(truth))
     return len(words(prediction)) / size if size else None

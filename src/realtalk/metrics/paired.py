@@ -118,7 +118,7 @@ def _sign_test(better: int, worse: int) -> float:
 
 
 def _flipped(change: Array, seed: int) -> tuple[float, bool]:
-    """How often swapping the sides of units at random makes as large a sum, and if by all ways.
+    """How often swapping sides at random makes as large a sum, and whether every way was tried.
 
     A chat's changes are swapped together, so that a large chat weighs as its questions do.
     """
@@ -156,7 +156,7 @@ def _interval(sums: Array, sizes: Array, seed: int) -> tuple[float, float] | Non
 
 
 def wilson(values: Sequence[float]) -> tuple[float, float] | None:
-    """The 95 % interval of a proportion of ones, which holds also near 0 and 1; None for none."""
+    """The 95 % interval of a proportion, which also holds near 0 and 1; None without values."""
     from scipy import stats
 
     if not len(values):

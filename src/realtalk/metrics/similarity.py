@@ -37,7 +37,7 @@ _AT_ONCE = 512  # texts whose token vectors are held
 
 
 class Encoder(Protocol):
-    """Texts → vectors of length 1: one a text, and one a token."""
+    """Texts → vectors of length 1: one per text, and one per token."""
 
     version: str
 

@@ -1,4 +1,4 @@
-"""Calendar dates as they are written in text, whatever their dress.
+"""Calendar dates as they are written in text, in many notations.
 
     find_dates("On the 19th of January, 2024")  → [FoundDate(3, 28, PartialDate(2024, 1, 19))]
     find_dates("19.01.2024 or Jan 2024")        → PartialDate(2024, 1, 19), PartialDate(2024, 1)
@@ -44,7 +44,7 @@ _SHORT_END = r"\s*(?:$|[.!?;)\n]|,(?!\s*\d{1,2}(?!\d)))"
 
 @dataclass(frozen=True, slots=True)
 class PartialDate:
-    """A date as far as it is told: `January 2024` has no day, `13 August` no year."""
+    """A date as far as it is stated: `January 2024` has no day, `13 August` no year."""
 
     year: int | None = None
     month: int | None = None
@@ -52,13 +52,13 @@ class PartialDate:
 
     @property
     def fields(self) -> int:
-        """How many of the three are told."""
+        """How many of the three are stated."""
         return sum(field is not None for field in (self.year, self.month, self.day))
 
     def agreement(self, other: PartialDate) -> float:
-        """1 for the same date, 0 where a field that both tell differs or none is shared.
+        """1 for the same date, 0 where a field that both state differs or none is shared.
 
-        In between, the shared fields against all that are told: `January 2024` and
+        In between, the shared fields against all that are stated: `January 2024` and
         `19 January 2024` share two of two and two of three, 0.8.
         """
         shared = 0
@@ -199,7 +199,7 @@ def _behind(first: FoundDate, text: str, dayfirst: bool) -> list[FoundDate]:
 
 
 def _ranges(text: str, dayfirst: bool) -> Iterator[list[FoundDate]]:
-    """Dates of which one tells the month or the year for others."""
+    """Dates of which one states the month or the year for others."""
     for pattern in (_DAYS_FIRST, _DAYS_LAST):
         for match in pattern.finditer(text):
             yield _days(match, dayfirst)
@@ -234,7 +234,7 @@ def _first(text: str, dayfirst: bool) -> PartialDate | None:
 
 
 def _days(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
-    """Days of one month: each a date; what goes down or leaves the month is no such thing."""
+    """Days of one month: each a date; days that fall or leave the month do not count."""
     begin = match.start("days")
     spans = [
         (one.start() + begin, one.end() + begin, int(one["number"]))
@@ -298,7 +298,7 @@ def _filled(dates: list[FoundDate], text: str) -> list[FoundDate]:
 
 
 def _later(one: PartialDate, other: PartialDate) -> bool:
-    """Whether a day of the year comes after another, as far as both are told."""
+    """Whether a day of the year comes after another, as far as both are stated."""
     if one.month is None or other.month is None or one.month != other.month:
         return (one.month or 0) > (other.month or 12)
     return one.day is not None and other.day is not None and one.day > other.day

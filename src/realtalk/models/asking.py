@@ -6,9 +6,9 @@
     → "Chat_1:Q4", Reply(text=None, reason="timeout", calls=1)
 
 An answer that can be used is kept in a cache the moment it comes, without end of life: it is not
-asked for again, also not after a run was killed. What fails is tried again, so often and no
-more (429, 5xx, a broken connection, a hang, a web page in place of a reply); what still fails
-has a reason instead of a text and is asked again by the next run. Prompts are made when their
+requested again, even after a run was killed. What fails is tried again a limited number of
+times (429, 5xx, a broken connection, a hang, a web page in place of a reply); what still fails
+has a reason instead of a text and is asked again by the next run. Prompts are built when their
 turn comes: thousands of long ones would not fit into memory at once.
 
 REALTALK_TIMEOUT, REALTALK_RETRIES and REALTALK_RETRY_WAIT in the environment set the seconds
@@ -120,7 +120,7 @@ class Asked:
 
 
 def patience(timeout: int | None, retries: int | None) -> dict[str, Any]:
-    """What is given of the two, for `Asked`."""
+    """Those of the two that are given, as arguments of `Asked`."""
     given = {"timeout": timeout, "retries": retries}
     return {name: value for name, value in given.items() if value is not None}
 
@@ -129,7 +129,7 @@ def patience(timeout: int | None, retries: int | None) -> dict[str, Any]:
 class Prompt:
     """One thing to ask. `flaw` says what is wrong with an answer, "" where it is good.
 
-    A flawed answer is asked for again with each of `reminders` put behind the prompt.
+    A flawed answer is requested again, with each of `reminders` appended to the prompt.
     """
 
     key: str
@@ -205,7 +205,7 @@ def ask(
 def _listens(url: str) -> bool:
     """Whether somebody listens at an address of this machine, before minutes of trying again.
 
-    Of other machines it is not asked: there may be a proxy on the way.
+    Other machines are not tried: there may be a proxy on the way.
     """
     parts = urlsplit(url)
     try:
@@ -347,7 +347,7 @@ def _model(asked: Asked) -> Model:
 
 
 def _finished(work: Coroutine[Any, Any, None]) -> None:
-    """Runs to the end, also where a loop runs already (a notebook)."""
+    """Runs to the end, even inside a running loop (a notebook)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

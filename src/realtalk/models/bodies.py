@@ -1,4 +1,4 @@
-"""A provider's reply without end → an error, before it fills the memory.
+"""An endless reply of a provider → an error, before it fills the memory.
 
     bound_bodies(model.api)    # from now on a body of more than 16 MB raises EndlessBody
 
@@ -38,7 +38,7 @@ async def _bound(response: Any) -> None:
     most = _MOST_PACKED if packed else _MOST
 
     class Bounded(kind):  # type: ignore[valid-type, misc]
-        """The same bytes, so many and no more."""
+        """The same bytes, up to a limit."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             read = 0

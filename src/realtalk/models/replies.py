@@ -6,7 +6,7 @@
 
 This is the one door by which a model's words come in: what is behind it can be written as JSON
 and Parquet and shown on a page. Reasons are in our own words: a provider's may hold the prompt.
-Which model a reply says it is from is not compared with the one asked for: providers answer
+Which model a reply says it is from is not compared with the one requested: providers answer
 with dated names, and servers of one's own with any.
 """
 
@@ -103,7 +103,7 @@ def flaw_of(output: ModelOutput, flaw: Callable[[str], str]) -> str:
 
 
 def count(value: Any) -> int:
-    """A number of tokens as a provider tells it; 0 where it is none."""
+    """A number of tokens as a provider states it; 0 where it is no number."""
     return value if isinstance(value, int) and 0 <= value < _MOST else 0
 
 

@@ -1,4 +1,4 @@
-"""A model file → an OpenAI-compatible server on loopback, one a process and model.
+"""A model file → an OpenAI-compatible server on loopback, one per process and model.
 
     served = serve("smollm2")
     served.url, served.key    → "http://127.0.0.1:46099/v1", a word that only this process knows

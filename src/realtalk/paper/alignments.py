@@ -5,7 +5,7 @@
 
 §4.3 divides what agrees by all messages of the speaker; the released code pairs a message with
 the one directly before it, where that is the partner's, and divides by those pairs; ours pairs
-every message with the partner's latest of the session. Table 7 tells which it is.
+every message with the partner's latest of the session. Table 7 shows which it is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MEASURES = ("sentiment", "emotion")
 
 
 def alignment_rows(labels: pl.DataFrame) -> Grid | None:
-    """A line a way, over all of Table 7's speakers; None where one of them is not here."""
+    """One line per way, over all of Table 7's speakers; None where one of them is missing."""
     known = set(labels.select("chat", "speaker").unique().iter_rows())
     if not all(key in known for key in TABLE_7):
         return None

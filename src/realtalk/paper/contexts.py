@@ -62,7 +62,7 @@ def _load(folder: Path) -> dict[str, dict[int, Simulation]]:
 
 
 def _grid(simulations: Mapping[str, Mapping[int, Simulation]]) -> Grid:
-    """A line a way and number, of the six scores that the paper draws."""
+    """One line per way and number of sessions, with the six scores that the paper draws."""
     drawn = [title_of(_OURS[name]) for name in PUBLISHED_SCORES[2:]]
     lines: list[list[Any]] = []
     for name, ways in simulations.items():

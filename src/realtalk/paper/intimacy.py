@@ -5,7 +5,7 @@
     course_rows(labels)      one line each: how many times the printed level, r, concordance
     as_printed(labels)       the same labels with intimacy on the scale that Table 7 is on
 
-The printed columns tell their scale themselves. Near a flat course y = a·e^(bx) has b = slope /
+The printed columns show their scale themselves. Near a flat course y = a·e^(bx) has b = slope /
 mean, whatever x counts, so that the linear column divided by the exponential one is the mean
 intimacy of the paper's messages: .561. Scores of 0 to 1 have a mean of .11 here and of .23 in the
 tweets (MINT) that the paper's classifier learned from, and the logistic function of .23 is .557.
@@ -143,7 +143,7 @@ def _fit(x: Array, y: Array) -> tuple[float, float | None]:
 
 
 def course_rows(labels: pl.DataFrame, centrings: Sequence[str] = ("none",)) -> Grid:
-    """A line a unit, scale and centring, for all of Table 7's speakers."""
+    """One line per unit, scale and centring, for all of Table 7's speakers."""
     headings = ["x counts", "intimacy", "centred", "mean", "linear / exponential"]
     headings += ["linear: × level", "r", "concordance"]
     headings += ["exponential: × level", "r ", "concordance "]

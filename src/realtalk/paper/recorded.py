@@ -4,7 +4,7 @@
     → "the published file holds 10 questions where the table prints 12"
 
 `reproduce` prints these failures as failures and exits with 1 where a parity fails that is not
-here. One that is here and holds is told, so that it can be taken out.
+here. One that is here and holds is reported, so that it can be taken out.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def _listed(figures: Sequence[PaperFigure]) -> Grid:
 
 
 def verdict_grid(study: Reproduction) -> Grid:
-    """A line a table or figure of the paper."""
+    """One line per table or figure of the paper."""
     rows: list[list[Any]] = [
         [each.title, each.verdict.kind, each.verdict.line] for each in study.exhibits
     ]

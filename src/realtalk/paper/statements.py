@@ -3,7 +3,7 @@
     statements(stats, days, found)[0]
     → Statement("§3.2, A.3", "302 + 321 + 111 questions ...", "they add up to 734; ...", False)
 
-Nothing here depends on a model of ours, but where it says so.
+Nothing here depends on a model of ours except where it says so.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ def _number(value: float | None, digits: int) -> str | None:
 
 
 def _near_turns(joined: Mapping[tuple[str, str], SpeakerFacets], name: str) -> dict[str, Estimate]:
-    """The same figures from joined turns, over all; nothing is asked of them."""
+    """The same figures from joined turns, over all speakers; they are shown, not judged."""
     column = _column(joined, name)
     known = [(key, value) for key in TABLE_7 if (value := column.get(key)) is not None]
     return near(

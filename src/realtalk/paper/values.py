@@ -109,12 +109,12 @@ class Parity:
 
     @property
     def broken(self) -> bool:
-        """It fails and is not recorded as failing."""
+        """Whether it fails and is not recorded as failing."""
         return self.held is False and self.known is None
 
     @property
     def mended(self) -> bool:
-        """It is recorded as failing and holds."""
+        """Whether it is recorded as failing and holds."""
         return self.held is True and self.known is not None
 
     def to_json(self) -> dict[str, Any]:

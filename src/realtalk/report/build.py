@@ -31,7 +31,7 @@ _TITLE = "Long-term conversations, measured"
 
 @dataclass(frozen=True)
 class PageReport:
-    """A page before it is one."""
+    """The content of a page before it is rendered."""
 
     title: str
     lead: str
@@ -113,7 +113,7 @@ def make_report(
 
 
 def write_report(report: PageReport, path: Path) -> Path:
-    """The page, whole or not at all; never in place of a file that is none, or in a corpus."""
+    """The page, whole or not at all; never over a file that is no page, or inside a corpus."""
     from realtalk.report.page import render
 
     if is_stored(path.parent):

@@ -5,7 +5,7 @@
     cell_text(None)       → "–"               cell_text(0.0000034) → "3.4e-06"
 
 One decimal from a hundred on, two below, and below a tenth two digits that say something: what
-is small is never shown as nothing. What is no number could not be measured, and is a dash.
+is small is never shown as nothing. A dash stands for what could not be measured.
 """
 
 from __future__ import annotations

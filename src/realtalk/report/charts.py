@@ -52,7 +52,7 @@ def view(chart: Any, of: str = "") -> ChartView:
 
 
 def interval_panels(title: str, lines: Sequence[str], panels: Sequence[Panel]) -> ChartView:
-    """A dot and its interval for everybody, a panel a figure.
+    """A dot and its interval for everybody, one panel per figure.
 
     Written as Vega-Lite, not through Altair, which copies every panel many times.
     """

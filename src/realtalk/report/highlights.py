@@ -1,9 +1,9 @@
-"""The three things that matter of what the runs hold, each a figure with its interval.
+"""The three results that matter most in the runs, each a figure with its interval.
 
     highlights(loaded, pairs, personas, threads)
     → [KeyFigure("81 %", "of the evidence … at 990 tokens a question", "95 % interval …"), …]
 
-The rule: one figure a kind of run, in this order, and the first three that can be told with
+The rule: one figure per kind of run, in this order, and the first three that can be given with
 an interval: people against models, memory, persona, threads, consistency, the
 corpus. Nothing is said
 where nothing was measured.
@@ -232,7 +232,7 @@ def _consistency(loaded: LoadedRuns) -> KeyFigure | None:
 
 
 def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
-    """How much people write a chat."""
+    """How much people write per chat."""
     for corpus in sorted(loaded.corpora, key=lambda each: -each.stats.total("messages")):
         mean = corpus.stats.messages_per_chat
         interval = corpus.stats.intervals["messages_per_chat"]

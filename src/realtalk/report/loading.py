@@ -321,7 +321,7 @@ def _threads(folder: RunFolder, predicted: PredictedRun) -> ThreadsRun:
 
 
 def _need(*_values: object) -> None:
-    """Nothing: that the values could be made is what was asked."""
+    """Does nothing: its arguments raise where a run lacks what they are made from."""
 
 
 def _speakers(path: Path) -> pl.DataFrame | None:
@@ -338,7 +338,7 @@ def _speakers(path: Path) -> pl.DataFrame | None:
 
 
 def _protocol(frame: pl.DataFrame, kept: pl.DataFrame | None) -> str:
-    """Of labels that do not say it: as their speakers' table has it, else as they look."""
+    """The protocol of labels that do not state it: by their speakers' table, else by their look."""
     from realtalk.ei.label_files import of_messages
 
     if kept is not None:

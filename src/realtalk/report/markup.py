@@ -37,7 +37,7 @@ _LONG, _LONG_NAME = 48, 30  # letters from which a cell may be broken into lines
 
 
 def section_ids(names: Sequence[str]) -> list[str]:
-    """Anchors that need no escaping and are no script's names, each for one section only.
+    """Anchors that need no escaping and clash with no script, one for each section.
 
     Of names in another script than Latin nothing is left, so they are numbered.
     """

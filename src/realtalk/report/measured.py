@@ -77,7 +77,7 @@ def _words(settings: Mapping[str, Any]) -> str:
 
 
 def _versions(loaded: LoadedRuns) -> TableView | None:
-    """A line a run and set of versions: a run that went on later may have two."""
+    """One line per run and set of versions: a run that was resumed later may have two."""
     told: list[tuple[str, Mapping[str, str]]] = [
         (each.found.name, {"realtalk": str(each.about.get("realtalk", ""))})
         for each in loaded.corpora

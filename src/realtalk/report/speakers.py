@@ -1,6 +1,6 @@
 """Labels → speaker EI with intervals, the same person in two chats, and people beside models.
 
-speaker_sections(loaded.labels)      → a section, and one a set of labels
+speaker_sections(loaded.labels)      → a section, and one per set of labels
 consistency_sections(loaded.labels)  → where somebody appears in two chats
 compared(loaded.labels)              → SideBySide values, people first
 comparison_sections(pairs)           → facet by facet, and which of the paper's findings hold

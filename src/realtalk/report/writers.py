@@ -33,7 +33,7 @@ _WORDS = frozenset({"simulated", "locomo", "llm", "generated", "synthetic"})
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Names of corpora or runs that the user says models wrote, and people."""
+    """Names of corpora or runs that, as the user says, models wrote, or people."""
 
     simulated: tuple[str, ...] = ()
     human: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Told:
             raise RealtalkError(f"'{both[0]}' is named as simulated and as human", fix="choose one")
 
     def refuse_unknown(self, known: Iterable[str]) -> None:
-        """Raises where a name is nobody's: a typing error would turn a comparison around."""
+        """Raises where a name is unknown: a typing error would turn a comparison around."""
         names = list(dict.fromkeys(known))
         for name in (*self.simulated, *self.human):
             if not names:
@@ -70,7 +70,7 @@ def says_simulated(name: str) -> bool:
 
 
 def written(names: Sequence[str], format_: str | None, told: Told) -> WriterKind:
-    """Decides for a corpus, or for what was made of it, by every name that it goes by."""
+    """Decides for a corpus, or for a run on it, by every name that it goes by."""
     for is_simulated, said in ((True, told.simulated), (False, told.human)):
         if not set(said).isdisjoint(names):
             return WriterKind(is_simulated, "as you said")

@@ -24,7 +24,7 @@ class Grid(NamedTuple):
         """The same with a first column that no two rows share, as far as joining can do that.
 
         A wide table is printed in parts that each begin with the first column alone: of two
-        rows called "Mara" nobody could say there which chat they are of.
+        rows called "Mara" nobody could say there which chat each belongs to.
         """
         for size in range(1, min(_NAMING, len(self.headings)) + 1):
             names = [

@@ -147,7 +147,7 @@ class CorpusStats:
 
     @property
     def images(self) -> int | None:
-        """None where the number of a single chat is not told."""
+        """None where one chat's number is not known."""
         numbers = [chat.images for chat in self.per_chat]
         known = [number for number in numbers if number is not None]
         return sum(known) if len(known) == len(numbers) else None
@@ -333,7 +333,7 @@ def _rounded(value: float | None, digits: int = 2) -> float | None:
 
 
 def chat_rows(stats: CorpusStats) -> Grid:
-    """One row a chat, for a terminal or a page; None where there is nothing to measure."""
+    """One row per chat, for a terminal or a page; None where there is nothing to measure."""
     categories = [name for name, _ in stats.questions]
     headings = [
         "chat",
@@ -378,7 +378,7 @@ def chat_rows(stats: CorpusStats) -> Grid:
 
 
 def corpus_rows(stats: CorpusStats) -> Grid:
-    """One row a figure: its value, its interval where it has one, and over how many of what."""
+    """One row per figure: its value, its interval where it has one, and over how many of what."""
     rows: list[list[Cell]] = []
 
     def add(figure: str, value: float | None, n: int, of: str, interval: Interval = None) -> None:

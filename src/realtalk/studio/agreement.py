@@ -31,7 +31,7 @@ _ALIKE = 0.25  # below this two items are not about the same
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Two items about the same, or one that only one annotator has."""
+    """Two items about the same thing, or one that only one annotator has."""
 
     first: StudioItem | None
     second: StudioItem | None

@@ -1,4 +1,4 @@
-"""Who asks and what they send, as the routes take it.
+"""Who sends a request and what it holds, as the routes take it.
 
 annotator(request) → the name that the browser's cookie holds, else the desk's own
 EditForm           → {"version": 3, "fields": {"answer": "Porto"}, "request": "6f1c…"}

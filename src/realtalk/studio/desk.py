@@ -3,7 +3,7 @@
 desk = Desk(Shelf(corpus), Store.open(path), "Ana")
 desk.book(0)                → the first chat; its own events and questions are in the store
 desk.shown(book, "Ana", "") → whose items a page shows: hers where she has any
-desk.strips(book)           → its EI, from labels or in the making
+desk.strips(book)           → its EI, from labels or being labelled
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Desk:
         return book
 
     def strips(self, book: Book) -> Strips:
-        """The chat's EI; asking for it starts the making."""
+        """The chat's EI; the first call starts the labelling."""
         with self._lock:
             if book.number not in self._strips:
                 if self.labels is None:

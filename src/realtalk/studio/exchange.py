@@ -100,7 +100,7 @@ def _refuse_bomb(data: bytes) -> None:
 
 
 def _fitting(book: Book, chat: Chat) -> UploadContent:
-    """The file's annotations where it is about this chat; what does not fit is said."""
+    """The file's annotations where it is about this chat; the notes name what does not fit."""
     theirs = {message.id for message in chat.messages}
     shared = len(theirs & set(book.place))
     if shared < len(theirs) / 2:

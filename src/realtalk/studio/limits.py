@@ -4,7 +4,7 @@
     await body(receive, headers, 1 << 17, limits)               → bytes, or TooMuch (413, 408)
     await app(scope, receive, parting(receive, send, limits))   an answer before the body was read
 
-A server that waits for ever can be held by anybody who sends nothing. Bodies are counted as they
+A server that waits for ever can be blocked by anybody who sends nothing. Bodies are counted as they
 come; what they claim to be is believed only where it is already too much.
 """
 
@@ -47,7 +47,7 @@ class Limits:
 
 
 class TooMuch(Exception):
-    """A body that is not waited for."""
+    """A body that is too large or too slow."""
 
     def __init__(self, status: int, line: str) -> None:
         super().__init__(line)
@@ -106,7 +106,7 @@ def parting(receive: Receive, send: Send, limits: Limits) -> Send:
 
 
 def connections(limits: Limits) -> type[H11Protocol]:
-    """Uvicorn's connections, few enough and none that is silent."""
+    """Uvicorn's connections, limited in number, silent ones closed."""
     import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
 

@@ -60,7 +60,7 @@ def searchable(message: Message) -> str:
 
 
 class MessageIndex:
-    """Made once for a chat; one thread at a time."""
+    """The index of one chat; one thread at a time."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         # Whoever holds the index sees to it that one thread at a time asks.

@@ -109,8 +109,8 @@ class Store:
     def create_all(
         self, chat: str, author: str, bodies: Sequence[tuple[Kind, Body, str | None]]
     ) -> list[StudioItem]:
-        """Several new items (kind, body, taken from) as one step; those that are there are not
-        made twice."""
+        """Several new items (kind, body, taken from) as one step; those that exist already
+        are skipped."""
         with self._rows.changing():
             there = Counter(_key(item.kind, item.body) for item in self.items(chat, author))
             step, created = secrets.token_hex(8), []

@@ -16,7 +16,7 @@ from realtalk.studio.troubles import told
 
 __all__ = ["open_file"]
 
-_APPLICATION = 0x5254_4B53  # "RTKS": how SQLite files of ours are told from others
+_APPLICATION = 0x5254_4B53  # "RTKS": marks SQLite files as ours
 _LAYOUT = 1
 _TABLES = """
 CREATE TABLE item (

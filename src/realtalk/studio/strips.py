@@ -1,6 +1,6 @@
 """The EI of every message for the strip beside it: read from labels, or made in the background.
 
-    strips = Strips.background(chat)     starts when first asked for; kept in the cache
+    strips = Strips.background(chat)     starts on first use; kept in the cache
     strips.of("D1:2")                    → Label(sentiment="positive", emotion="joy", …) or None
     strips.progress                      → (done, total, "")
     strips.doubt                         → "hardly any English in 412 turns; …", "" where none

@@ -1,1 +1,1 @@
-"""What messengers export: one module, or one folder, an app."""
+"""What messengers export: one module, or one folder, per app."""

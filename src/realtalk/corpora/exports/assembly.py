@@ -41,7 +41,7 @@ _IN_FILE = re.compile(r"(?:_\d+)?(?:\.\w+)?(?:, [^,]*|:\d+)$")
 
 @dataclass(slots=True)
 class Entry:
-    """One message as the export tells it; `author` is the app's own id of the sender."""
+    """One message as the export states it; `author` is the app's own id of the sender."""
 
     author: str
     name: str
@@ -64,7 +64,7 @@ class Draft:
 
     name: str
     unit: str = "entries"
-    newest_first: bool = False  # the app's habit, for chats whose times do not tell
+    newest_first: bool = False  # the app's habit, for chats whose times do not show it
     extra: dict[str, Any] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     system: int = 0
@@ -113,7 +113,7 @@ class Draft:
         return known
 
     def _elsewhere(self, entry: Entry) -> bool:
-        """Whether an app without ids told the same before, in another file of the chat."""
+        """Whether an app without ids has the same message in another file of the chat."""
         if entry.time is None:
             return False
         file = _IN_FILE.sub("", entry.where)

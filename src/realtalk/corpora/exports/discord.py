@@ -8,7 +8,7 @@
 
 Files of one channel (parts, or exports of several date ranges) are joined, and a message
 that stands in two of them is taken once. Discord's own data package, which holds only what
-its owner wrote, is told in `discord_package`.
+its owner wrote, is read by `discord_package`.
 """
 
 from __future__ import annotations

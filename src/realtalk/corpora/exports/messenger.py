@@ -6,8 +6,8 @@
      "messages": [{"sender_name": "Ben", "timestamp_ms": 1714548600000, "content": "hi"}]}
     → Chat("Ann") with one message of Ben
 
-The download of end-to-end encrypted conversations (one file a conversation, `threadName`
-and `senderName`) is read as well. Both layouts are told in `meta_json`.
+The download of end-to-end encrypted conversations (one file per conversation, `threadName`
+and `senderName`) is read as well. `meta_json` describes both layouts.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def read_threads(source: Source, options: ReadOptions, format_name: str) -> Read
 
 @dataclass(slots=True)
 class _Thread:
-    """A conversation while it is read: what may be the app's own can only be told at the end."""
+    """A conversation while it is read: what may be the app's own can only be decided at the end."""
 
     draft: Draft
     entries: list[Entry] = field(default_factory=list)
@@ -168,7 +168,7 @@ class _Thread:
 
 
 def _told(held: _Thread) -> MetaThread:
-    """What of a conversation tells notices from messages."""
+    """What distinguishes the notices of a conversation from its messages."""
     reactors = [
         {name for mark in entry.extra.get("reactions", ()) for name in mark["by"]}
         for entry in held.entries

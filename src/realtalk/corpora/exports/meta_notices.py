@@ -6,11 +6,11 @@
     "ann ने अटॅचमेंट पाठवले." by ann, with a post that she shared   → "sent": the app's words for it
     "ann is late" by ann                                      → None: a message
 
-Newer downloads have no field that tells a notice, and the language is that of whoever asked for the
-download. Four signs need no language: a sender who speaks of themselves by name in the same words
-as others do, an emoji that varies inside a sentence which several send, a text that always goes
-with a reaction of its sender, the same sentence beside every file. What remains is looked up
-in `meta_wording`. What stays uncertain is a message, and is counted.
+Newer downloads have no field that marks a notice, and the language is that of whoever requested
+the download. Four signs need no language: a sender who speaks of themselves by name in the same
+words as others do, an emoji that varies inside a sentence which several send, a text that always
+goes with a reaction of its sender, the same sentence beside every file. What remains is looked
+up in `meta_wording`. What stays uncertain is a message, and is counted.
 """
 
 from __future__ import annotations
@@ -332,7 +332,7 @@ class _Tails:
                 yield same, before, number, sender, places
 
     def of(self, words: list[str]) -> list[tuple[int, int]]:
-        """Where the owner is told the same: all but the first words are alike, again and again."""
+        """Where the app addresses the owner: all but the first words are alike, again and again."""
         found = []
         for same, before, number, _, places in self._alike(words):
             carried = any(self._threads[number].lines[place].carries for place in places)

@@ -5,7 +5,7 @@
     sort_of("see you at nine")                          → None
 
 In the table {s} is whoever did it, {x} any words, {e} an emoji; "!" marks sentences so particular
-that {s} may be a nickname that nobody told us, "*" those in which the app also speaks of somebody
+that {s} may be a nickname that is not known, "*" those in which the app also speaks of somebody
 else than the sender. A full stop at the end may be missing. Languages that are not here are read
 by their structure (`meta_notices`); a phrase that is missing costs nothing but certainty.
 """

@@ -8,7 +8,7 @@
 
 A line that does not start a message belongs to the one before it; `signal_headers` tells a dated
 line that somebody pasted from one that starts a message. Signal Desktop's own messages and
-Signal's plaintext export are JSON as well and are told in `signal_json`.
+Signal's plaintext export are JSON as well; `signal_json` reads them.
 """
 
 from __future__ import annotations

@@ -52,12 +52,12 @@ _DESKTOP = frozenset({"conversationId", "sent_at", "sourceUuid", "received_at", 
 
 
 def sniff(source: Source) -> bool:
-    """Whether any member is one of the three."""
+    """Whether any member has one of the three layouts."""
     return any(matching(source, (".json", ".jsonl"), _is_ours))
 
 
 def files(source: Source) -> tuple[Member, ...]:
-    """The members that are; a single JSON file that was named Signal is taken at its word."""
+    """The members that have; a lone JSON file is taken for one on the user's word."""
     members = tuple(matching(source, (".json", ".jsonl"), _is_ours, limit=0))
     return members or (source.having(".json", ".jsonl") if len(source.members) == 1 else ())
 

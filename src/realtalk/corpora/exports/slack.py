@@ -7,7 +7,7 @@
     → Chat("general") with one message "@ann <3"
 
 One chat per channel. A message is named by its `ts`; an answer in a thread replies to the
-thread's first message. A day's file alone has ids for names unless the entries tell more.
+thread's first message. A day's file alone has ids for names unless the entries say more.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class _Names:
         return Draft(", ".join(people) if unnamed else folder, extra=filled(extra))
 
     def sender(self, item: dict[str, Any]) -> tuple[str, str]:
-        # What was said about a file is told with the one who said it, once more inside.
+        # A comment about a file names its author once more inside.
         comment = mapping(item.get("comment"))
         user = scalar(item.get("user")) or scalar(comment.get("user"))
         bot, profile = scalar(item.get("bot_id")), mapping(item.get("bot_profile"))

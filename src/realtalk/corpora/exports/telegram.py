@@ -7,8 +7,8 @@
     → Chat("Ann") with one message "look: https://x.org"
 
 `date` is the exporter's own wall clock and is used as long as every entry has one and no
-time zone is asked for; otherwise `date_unixtime`, in UTC or the zone, wherever it stands.
-The HTML export is told in `telegram_html`; where both lie side by side, the JSON is read.
+time zone is requested; otherwise `date_unixtime`, in UTC or the zone, wherever it stands.
+`telegram_html` reads the HTML export; where both lie side by side, the JSON is read.
 Exports of one chat made at different times are joined, and a message that stands in two
 of them is taken once.
 """

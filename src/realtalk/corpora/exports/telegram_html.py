@@ -5,7 +5,7 @@
     UTC+02:00" ... <div class="from_name">Ann</div> <div class="text">look: x.org</div>
     → Draft("Ann") with one entry "look: x.org", id 41
 
-The pages tell less than the JSON export: no ids of people, so two of one name are one
+The pages say less than the JSON export: no ids of people, so two of one name are one
 speaker, and no sign that a message was edited. The reader says so.
 """
 
@@ -95,7 +95,7 @@ def _place(member: Member) -> tuple[str, int]:
 
 
 def _is_call(message: dict[str, Any]) -> bool:
-    """A call stands on a page as a bubble of whoever rang."""
+    """Whether a message is a call, which stands on a page as a bubble of the caller."""
     alone = not "".join((*message["text"], *message["question"])).strip()
     return alone and [file["kind"] for file in message["files"]] == ["call"]
 
@@ -122,7 +122,7 @@ def _entry(message: dict[str, Any], sender: str, where: str, tz: ZoneInfo | None
 
 
 def _time(stamp: str, tz: ZoneInfo | None) -> datetime | None:
-    """The exporter's wall clock, or the clock of `tz` where the page tells its offset."""
+    """The exporter's wall clock, or the clock of `tz` where the page states its offset."""
     match = _STAMP.match(stamp)
     if match is None:
         return None
@@ -161,7 +161,7 @@ def _attachments(files: list[dict[str, Any]], text: str) -> Iterator[Attachment]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """An open tag: what text in it means, as told by its classes and those around it."""
+    """An open tag: what text in it means, by its classes and those around it."""
 
     tag: str = ""
     meaning: str = ""

@@ -91,7 +91,7 @@ def from_number(value: Any, tz: ZoneInfo | None, per_second: int = 1) -> datetim
 
 
 def from_stamp(value: Any, tz: ZoneInfo | None) -> datetime | None:
-    """An ISO stamp as the clock it was written in, or the clock of `tz` if it tells its offset."""
+    """An ISO stamp as the clock it was written in, or the clock of `tz` if it states its offset."""
     try:
         moment = datetime.fromisoformat(scalar(value).strip())
         if moment.tzinfo is not None and tz is not None:
@@ -116,7 +116,7 @@ def file_kind(name: str, mime: str = "") -> str:
 
 
 def attached(url: Any, kind: str = "", name: Any = "", mime: Any = "") -> Attachment:
-    """A file of the export; its kind is told by its ending where the app does not say."""
+    """A file of the export; its ending shows its kind where the app does not say."""
     address = scalar(url)
     shown = scalar(name) or base_name(address)
     return Attachment(kind or file_kind(shown, scalar(mime)), shown, address)

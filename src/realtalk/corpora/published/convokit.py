@@ -1,4 +1,4 @@
-"""A ConvoKit corpus, as folder or zip, to a Corpus and back: one chat a conversation.
+"""A ConvoKit corpus, as folder or zip, to a Corpus and back: one chat per conversation.
 
     utterances.jsonl    {"id": "u2", "conversation_id": "u1", "speaker": "mara", "text": "hey",
                          "reply-to": "u1", "timestamp": 1772474640, "meta": {"score": 3}}

@@ -5,7 +5,7 @@ r"""CSV and TSV with a header line, one message per row, to a Corpus; messages o
     are you up"
     → Message("D1:1", "Mara", 2026-03-02 18:03, "hey,\nare you up")
 
-Comma, semicolon, tab and bar are told apart by the header. Columns are matched by name or
+The header shows which of comma, semicolon, tab and bar separates. Columns are matched by name or
 by the user (`columns`). Writing is lossy: a row holds a message's own fields and the names
 of its attachments; events, questions, aliases, extras and empty sessions stay behind (JSON
 Lines keeps them).

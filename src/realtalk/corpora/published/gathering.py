@@ -1,6 +1,6 @@
 """Chats from several files → one reading.
 
-for member in in_turn(source.having(".json"), options):    # says how far it is
+for member in in_turn(source.having(".json"), options):    # reports progress
     chats.append(…); ledgers.append(…)
 gathered(source, "realtalk", chats, ledgers)
 → Reading: chats "Chat_1", "Chat_1-2"; the ledgers added up

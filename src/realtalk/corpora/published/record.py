@@ -73,7 +73,7 @@ def record(value: Any, *, full: bool = False) -> dict[str, Any]:
 
 
 def differences(wanted: T, got: T) -> dict[str, Any]:
-    """The fields of `wanted` that `got` has otherwise, as JSON."""
+    """The fields of `wanted` that differ in `got`, as JSON."""
     return {
         field.name: _plain(getattr(wanted, field.name))
         for field in fields(wanted)

@@ -1,4 +1,4 @@
-"""Reddit threads as nested trees (PersonaConvBench and kin) to a Corpus, one chat a post.
+"""Reddit threads as nested trees (PersonaConvBench and kin) to a Corpus, one chat per post.
 
     {"mara": [{"title": "Is it me?", "content": "Nobody …", "score": 12, "author": "mara",
                "timestamp": "2021-11-03T07:37:48Z", "__sub__": "cats",
@@ -164,7 +164,7 @@ class _Walk:
             self._leave("a bare value where a post belongs")
 
     def _decide(self, event: str, value: Any) -> None:
-        """The first entry of an outermost map tells: an author with posts, or a post's field."""
+        """The first entry of an outermost map decides: an author with posts, or a post's field."""
         self._undecided = False
         if event == "end_map":
             self._leave("an empty object")

@@ -7,7 +7,7 @@
     parse_stamp("yesterday")             → None
 
 A stamp that names its offset keeps the clock it was written in, unless a time zone is
-given: then it is told in that zone, as epoch stamps are (UTC without one).
+given: then it is converted to that zone, as epoch stamps are (UTC without one).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _epoch(number: float, tz: ZoneInfo | None) -> datetime | None:
 def parse_stamp(
     value: object, tz: ZoneInfo | None = None, order: DateOrder | None = None
 ) -> datetime | None:
-    """The time a stamp tells, or None."""
+    """The time that a stamp states, or None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

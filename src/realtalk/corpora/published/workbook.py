@@ -302,7 +302,7 @@ def _moment(text: str) -> datetime | str:
 
 
 def _column(reference: str) -> int:
-    """The column of "AB12", from 1; 0 where it tells none."""
+    """The column of "AB12", from 1; 0 where there is none."""
     number = 0
     for letter in reference[:3]:
         if not "A" <= letter <= "Z":

@@ -135,7 +135,7 @@ def _order(stand_in: str) -> tuple[str, int]:
 
 
 def _texts(corpus: Corpus) -> Iterator[str]:
-    """Every text in which something may be told."""
+    """Every text that may name somebody."""
     for chat in corpus.chats:
         for message in chat.messages:
             yield message.text

@@ -75,7 +75,7 @@ _LINES = pl.Series(_whole_lines(), dtype=pl.String)
 def classify(messages: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
     """Adds system, edited, deleted and attachments; takes their wording off the text.
 
-    `bracketed` tells the iPhone's exports, in which a left-to-right mark begins whatever
+    `bracketed` marks the iPhone's exports, in which a left-to-right mark begins whatever
     the app itself wrote.
     """
     text = pl.col("text")

@@ -156,7 +156,7 @@ def _span(days: Iterable[int | None]) -> int:
 
 
 def _media_cost(heads: pl.DataFrame, calendars: dict[Order, Calendar]) -> Callable[[Order], float]:
-    """How many media names tell another day than their message; counted only when asked."""
+    """How many media names state another day than their message; counted only when needed."""
 
     def cost(order: Order) -> float:
         rows = heads.head(_MEDIA_ROWS).select(

@@ -4,7 +4,7 @@
     "WhatsApp Chat with Mara (1).txt"  messages of February and March
     → one chat "Mara" of three months
 
-Files belong together where they are called alike and tell the same of the time that both cover:
+Files belong together where their names are alike and they agree on the time that both cover:
 a greeting sent to two people in one minute makes no one chat of two. Two equal messages of one
 minute stay two: a message counts as often as the file that has it most often.
 """
@@ -49,7 +49,7 @@ def joined(named: Sequence[tuple[str, ExportedChat]]) -> list[tuple[str, Exporte
 
 
 def _merged(one: ExportedChat, other: ExportedChat) -> ExportedChat | None:
-    """Both as one chat, or None where they do not tell the same."""
+    """Both as one chat, or None where they disagree."""
     first, second = _counted(one.messages), _counted(other.messages)
     new = second.join(first, on=[*_SAME, _NTH], how="anti", maintain_order="left")
     repeated = second.height - new.height

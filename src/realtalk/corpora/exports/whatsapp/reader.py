@@ -101,7 +101,7 @@ def read(source: Source, options: ReadOptions) -> Reading:
 
 
 def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat]:
-    """The chats, where those that do not tell their date order follow those that do."""
+    """The chats; those that do not show their date order follow those that do."""
     chats: list[ExportedChat] = []
     for done, member in enumerate(members):
         options.progress(done, len(members), member.name)
@@ -170,7 +170,7 @@ def _chats(members: tuple[Member, ...], *, packed: bool) -> tuple[Member, ...]:
 
 
 def _chat_name(member: Member, source: Source, *, alone: bool) -> str:
-    """The other person's or the group's name where the export tells it."""
+    """The other person's or the group's name where the export has it."""
     name = member.stem
     if _IPHONE.fullmatch(name):
         folder = member.folder.rpartition("/")[2]

@@ -6,8 +6,8 @@
     ENCRYPTED, GROUP_EVENTS                              patterns of system lines
 
 Phrases are compared in lower case and without a full stop at the end. None of this is
-needed where the structure tells (marks, file names): it is for lines that only their
-words tell apart.
+needed where the structure decides (marks, file names): it is for lines that only their
+words distinguish.
 """
 
 from __future__ import annotations
