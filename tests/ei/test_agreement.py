@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from facet_labels import table
-from realtalk.ei.agreement import agreement, agreement_rows, confusion_rows
+from realtalk.ei.agreement import agreement, agreement_rows
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput, label_frame
 from realtalk.errors import RealtalkError
 
@@ -168,9 +168,6 @@ def test_rows_and_json_say_how_many_and_how_sure() -> None:
     assert grid.headings[:6] == ["measure", "figure", "value", "low (95 %)", "high (95 %)", "n"]
     # Four measures with two figures, five with three.
     assert len(grid.rows) == 4 * 2 + 5 * 3
-    table = confusion_rows(found["sentiment"])
-    assert table.headings == ["first \\ second", *SENTIMENTS]
-    assert [row[0] for row in table.rows] == list(SENTIMENTS)
     plain = found.to_json()
     assert plain["measures"]["reflective"]["kappa"]["value"] == pytest.approx(1)
     assert "qwk" not in plain["measures"]["reflective"]

@@ -38,7 +38,7 @@ from realtalk.metrics.statistics import (
 )
 from realtalk.stats.values import Cell, Grid
 
-__all__ = ["Agreement", "MeasureAgreement", "agreement", "agreement_rows", "confusion_rows"]
+__all__ = ["Agreement", "MeasureAgreement", "agreement", "agreement_rows"]
 
 Step: TypeAlias = str | int
 _NAMED: dict[str, tuple[Step, ...]] = {
@@ -252,11 +252,3 @@ def agreement_rows(agreement: Agreement) -> Grid:
         for name, got in each.estimates()
     ]
     return Grid(headings, rows)
-
-
-def confusion_rows(agreement: MeasureAgreement) -> Grid:
-    """The confusion: one row per label of the first, one column per label of the second."""
-    return Grid(
-        ["first \\ second", *map(str, agreement.steps)],
-        [[str(step), *row] for step, row in zip(agreement.steps, agreement.confusion, strict=True)],
-    )
