@@ -15,7 +15,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from realtalk.chat import Chat, Corpus, Message
+from realtalk.chat import Chat, Corpus
 from realtalk.corpora.formats import FORMATS
 from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.source import Source
@@ -64,16 +64,13 @@ def _chat(old: Chat, new: Chat, counts: Counter[str]) -> None:
         if one is None or other is None:
             counts["messages"] += 1
         elif one != other:
-            for name in _differing(one, other):
-                counts[_FIELDS[name]] += 1
+            for name, shown in _FIELDS.items():
+                if getattr(one, name) != getattr(other, name):
+                    counts[shown] += 1
     counts["events"] += _missing(old.events, new.events)
     counts["questions"] += _missing(old.questions, new.questions)
     counts["aliases"] += _missing(old.aliases, new.aliases)
     counts["further fields of chats"] += old.extra != new.extra
-
-
-def _differing(one: Message, other: Message) -> Iterable[str]:
-    return (name for name in _FIELDS if getattr(one, name) != getattr(other, name))
 
 
 def _missing(before: Iterable[Any], after: Iterable[Any]) -> int:

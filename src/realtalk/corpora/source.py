@@ -222,6 +222,11 @@ def matching(
             yield member
 
 
+def holding(suffixes: tuple[str, ...], check: Callable[[Member], bool]) -> Callable[[Source], bool]:
+    """A format's `sniff`: whether any member with one of these endings passes the check."""
+    return lambda source: any(matching(source, suffixes, check))
+
+
 def _plain_stem(name: str) -> str:
     for suffix in (".gz", ".zip", *_TEXT_SUFFIXES):
         if name.lower().endswith(suffix):

@@ -10,10 +10,11 @@ The files have Meta's layout (`meta_json`); the bare minimum of it counts as Ins
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from realtalk.corpora.exports.meta_json import belongs_to_instagram, first_thread, read_threads
-from realtalk.corpora.reading import Format, Reading, ReadOptions
+from realtalk.corpora.reading import Format
 
 if TYPE_CHECKING:
     from realtalk.corpora.source import Source
@@ -26,8 +27,8 @@ def _sniff(source: Source) -> bool:
     return thread is not None and belongs_to_instagram(thread, source)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
-    return read_threads(source, options, "instagram")
-
-
-FORMAT = Format(title="Instagram (JSON download)", sniff=_sniff, read=_read)
+FORMAT = Format(
+    title="Instagram (JSON download)",
+    sniff=_sniff,
+    read=partial(read_threads, format_name="instagram"),
+)

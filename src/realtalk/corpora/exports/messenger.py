@@ -12,10 +12,11 @@ and `senderName`) is read as well. `meta_json` describes both layouts.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from realtalk.corpora.exports.meta_json import belongs_to_instagram, first_thread, read_threads
-from realtalk.corpora.reading import Format, Reading, ReadOptions
+from realtalk.corpora.reading import Format
 
 if TYPE_CHECKING:
     from realtalk.corpora.source import Source
@@ -28,8 +29,8 @@ def _sniff(source: Source) -> bool:
     return thread is not None and not belongs_to_instagram(thread, source)
 
 
-def _read(source: Source, options: ReadOptions) -> Reading:
-    return read_threads(source, options, "messenger")
-
-
-FORMAT = Format(title="Messenger (JSON download)", sniff=_sniff, read=_read)
+FORMAT = Format(
+    title="Messenger (JSON download)",
+    sniff=_sniff,
+    read=partial(read_threads, format_name="messenger"),
+)

@@ -204,7 +204,7 @@ class TableRows:
         if None in numbers or len(set(numbers)) < len(numbers):
             numbers = list(range(1, len(groups) + 1))
         sessions = [
-            Session(number or 0, _first_time(group), tuple(group))
+            Session(number or 0, group[0].time, tuple(group))
             for number, group in zip(numbers, groups.values(), strict=True)
         ]
         return tuple(sorted(sessions, key=lambda session: session.number))
@@ -215,10 +215,6 @@ def _made(m: Message, id_: str, time: datetime | None) -> Message:
     return Message(
         id_, m.speaker, time, m.text, m.attachments, m.reply_to, m.edited, m.deleted, m.extra
     )
-
-
-def _first_time(messages: list[Message]) -> datetime | None:
-    return messages[0].time
 
 
 def _number(name: str) -> int | None:

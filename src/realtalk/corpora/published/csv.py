@@ -25,7 +25,7 @@ from realtalk.corpora.limits import MOST_COLUMNS, raised
 from realtalk.corpora.published.columns import TableRows, mapped
 from realtalk.corpora.published.gathering import gathered, in_turn
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source, matching
+from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 from realtalk.local.writing import atomic_path, file_stem
@@ -85,10 +85,6 @@ def _delimiter(text: str) -> str | None:
             break
     best = max(_DELIMITERS, key=lambda delimiter: counts[delimiter])
     return best if counts[best] else None
-
-
-def _sniff(source: Source) -> bool:
-    return any(matching(source, _SUFFIXES, _is_table))
 
 
 def _is_table(member: Member) -> bool:
@@ -198,4 +194,4 @@ def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
     return (path,)
 
 
-FORMAT = Format("CSV or TSV with a header line", _sniff, _read, _write)
+FORMAT = Format("CSV or TSV with a header line", holding(_SUFFIXES, _is_table), _read, _write)

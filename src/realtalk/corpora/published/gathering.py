@@ -9,7 +9,7 @@ gathered(source, "realtalk", chats, ledgers)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,19 @@ from realtalk.local.naming import UniqueNames
 if TYPE_CHECKING:
     from realtalk.corpora.source import Member, Source
 
-__all__ = ["by_number", "gathered", "in_turn"]
+__all__ = ["by_number", "gathered", "in_turn", "members_of"]
+
+
+def members_of(
+    source: Source, suffixes: tuple[str, ...], is_ours: Callable[[Member], bool], missing: str
+) -> list[Member]:
+    """The files of a format; a file that stands alone is taken at the user's word."""
+    members = [member for member in source.having(*suffixes) if is_ours(member)]
+    if not members and len(source.members) == 1:
+        members = list(source.members)
+    if not members:
+        raise RealtalkError(missing, where=str(source.path))
+    return members
 
 
 def by_number(member: Member) -> list[int]:

@@ -26,7 +26,7 @@ from typing import Any
 
 from realtalk.chat import Chat, Corpus, Event, Question, Session, unpack_extra
 from realtalk.corpora.json_input import head_text, load, text_of
-from realtalk.corpora.published.gathering import by_number, gathered, in_turn
+from realtalk.corpora.published.gathering import by_number, gathered, in_turn, members_of
 from realtalk.corpora.published.locomo_entries import (
     SECTIONS,
     SESSION,
@@ -43,7 +43,7 @@ from realtalk.corpora.published.locomo_entries import (
 )
 from realtalk.corpora.published.record import KEY, amended, differences, extra_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source, matching
+from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import file_stems, write_json
 
@@ -67,15 +67,8 @@ def _is_ours(member: Member) -> bool:
     return bool(opening) and '"evidence"' in text and '"category"' in text
 
 
-def _sniff(source: Source) -> bool:
-    return any(matching(source, (".json",), _is_ours))
-
-
 def _read(source: Source, options: ReadOptions) -> Reading:
-    members = [member for member in source.having(".json") if _is_ours(member)]
-    members = members or list(source.members if len(source.members) == 1 else ())
-    if not members:
-        raise RealtalkError("no LoCoMo file found", where=str(source.path))
+    members = members_of(source, (".json",), _is_ours, "no LoCoMo file found")
     members.sort(key=by_number)
     chats: list[Chat] = []
     ledgers: list[Ledger] = []
@@ -269,4 +262,6 @@ def _sample_id(chat: Chat) -> str:
         return chat.id
 
 
-FORMAT = Format("LoCoMo JSON, official or split by chat", _sniff, _read, _write)
+FORMAT = Format(
+    "LoCoMo JSON, official or split by chat", holding((".json",), _is_ours), _read, _write
+)

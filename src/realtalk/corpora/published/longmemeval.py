@@ -23,15 +23,15 @@ from typing import Any
 from realtalk.chat import Chat, Message, Question, Session
 from realtalk.corpora.categories import name_of
 from realtalk.corpora.json_input import head_keys, items, text_of
-from realtalk.corpora.published.gathering import gathered
+from realtalk.corpora.published.gathering import gathered, members_of
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source, matching
-from realtalk.errors import RealtalkError
+from realtalk.corpora.source import Member, Source, holding
 from realtalk.local.naming import UniqueNames
 
 __all__ = ["FORMAT", "parse_date"]
 
+_SUFFIXES = (".json", "")  # the official files have also been published without an ending
 _DATE = re.compile(r"\s*([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})\D{0,20}?([0-9]{1,2}):([0-9]{2})\s*")
 _MARKS = frozenset({"question_id", "question_type"})
 _HAYSTACK = frozenset({"haystack_sessions", "haystack_dates", "haystack_session_ids"})
@@ -65,16 +65,8 @@ def _is_ours(member: Member) -> bool:
     return keys >= _MARKS and bool(keys & _HAYSTACK)
 
 
-def _sniff(source: Source) -> bool:
-    return any(matching(source, (".json", ""), _is_ours))
-
-
 def _read(source: Source, options: ReadOptions) -> Reading:
-    # The official files have also been published without an ending.
-    members = [member for member in source.having(".json", "") if _is_ours(member)]
-    members = members or list(source.members if len(source.members) == 1 else ())
-    if not members:
-        raise RealtalkError("no LongMemEval file found", where=str(source.path))
+    members = members_of(source, _SUFFIXES, _is_ours, "no LongMemEval file found")
     chats: list[Chat] = []
     ids = UniqueNames("{}-{}")
     total = 0
@@ -190,4 +182,4 @@ def _question(
     )
 
 
-FORMAT = Format("LongMemEval JSON", _sniff, _read)
+FORMAT = Format("LongMemEval JSON", holding(_SUFFIXES, _is_ours), _read)

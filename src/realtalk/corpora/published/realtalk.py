@@ -37,7 +37,7 @@ from realtalk.corpora.evidence import resolve
 from realtalk.corpora.json_input import head_keys, load, text_of
 from realtalk.corpora.published.gathering import by_number, gathered, in_turn
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source, matching
+from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import file_stems, write_json
 
@@ -55,10 +55,6 @@ def parse_time(text: object) -> datetime | None:
         return datetime.strptime(str(text).strip(), TIME)
     except ValueError:
         return None
-
-
-def _sniff(source: Source) -> bool:
-    return any(matching(source, (".json",), _is_ours))
 
 
 def _is_ours(member: Member) -> bool:
@@ -257,4 +253,4 @@ def _stamp(time: datetime | None) -> str:
     return "" if time is None else time.strftime(TIME)
 
 
-FORMAT = Format("REALTALK JSON, as published", _sniff, _read, _write)
+FORMAT = Format("REALTALK JSON, as published", holding((".json",), _is_ours), _read, _write)

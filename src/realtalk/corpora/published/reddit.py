@@ -23,9 +23,10 @@ import ijson
 import polars as pl
 
 from realtalk.corpora.json_input import head_text, skip_mark
+from realtalk.corpora.published.gathering import members_of
 from realtalk.corpora.published.reddit_columns import BRANCHES, Columns, Node
 from realtalk.corpora.reading import Format, Ledger, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source, matching
+from realtalk.corpora.source import Member, Source, holding
 from realtalk.corpora.tables import EVENTS, QUESTIONS, Tables
 from realtalk.errors import RealtalkError
 
@@ -49,15 +50,8 @@ def _is_ours(member: Member) -> bool:
     return bool(_TREE.search(text)) and bool(_COMMENT.search(text) or '"__sub__"' in text)
 
 
-def _sniff(source: Source) -> bool:
-    return any(matching(source, _SUFFIXES, _is_ours))
-
-
 def _read(source: Source, options: ReadOptions) -> Reading:
-    members = [member for member in source.having(*_SUFFIXES) if _is_ours(member)]
-    members = members or list(source.members if len(source.members) == 1 else ())
-    if not members:
-        raise RealtalkError("no thread file found", where=str(source.path))
+    members = members_of(source, _SUFFIXES, _is_ours, "no thread file found")
     columns = Columns(options.timezone)
     for member in members:
         with member.open() as stream:
@@ -188,4 +182,4 @@ class _Walk:
             self._progress(self._posts, 0, "posts")
 
 
-FORMAT = Format("Reddit threads as trees (PersonaConvBench)", _sniff, _read)
+FORMAT = Format("Reddit threads as trees (PersonaConvBench)", holding(_SUFFIXES, _is_ours), _read)

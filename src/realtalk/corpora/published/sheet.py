@@ -31,7 +31,7 @@ from realtalk.corpora.published.realtalk import parse_time
 from realtalk.corpora.published.sheet_writing import HEADINGS, unescape, write
 from realtalk.corpora.published.workbook import first_rows
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source, matching
+from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError
 
 __all__ = ["FORMAT"]
@@ -64,10 +64,6 @@ class _Draft:
     time: datetime | None
     messages: list[Message] = field(default_factory=list)
     photos: list[tuple[str, datetime | None]] = field(default_factory=list)
-
-
-def _sniff(source: Source) -> bool:
-    return any(matching(source, (".xlsx",), _is_ours))
 
 
 def _is_ours(member: Member) -> bool:
@@ -256,4 +252,4 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-FORMAT = Format("REALTALK annotation sheet (XLSX)", _sniff, _read, write)
+FORMAT = Format("REALTALK annotation sheet (XLSX)", holding((".xlsx",), _is_ours), _read, write)
