@@ -174,7 +174,7 @@ class Source:
                 size = path.stat().st_size
                 place = Zip(str(path), path, allowance=Allowance(size, str(path)))
                 return Source(path, _zip(place, Archives()))
-            return Source(path, (_told(_file(path, path.name)),))
+            return Source(path, (_with_ending(_file(path, path.name)),))
         except PermissionError as error:
             raise RealtalkError("permission denied", where=str(path)) from error
         except (OSError, ValueError) as error:  # a socket; a name with a NUL, or too long
@@ -257,7 +257,7 @@ def _bounded_count(names: Iterable[str], where: str) -> list[str]:
     return sorted(kept)
 
 
-def _told(member: Member) -> Member:
+def _with_ending(member: Member) -> Member:
     """A file that stands alone, with the ending that its content suggests."""
     # Text is what programs call anything; JSON in it is sure, and read as such.
     if member.suffix in _TEXT_SUFFIXES and member.suffix != ".txt":
@@ -278,7 +278,7 @@ def _piped(stream: IO[bytes], name: str) -> Source:
         return Source(Path(name), _zip(place, Archives()))
     packed = ".gz" if data.startswith(_GZIP) else ""
     member = Member(f"{name}{packed}", len(data), lambda: io.BytesIO(data), name)
-    return Source(Path(name), (_told(member),))
+    return Source(Path(name), (_with_ending(member),))
 
 
 def _all_of(stream: IO[bytes], name: str, most: int) -> bytes:

@@ -167,7 +167,7 @@ class _Thread:
         self.entries.append(entry)
 
 
-def _told(held: _Thread) -> MetaThread:
+def _evidence(held: _Thread) -> MetaThread:
     """What distinguishes the notices of a conversation from its messages."""
     reactors = [
         {name for mark in entry.extra.get("reactions", ()) for name in mark["by"]}
@@ -192,7 +192,7 @@ def _told(held: _Thread) -> MetaThread:
 
 def _finish(threads: Sequence[_Thread]) -> list[str]:
     """Gives every entry its place: a message, or a notice of the app."""
-    judged, uncertain = judge([_told(held) for held in threads])
+    judged, uncertain = judge([_evidence(held) for held in threads])
     fixed = 0
     for held, sorts in zip(threads, judged, strict=True):
         for place, (entry, sort) in enumerate(zip(held.entries, sorts, strict=True)):

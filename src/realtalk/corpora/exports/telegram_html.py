@@ -179,7 +179,7 @@ class _Place:
 
     def inside(self, tag: str, classes: frozenset[str]) -> _Place:
         """A tag inside of this one."""
-        meaning = self.meaning if (own_meaning := _told(classes)) is None else own_meaning
+        meaning = self.meaning if (own_meaning := _meaning(classes)) is None else own_meaning
         in_file = self.in_file if own_meaning is None else own_meaning
         for name in ("title", "status"):
             if name in classes and not classes & _SAID.keys():
@@ -206,7 +206,7 @@ _SAID = {
 }
 
 
-def _told(classes: frozenset[str]) -> str | None:
+def _meaning(classes: frozenset[str]) -> str | None:
     """What a tag's own classes say of the text in it; None where they say nothing."""
     for name, meaning in _SAID.items():
         if name in classes and not (name == "text" and "bold" in classes):

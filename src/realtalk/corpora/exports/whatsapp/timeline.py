@@ -54,7 +54,7 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
     decision = _decide(rows, dates, where)
     accepted = rows.with_columns(times(rows, decision.order, decision.calendar))
     if decision.ground == "told":
-        _check_told(accepted, dates, where)
+        _check_stated(accepted, dates, where)
     accepted = accepted.filter(pl.col("time").is_not_null())
     accepted = accepted.with_columns(part=pl.lit(0))
     for name in others:
@@ -103,7 +103,7 @@ def _decide(rows: pl.DataFrame, dates: DateOrder | None, where: str) -> Decision
     return decide(rows, orders, half=half, slashes=slashes)
 
 
-def _check_told(dated: pl.DataFrame, dates: DateOrder | None, where: str) -> None:
+def _check_stated(dated: pl.DataFrame, dates: DateOrder | None, where: str) -> None:
     """Refuse an order under which a date does not exist that exists under another."""
     wrong = dated.filter(pl.col("time").is_null())
     for order in candidates(str(dated["wide"][0])) if wrong.height else ():
