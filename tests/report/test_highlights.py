@@ -85,7 +85,7 @@ def memory(
     }
     settings["memory"] = {**settings["memory"], "name": name}
     probed = replace(known.probed, rows=rows, timings=(), settings=settings)
-    return ProbeRun(known.found, probed, written)
+    return ProbeRun(known.folder, probed, written)
 
 
 def test_the_cheapest_memory_that_finds_nearly_as_much_comes_first() -> None:

@@ -205,7 +205,7 @@ def test_a_folder_given_twice_counts_once(runs: Path) -> None:
 def test_runs_of_one_name_are_told_apart(runs: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
         shutil.copytree(runs / "memory" / "whole", tmp_path / name / "whole")
-    assert [each.found.name for each in load([tmp_path]).probes] == ["a/whole", "b/whole"]
+    assert [each.folder.name for each in load([tmp_path]).probes] == ["a/whole", "b/whole"]
     found = section(make_report([tmp_path]), "memory-ferry")
     assert {row[0] for row in found.tables[0].rows} == {"whole (a/whole)", "whole (b/whole)"}
 
@@ -214,7 +214,7 @@ def test_runs_whose_folders_above_are_alike_too_are_all_shown(runs: Path, tmp_pa
     """One called as another would take its place in every table."""
     for name in ("a/x", "b/x", "a/y"):
         shutil.copytree(runs / "memory" / "whole", tmp_path / name / "whole")
-    names = [each.found.name for each in load([tmp_path]).probes]
+    names = [each.folder.name for each in load([tmp_path]).probes]
     assert names == ["a/x/whole", "y/whole", "b/x/whole"]
     found = section(make_report([tmp_path]), "memory-ferry")
     assert {row[0] for row in found.tables[0].rows} == {f"whole ({name})" for name in names}

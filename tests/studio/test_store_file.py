@@ -15,7 +15,7 @@ import pytest
 
 from realtalk.errors import RealtalkError
 from realtalk.studio.store import Store
-from realtalk.studio.troubles import Unsaved, told
+from realtalk.studio.troubles import Unsaved, unsaved
 from realtalk.studio.values import Conflict, StudioItem
 
 CHAT = "Chat_1"
@@ -218,7 +218,7 @@ _FILL = """
 import resource, sys
 from pathlib import Path
 from realtalk.studio.store import Store
-from realtalk.studio.troubles import told
+from realtalk.studio.troubles import unsaved
 import sqlite3
 
 path = Path(sys.argv[1])
@@ -233,7 +233,7 @@ for at in range(200):
     try:
         store.create("c", "event", "Ana", body)
     except sqlite3.Error as error:
-        refused = told(error, path.name)
+        refused = unsaved(error, path.name)
         break
 assert refused is not None and refused.status == 507, refused
 print(refused)
@@ -258,9 +258,9 @@ def test_a_full_disk_is_said_and_writing_goes_on_when_there_is_room(path: Path) 
 def test_every_kind_of_full_is_told_alike() -> None:
     with pytest.raises(OSError) as caught, Path("/dev/full").open("wb", buffering=0) as full:
         full.write(b"x")
-    said = told(caught.value, "chat.xlsx")
+    said = unsaved(caught.value, "chat.xlsx")
     assert said is not None and said.status == 507 and "full" in str(said)
-    assert told(OSError(2, os.strerror(2)), "x") is None
+    assert unsaved(OSError(2, os.strerror(2)), "x") is None
 
 
 def failing(path: Path) -> list[tuple[Callable[[], object], int]]:
@@ -288,5 +288,5 @@ def test_what_the_machine_refuses_may_go_well_later(path: Path) -> None:
     for fail, status in failing(path):
         with pytest.raises(sqlite3.Error) as caught:
             fail()
-        said = told(caught.value, path.name)
+        said = unsaved(caught.value, path.name)
         assert isinstance(said, Unsaved) and said.status == status

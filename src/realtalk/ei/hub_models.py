@@ -34,11 +34,11 @@ __all__ = [
     "batches",
     "find",
     "load",
+    "load_errors",
     "longest",
     "parse_models",
     "quiet",
     "settle",
-    "told",
     "tweet",
 ]
 
@@ -121,7 +121,7 @@ def find(measure: str, name: str, local_files_only: bool) -> HubClassifier:
     else:
         place, _, pinned = name.partition("@")
         revision, offline = pinned or None, local_files_only
-    with quiet(transformers), told(measure, name), _reach(offline):
+    with quiet(transformers), load_errors(measure, name), _reach(offline):
         config = transformers.AutoConfig.from_pretrained(
             place, revision=revision, local_files_only=offline, trust_remote_code=False
         )
@@ -186,7 +186,7 @@ class Classifier:
 def load(classifier: HubClassifier, device: str, precision: str) -> Iterator[Classifier]:
     """A classifier with its weights, given back at the end: one at a time fits in memory."""
     torch, transformers = _library("torch"), _library("transformers")
-    with quiet(transformers), told(classifier.measure, classifier.place), classifier.reach():
+    with quiet(transformers), load_errors(classifier.measure, classifier.place), classifier.reach():
         tokenizer = transformers.AutoTokenizer.from_pretrained(classifier.place, **classifier.where)
         model, notes = transformers.AutoModelForSequenceClassification.from_pretrained(
             classifier.place,
@@ -232,7 +232,7 @@ def quiet(transformers: Any) -> Iterator[None]:
 
 
 @contextmanager
-def told(measure: str, name: str) -> Iterator[None]:
+def load_errors(measure: str, name: str) -> Iterator[None]:
     """Whatever goes wrong while a model is found or loaded, in one line with its cure."""
     try:
         yield

@@ -20,7 +20,7 @@ import numpy as np
 
 from realtalk.metrics.statistics import Estimate, pearson
 from realtalk.paper.judging import best_split, circle_of
-from realtalk.paper.speakers import Readings, apart, together, told
+from realtalk.paper.speakers import Readings, apart, estimate_text, together
 from realtalk.paper.values import Exhibit, PaperFigure, Verdict, not_comparable, not_made
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
 from realtalk.persona.rows import SCORES
@@ -218,7 +218,7 @@ def _orders(figures: Sequence[PaperFigure]) -> Grid:
         own = [each for each in figures if each.column == name and each.measured is not None]
         printed = [each.published for each in own]
         r = pearson([each.measured for each in own], printed)
-        rows.append([name, told(r), _dummy(own), r.n])
+        rows.append([name, estimate_text(r), _dummy(own), r.n])
     headings = ["score", "r with the printed column [95 %]", "a dummy by circle", "speakers"]
     return Grid(headings, rows)
 

@@ -45,12 +45,12 @@ __all__ = [
     "Readings",
     "apart",
     "correlations",
+    "estimate_text",
     "figure_2",
     "figure_3",
     "figure_6",
     "measure",
     "together",
-    "told",
 ]
 
 READINGS = {"released": "messages", "turns": "turns"}  # protocol: what is labelled
@@ -88,7 +88,7 @@ def measure(labels: Mapping[str, pl.DataFrame]) -> Readings:
     return Readings(by_protocol, labels)
 
 
-def told(estimate: Estimate, digits: int = 2) -> str:
+def estimate_text(estimate: Estimate, digits: int = 2) -> str:
     """ ".95 [.86, .98]", or why there is none."""
     if estimate.value is None:
         return estimate.unscored or "unscored"
@@ -141,7 +141,7 @@ def together(figures: Sequence[PaperFigure], what: str) -> Verdict | None:
     r = pearson([each.measured for each in figures], [each.published for each in figures])
     if r.value is None:
         return None
-    line = f"r = {told(r)} {what}, {r.n} speakers"
+    line = f"r = {estimate_text(r)} {what}, {r.n} speakers"
     if r.low is not None and r.low > 0:
         return Verdict("correlated", line)
     return Verdict("differs", f"{line}: not beyond chance")
@@ -259,6 +259,6 @@ def _own_column() -> str:
     off = fmean(abs(one - other) for one, other in pairs)
     return (
         "the formula is the paper's: Table 7's own figures give Table 8's column with r = "
-        f"{told(r)} and a mean difference of {off:.3f} for the {len(pairs)} speakers whose two "
-        "chats it prints; what differs is the labels"
+        f"{estimate_text(r)} and a mean difference of {off:.3f} for the {len(pairs)} speakers "
+        "whose two chats it prints; what differs is the labels"
     )

@@ -25,7 +25,7 @@ from realtalk.paper.published import (
     TEXT_QUESTIONS,
     TEXT_TOTAL,
 )
-from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, correlations, told
+from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, correlations, estimate_text
 from realtalk.paper.values import PaperFigure, Statement
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8
 from realtalk.stats.values import CorpusStats
@@ -169,7 +169,7 @@ def _consistent_are_easier() -> Statement:
         "E.2",
         "simulation is better where a speaker differs less between chats",
         "the difference between chats with the mean of Table 8's four agreements: "
-        + ", ".join(f"{title} r = {told(r)}" for title, r in agreed.items())
+        + ", ".join(f"{title} r = {estimate_text(r)}" for title, r in agreed.items())
         + f" ({len(apart)} speakers)",
         all((r.value or 0.0) < 0 for r in agreed.values()),
     )

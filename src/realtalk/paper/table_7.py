@@ -29,7 +29,7 @@ from realtalk.paper.judging import (
     near,
 )
 from realtalk.paper.published import TABLE_7
-from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, told
+from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, estimate_text
 from realtalk.paper.values import (
     Exhibit,
     PaperFigure,
@@ -120,11 +120,11 @@ def _wanted(figure: str, passing: Passing) -> str:
 
 def _reached(figure: str, passing: Passing) -> str:
     digits = _DIGITS[figure]
-    reached = f"{figure} {told(passing.ours, digits)}"
+    reached = f"{figure} {estimate_text(passing.ours, digits)}"
     beyond = passing.beyond
     if beyond is passing.ours or beyond.value is None:
         return reached
-    return f"{reached}, less the dummy's {told(beyond, digits)}"
+    return f"{reached}, less the dummy's {estimate_text(beyond, digits)}"
 
 
 def _grids(
@@ -150,12 +150,12 @@ def _grids(
             rows.append(
                 [
                     FACETS[name].title,
-                    told(one.ours, digits),
+                    estimate_text(one.ours, digits),
                     *(_number(value, digits) for value in (*trivial, one.wanted)),
-                    told(one.beyond, digits),
-                    told(other.ours, digits),
+                    estimate_text(one.beyond, digits),
+                    estimate_text(other.ours, digits),
                     _number(other.wanted, digits),
-                    *([] if error else [told(_near_turns(joined, name)[figure], digits)]),
+                    *([] if error else [estimate_text(_near_turns(joined, name)[figure], digits)]),
                     _both(one, other),
                 ]
             )

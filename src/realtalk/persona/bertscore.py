@@ -24,10 +24,10 @@ from realtalk.ei.hub_models import (
     Device,
     batches,
     find,
+    load_errors,
     longest,
     quiet,
     settle,
-    told,
 )
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.local.progress import Progress, silent
@@ -98,7 +98,7 @@ class BertScore:
     def _load(self) -> tuple[Any, Any]:
         if self._loaded is None:
             transformers, found = _library("transformers"), self._found
-            with quiet(transformers), told(_ROLE, found.place), found.reach():
+            with quiet(transformers), load_errors(_ROLE, found.place), found.reach():
                 tokenizer = transformers.AutoTokenizer.from_pretrained(found.place, **found.where)
                 model = transformers.AutoModel.from_pretrained(
                     found.place, dtype=_library("torch").float32, **found.where

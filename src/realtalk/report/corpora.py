@@ -64,7 +64,7 @@ def _row(run: CorpusRun) -> tuple[Cell, ...]:
     gap = stats.response_gaps.median
     speakers = {(chat.id, who.name) for chat in stats.per_chat for who in chat.speakers}
     return (
-        run.found.name,
+        run.folder.name,
         stats.format,
         len(stats.per_chat),
         len({who for _, who in speakers}),
@@ -92,7 +92,7 @@ def _one(run: CorpusRun) -> Section:
     from realtalk.stats.figures import draw
 
     drawn = draw(run.stats)
-    name = run.found.name
+    name = run.folder.name
     ledger = run.about["ledger"]
     read = (
         f"Read as {run.stats.format}: {ledger['total']:,} {ledger['unit']}, of which "

@@ -35,7 +35,7 @@ class RunFolder:
     """One run: its kind as in run.json, or corpus or labels; its versions where it keeps them."""
 
     kind: str
-    folder: Path
+    path: Path
     name: str
     versions: tuple[Mapping[str, str], ...] = field(default=())
 
@@ -62,7 +62,7 @@ def find(folders: Sequence[Path], known: Sequence[str]) -> Finds:
         if not here:
             raise RealtalkError("no stored run here", where=str(folder), fix=_FIX)
         for each in here:
-            runs_by_folder.setdefault(each.folder.resolve(), each)
+            runs_by_folder.setdefault(each.path.resolve(), each)
     everything = _named_apart(list(runs_by_folder.values()))
     runs = tuple(each for each in everything if each.kind in (CORPUS, LABELS, *known))
     return Finds(runs, tuple(each for each in everything if each not in runs))
@@ -119,7 +119,7 @@ def told_apart(names: Sequence[str], folders: Sequence[str]) -> list[str]:
 
 def _named_apart(runs: list[RunFolder]) -> list[RunFolder]:
     """Corpora and labels may share a name: they are the same chats. Runs of one kind may not."""
-    places = [each.folder.resolve().parts[1:] for each in runs]
+    places = [each.path.resolve().parts[1:] for each in runs]
     renamed = list(runs)
     for depth in range(2, max(map(len, places), default=0) + 1):
         counts = Counter((each.kind, each.name) for each in renamed)

@@ -93,7 +93,7 @@ def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
             f"{shown(facet, best.first.mean)} vs {shown(facet, best.second.mean)}",
             says,
             f"means{_UNITS.get(facet.unit, '')}, 95 % intervals {ends[0]} and {ends[1]}",
-            f"compared-{pair.first.found.name}-{pair.second.found.name}",
+            f"compared-{pair.first.folder.name}-{pair.second.folder.name}",
             "Human against simulated" if pair.told else "Two sets of speakers",
         )
     return None
@@ -225,7 +225,7 @@ def _consistency(loaded: LoadedRuns) -> KeyFigure | None:
             f"{most.overall.value:.2f}",
             says,
             extent,
-            f"consistency-{labels.found.name}",
+            f"consistency-{labels.folder.name}",
             "Consistency",
         )
     return None
@@ -241,10 +241,10 @@ def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
         chats = len(corpus.stats.per_chat)
         extent = f"95 % interval {interval[0]:,.0f} … {interval[1]:,.0f}, n = {chats:,} chats"
         says = (
-            f"messages a chat, on average, in {corpus.found.name}, over "
+            f"messages a chat, on average, in {corpus.folder.name}, over "
             f"{corpus.stats.sessions_per_chat or 0:,.1f} sessions."
         )
-        return KeyFigure(f"{mean:,.0f}", says, extent, f"corpus-{corpus.found.name}", "Corpus")
+        return KeyFigure(f"{mean:,.0f}", says, extent, f"corpus-{corpus.folder.name}", "Corpus")
     return None
 
 

@@ -55,21 +55,21 @@ _THREADS = ("corpus", "task", "predictor", "settings", "chosen", "protocol", "te
 class CorpusRun:
     """A stored corpus, counted."""
 
-    found: RunFolder
+    folder: RunFolder
     stats: CorpusStats
     about: Mapping[str, Any]
     written: WriterKind
 
     @property
     def names(self) -> tuple[str, ...]:
-        return _names(self.found, self.stats.name)
+        return _names(self.folder, self.stats.name)
 
 
 @dataclass(frozen=True)
 class LabelsRun:
     """Labels of one corpus. `name` is the corpus's where it is known, else the folder's."""
 
-    found: RunFolder
+    folder: RunFolder
     name: str
     frame: pl.DataFrame
     protocol: str
@@ -80,20 +80,20 @@ class LabelsRun:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return _names(self.found, self.name)
+        return _names(self.folder, self.name)
 
 
 @dataclass(frozen=True)
 class ProbeRun:
     """A memory and a reader on one corpus."""
 
-    found: RunFolder
+    folder: RunFolder
     probed: Probed
     written: WriterKind
 
     @property
     def names(self) -> tuple[str, ...]:
-        return _names(self.found, self.corpus)
+        return _names(self.folder, self.corpus)
 
     @property
     def corpus(self) -> str:
@@ -117,7 +117,7 @@ class ProbeRun:
 class PersonaRun:
     """A simulator's turns."""
 
-    found: RunFolder
+    folder: RunFolder
     run: SimulatedRun
 
     @property
@@ -133,7 +133,7 @@ class PersonaRun:
 class ThreadsRun:
     """A predictor's replies."""
 
-    found: RunFolder
+    folder: RunFolder
     run: PredictedRun
 
 
@@ -151,7 +151,7 @@ class LoadedRuns:
     @property
     def runs(self) -> tuple[RunFolder, ...]:
         groups = (self.corpora, self.labels, self.probes, self.personas, self.threads)
-        return tuple(each.found for group in groups for each in group)
+        return tuple(each.folder for group in groups for each in group)
 
 
 def load(
@@ -175,24 +175,24 @@ def load(
     threads: list[ThreadsRun] = []
     # Corpora first: labels are called by the corpus that they belong to.
     order = sorted(finds.runs, key=lambda each: each.kind != CORPUS)
-    for done, found in enumerate(order):
-        progress(done, len(order), f"reading {found.name}")
+    for done, folder in enumerate(order):
+        progress(done, len(order), f"reading {folder.name}")
         try:
-            with _of_this_version(found):
-                if found.kind == CORPUS:
-                    corpora.append(_corpus(found, told))
-                elif found.kind == LABELS:
-                    labels.append(_labels(found, corpora, told))
-                elif found.kind == PROBE:
-                    probes.append(_probe(found, load_probe(found.folder), corpora, told))
-                elif found.kind == PERSONA:
-                    personas.append(_persona(found, load_persona(found.folder)))
+            with _of_this_version(folder):
+                if folder.kind == CORPUS:
+                    corpora.append(_corpus(folder, told))
+                elif folder.kind == LABELS:
+                    labels.append(_labels(folder, corpora, told))
+                elif folder.kind == PROBE:
+                    probes.append(_probe(folder, load_probe(folder.path), corpora, told))
+                elif folder.kind == PERSONA:
+                    personas.append(_persona(folder, load_persona(folder.path)))
                 else:
-                    threads.append(_threads(found, load_threads(found.folder)))
+                    threads.append(_threads(folder, load_threads(folder.path)))
         except RealtalkError as error:
-            if found.folder in folders:
+            if folder.path in folders:
                 raise
-            left_out.append((found.name, error.what))
+            left_out.append((folder.name, error.what))
     progress(len(order), len(order), "all runs read")
     if not (corpora or labels or probes or personas or threads):
         name, reason = left_out[0]
@@ -218,7 +218,7 @@ def _of_this_version(folder: RunFolder) -> Iterator[None]:
         lacks = f"lacks {error}" if isinstance(error, KeyError) else type(error).__name__
         raise RealtalkError(
             f"does not fit this version of realtalk ({lacks})",
-            where=str(folder.folder),
+            where=str(folder.path),
             fix="make the run again",
         ) from error
 
@@ -228,43 +228,43 @@ def _refuse_incomplete(
 ) -> None:
     missing = [name for name in needed if name not in settings]
     if missing:
-        where = str(folder.folder / "run.json")
+        where = str(folder.path / "run.json")
         raise RealtalkError(f"its settings lack '{missing[0]}'", where=where)
 
 
 def _names(folder: RunFolder, corpus: str) -> tuple[str, ...]:
     """What a user may call it: by its run, by the run's folder, by its corpus."""
-    return tuple(dict.fromkeys((folder.name, folder.folder.resolve().name, corpus)))
+    return tuple(dict.fromkeys((folder.name, folder.path.resolve().name, corpus)))
 
 
-def _corpus(run: RunFolder, told: Told) -> CorpusRun:
+def _corpus(folder: RunFolder, told: Told) -> CorpusRun:
     import orjson
 
     from realtalk.corpora.store import load as load_corpus
     from realtalk.stats import describe
 
-    tables = load_corpus(run.folder).tables
-    about = orjson.loads((run.folder / "corpus.json").read_bytes())
+    tables = load_corpus(folder.path).tables
+    about = orjson.loads((folder.path / "corpus.json").read_bytes())
     _need(len(about["source"]), about["ledger"]["in_messages"])
-    by = written(_names(run, tables.name), tables.format, told)
-    return CorpusRun(run, describe(tables), about, by)
+    by = written(_names(folder, tables.name), tables.format, told)
+    return CorpusRun(folder, describe(tables), about, by)
 
 
-def _labels(run: RunFolder, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
+def _labels(folder: RunFolder, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
     from realtalk.corpora.store import load as load_corpus
     from realtalk.ei import from_frame
     from realtalk.ei.consistency import consistency_of
     from realtalk.ei.label_files import labels_about, read_labels, with_languages
     from realtalk.ei.speakers import measure_speakers
 
-    frame = read_labels(run.folder)
+    frame = read_labels(folder.path)
     if frame.is_empty():
-        raise RealtalkError("holds no label", where=str(run.folder))
-    about = labels_about(run.folder)
+        raise RealtalkError("holds no label", where=str(folder.path))
+    about = labels_about(folder.path)
     owner = _owner(frame, None if about is None else about.corpus, corpora)
     if owner is not None and frame["language"].null_count():
-        frame = with_languages(frame, load_corpus(owner.found.folder).corpus)
-    kept = _speakers(run.folder / "speakers.parquet")
+        frame = with_languages(frame, load_corpus(owner.folder.path).corpus)
+    kept = _speakers(folder.path / "speakers.parquet")
     protocol = _protocol(frame, kept) if about is None else about.protocol
     # Measuring draws a thousand resamples per facet: only for speakers who can be compared.
     if kept is not None and not _in_two_chats(frame):
@@ -274,15 +274,15 @@ def _labels(run: RunFolder, corpora: Sequence[CorpusRun], told: Told) -> LabelsR
         measured = list(measure_speakers(frame, protocol))
         speakers = tuple(each.speaker for each in measured)
         consistency = consistency_of(measured)
-    name, format_ = run.name, None
+    name, format_ = folder.name, None
     names: tuple[str, ...] = ()
     if owner is not None:
         name, format_, names = owner.stats.name, owner.stats.format, owner.names
     elif about is not None:
         name, format_ = about.corpus, about.format
-    by = written((*_names(run, name), *names), format_, told)
+    by = written((*_names(folder, name), *names), format_, told)
     version = None if about is None else about.realtalk
-    return LabelsRun(run, name, frame, protocol, speakers, consistency, by, version)
+    return LabelsRun(folder, name, frame, protocol, speakers, consistency, by, version)
 
 
 def _owner(frame: pl.DataFrame, name: str | None, corpora: Sequence[CorpusRun]) -> CorpusRun | None:

@@ -28,28 +28,28 @@ def measured_section(loaded: LoadedRuns) -> Section:
             f"{corpus.written}"
         )
         count = corpus.stats.total("messages")
-        rows.append((corpus.found.name, "corpus", corpus.stats.name, settings, count, "messages"))
+        rows.append((corpus.folder.name, "corpus", corpus.stats.name, settings, count, "messages"))
     for labels in loaded.labels:
         measures = labels.frame.select("measure", "version").unique().sort("measure", "version")
         ways = ", ".join(f"{way} {version}" for way, version in measures.rows())
         settings = f"labelled by {ways}; protocol {labels.protocol}; {labels.written}"
         unit = "turns" if rules_of(labels.protocol).joined else "messages"
         count = labels.frame.height
-        rows.append((labels.found.name, "EI labels", labels.name, settings, count, unit))
+        rows.append((labels.folder.name, "EI labels", labels.name, settings, count, unit))
     for probe in loaded.probes:
         told = {name: probe.probed.settings[name] for name in ("memory", "reader", "budgets")}
         count = len(probe.probed.rows)
-        rows.append((probe.found.name, "memory", probe.corpus, _words(told), count, "questions"))
+        rows.append((probe.folder.name, "memory", probe.corpus, _words(told), count, "questions"))
     for persona in loaded.personas:
         told = {name: persona.run.settings[name] for name in ("simulator", "context", "limit")}
         count = len(persona.run.rows)
-        rows.append((persona.found.name, "persona", persona.corpus, _words(told), count, "turns"))
+        rows.append((persona.folder.name, "persona", persona.corpus, _words(told), count, "turns"))
     for thread in loaded.threads:
         record = thread.run.settings
         told = {name: record[name] for name in ("task", "predictor", "settings", "chosen")}
         words = f"{_words(told)}; protocol {record['protocol']['protocol']}"
         on, count = str(record["corpus"]["name"]), len(thread.run.rows)
-        rows.append((thread.found.name, "threads", on, words, count, "predictions"))
+        rows.append((thread.folder.name, "threads", on, words, count, "predictions"))
     tables = [table("Runs", ("run", "kind", "on", "settings", "rows", "of"), rows)]
     if versions := _versions(loaded):
         tables.append(versions)
@@ -79,11 +79,11 @@ def _words(settings: Mapping[str, Any]) -> str:
 def _versions(loaded: LoadedRuns) -> TableView | None:
     """One line per run and set of versions: a run that was resumed later may have two."""
     told: list[tuple[str, Mapping[str, str]]] = [
-        (each.found.name, {"realtalk": str(each.about.get("realtalk", ""))})
+        (each.folder.name, {"realtalk": str(each.about.get("realtalk", ""))})
         for each in loaded.corpora
     ]
     told += [
-        (each.found.name, {"realtalk": each.version}) for each in loaded.labels if each.version
+        (each.folder.name, {"realtalk": each.version}) for each in loaded.labels if each.version
     ]
     told += [(each.name, versions) for each in loaded.runs for versions in each.versions]
     if not told:

@@ -37,7 +37,7 @@ def by_corpus(probes: Sequence[ProbeRun]) -> dict[tuple[str, str], dict[str, Pro
         names = [
             f"{each.memory}, read by {each.reader}" if several else each.memory for each in runs
         ]
-        apart = told_apart(names, [each.found.name for each in runs])
+        apart = told_apart(names, [each.folder.name for each in runs])
         made[key] = dict(zip(apart, runs, strict=True))
     return made
 

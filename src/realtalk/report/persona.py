@@ -40,7 +40,7 @@ def simulations(personas: Sequence[PersonaRun]) -> dict[tuple[str, str], dict[st
         # The same speaker twice: another setting of the simulator, so another simulation.
         taken = {who["speaker"] for other in named.get(name, ()) for who in other.run.speakers}
         if not taken.isdisjoint(who["speaker"] for who in each.run.speakers):
-            name = f"{name} ({each.found.name})"
+            name = f"{name} ({each.folder.name})"
         named.setdefault(name, []).append(each)
     return {
         key: {

@@ -81,7 +81,7 @@ def _speakers(each: LabelsRun) -> Section:
     lead = f"{each.frame.height:,} {_unit(each)}, labelled by {ways}; protocol “{each.protocol}”."
     rows = table(f"{each.name}: every speaker", *speaker_rows(each.speakers), note=_INTERVALS)
     notes = tuple(language_notes(chat_languages(each.frame)))
-    return Section(f"ei-{each.found.name}", each.name, lead, (rows,), tuple(charts), notes, 1)
+    return Section(f"ei-{each.folder.name}", each.name, lead, (rows,), tuple(charts), notes, 1)
 
 
 def _intervals(each: LabelsRun) -> ChartView:
@@ -155,7 +155,7 @@ def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
         notes = ("A speaker is known by name alone: two people of one name count as one.",)
         title = f"Consistency: {each.name}"
         sections.append(
-            Section(f"consistency-{each.found.name}", title, lead, (rows,), charts, notes)
+            Section(f"consistency-{each.folder.name}", title, lead, (rows,), charts, notes)
         )
     return sections
 
@@ -212,7 +212,7 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
         title = (
             f"Human against simulated: {one} and {other}" if pair.told else f"{one} beside {other}"
         )
-        anchor = f"compared-{pair.first.found.name}-{pair.second.found.name}"
+        anchor = f"compared-{pair.first.folder.name}-{pair.second.folder.name}"
         notes = tuple(
             f"{name}: {line}"
             for name, spoken in zip(comparison.names, comparison.languages, strict=True)

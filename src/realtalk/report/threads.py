@@ -38,7 +38,7 @@ def by_task(threads: Sequence[ThreadsRun]) -> dict[tuple[str, str, str], dict[st
         groups.setdefault(on, []).append(each)
     made: dict[tuple[str, str, str], dict[str, Summary]] = {}
     for key, runs in groups.items():
-        apart = told_apart([each.run.name for each in runs], [each.found.name for each in runs])
+        apart = told_apart([each.run.name for each in runs], [each.folder.name for each in runs])
         made[key] = {
             name: replace(each.run.summary, name=name)
             for name, each in zip(apart, runs, strict=True)

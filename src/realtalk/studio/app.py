@@ -24,7 +24,7 @@ from realtalk.studio.guard import Guard, Keys, Scope
 from realtalk.studio.limits import Limits
 from realtalk.studio.reading_routes import reading_routes
 from realtalk.studio.reviewing_routes import reviewing_routes
-from realtalk.studio.troubles import told
+from realtalk.studio.troubles import unsaved
 
 __all__ = ["make_app"]
 
@@ -73,7 +73,7 @@ def make_app(
 
     def unwritten(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, sqlite3.Error | OSError)
-        said = told(error, desk.store.path.name)
+        said = unsaved(error, desk.store.path.name)
         if said is None:
             raise error
         return refused(request, said)

@@ -12,7 +12,7 @@ from pathlib import Path
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import private_folder, private_stream
 from realtalk.studio.store_repair import repair
-from realtalk.studio.troubles import told
+from realtalk.studio.troubles import unsaved
 
 __all__ = ["open_file"]
 
@@ -70,7 +70,7 @@ def open_file(path: Path) -> tuple[sqlite3.Connection, list[str]]:
         raise
     except sqlite3.Error as error:
         connection.close()
-        raise told(error, str(path)) or _foreign(str(path)) from error
+        raise unsaved(error, str(path)) or _foreign(str(path)) from error
 
 
 def _foreign(where: str) -> RealtalkError:

@@ -1,6 +1,6 @@
 """What goes wrong on this machine, not in the request, as one line and a status.
 
-    told(sqlite3.OperationalError("database or disk is full"), "notes.sqlite")
+    unsaved(sqlite3.OperationalError("database or disk is full"), "notes.sqlite")
     → Unsaved("notes.sqlite: the disk is full, nothing can be saved; …"), status 507
 
 A page asks again after such an answer (5xx): what was typed waits there. What is wrong with the
@@ -14,7 +14,7 @@ import sqlite3
 
 from realtalk.errors import RealtalkError
 
-__all__ = ["Unknown", "Unsaved", "told"]
+__all__ = ["Unknown", "Unsaved", "unsaved"]
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _ROOM = "make room; an open page goes on trying"
@@ -34,7 +34,7 @@ class Unknown(RealtalkError):
     status = 404
 
 
-def told(error: sqlite3.Error | OSError, where: str) -> Unsaved | None:
+def unsaved(error: sqlite3.Error | OSError, where: str) -> Unsaved | None:
     """The failure in words; None where it is a mistake of ours."""
     if isinstance(error, OSError):
         if error.errno not in _FULL:
