@@ -59,7 +59,7 @@ def test_a_report_replaces_pages_only(run: Any, tmp_path: Path) -> None:
     assert run("read", "sample", "--out", "corpus")[0] == 0
     (tmp_path / "mine.txt").write_text("mine", "utf-8")
     status, _, err = run("report", "corpus", "--out", "mine.txt")
-    assert status == 2 and "mine.txt: is a file, but no page" in err
+    assert status == 2 and "mine.txt: is a file, but not a page" in err
     assert (tmp_path / "mine.txt").read_text("utf-8") == "mine"
     before = listed(tmp_path / "corpus")
     status, _, err = run("report", "corpus", "--out", "corpus/report.html")

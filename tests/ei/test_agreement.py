@@ -158,7 +158,7 @@ def test_what_cannot_be_compared() -> None:
         agreement(frame(FIRST), frame(FIRST).drop("emotion"))
     with pytest.raises(RealtalkError, match="the first table of labels holds a turn twice"):
         agreement(pl.concat([frame(FIRST), frame(FIRST)]), frame(FIRST))
-    with pytest.raises(RealtalkError, match="a label of 'emotion' is none"):
+    with pytest.raises(RealtalkError, match="a label of 'emotion' is not one that"):
         agreement(frame(FIRST), changed(FIRST, lambda _, each: replace(each, emotion="bliss")))
 
 

@@ -345,7 +345,7 @@ def test_the_limit_is_read(monkeypatch: pytest.MonkeyPatch, given: str, size: in
 @pytest.mark.parametrize("given", ["2", "-1GB", "much", "1e9B", "nanGB"])
 def test_a_wrong_limit_is_one_line(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
     monkeypatch.setenv(LIMIT, given)
-    with pytest.raises(RealtalkError, match=r"REALTALK_CACHE_LIMIT: .* is no size; write it as"):
+    with pytest.raises(RealtalkError, match=r"REALTALK_CACHE_LIMIT: .* is not a size; write it as"):
         cache_limit()
 
 

@@ -72,6 +72,6 @@ def test_a_wrong_limit_is_said_before_the_slow_part(
     encoder: SentenceEncoder, kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(LIMIT, "lots")
-    with pytest.raises(RealtalkError, match="'lots' is no size"):
+    with pytest.raises(RealtalkError, match="'lots' is not a size"):
         made(0, encoder, kept)
     assert not kept.exists()

@@ -193,7 +193,7 @@ def test_the_environment_sets_how_patient_it_is(monkeypatch: pytest.MonkeyPatch)
     made = Asked("openai/gpt-4o-mini")
     assert (made.timeout, made.retries, made.wait) == (7, 1, 0.5)
     monkeypatch.setenv("REALTALK_RETRIES", "many")
-    with pytest.raises(RealtalkError, match="REALTALK_RETRIES: 'many' is no number"):
+    with pytest.raises(RealtalkError, match="REALTALK_RETRIES: 'many' is not a number"):
         Asked("openai/gpt-4o-mini")
 
 

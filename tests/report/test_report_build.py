@@ -185,7 +185,7 @@ def test_no_folder_and_no_run_are_said(tmp_path: Path) -> None:
     with pytest.raises(RealtalkError, match="no stored run here"):
         load([tmp_path])
     (tmp_path / "file").write_text("x")
-    with pytest.raises(RealtalkError, match="is no folder"):
+    with pytest.raises(RealtalkError, match="is not a folder"):
         load([tmp_path / "file"])
 
 

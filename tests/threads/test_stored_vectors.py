@@ -141,7 +141,7 @@ def test_a_wrong_limit_is_said_before_anything_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(LIMIT, "lots")
-    with pytest.raises(RealtalkError, match="'lots' is no size"):
+    with pytest.raises(RealtalkError, match="'lots' is not a size"):
         VectorStore(place_in(tmp_path))
 
 

@@ -115,7 +115,7 @@ def check_leftovers(left: int, taken: int, where: str) -> None:
     """Refuses a file of which hardly anything can be read, before it fills the memory."""
     if left > max(raised(MOST_LEFTOVERS), taken):
         raise RealtalkError(
-            f"{left:,} entries are no messages, more than are",
+            f"{left:,} entries are not messages, more than those that are",
             where=where,
             fix="check that this is the format you mean",
         )

@@ -180,7 +180,7 @@ def _measured(measure: str, first: list[Any], second: list[Any]) -> MeasureAgree
     counts = {(a, b): 0 for a in steps for b in steps}
     for pair in pairs:
         if pair not in counts:
-            raise RealtalkError(f"a label of '{measure}' is none that the measure has")
+            raise RealtalkError(f"a label of '{measure}' is not one that the measure has")
         counts[pair] += 1
     return MeasureAgreement(
         measure,

@@ -198,7 +198,9 @@ def cache_limit() -> int:
         return _DEFAULT_LIMIT
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?b)", setting.lower())
     if match is None:
-        raise RealtalkError(f"'{setting}' is no size", where=LIMIT, fix="write it as 500MB or 2GB")
+        raise RealtalkError(
+            f"'{setting}' is not a size", where=LIMIT, fix="write it as 500MB or 2GB"
+        )
     return int(float(match[1]) * _UNITS[match[2]])
 
 

@@ -77,7 +77,7 @@ def _setting(name: str, default: float) -> float:
     try:
         return float(setting) if setting else default
     except ValueError:
-        raise RealtalkError(f"'{setting}' is no number", where=name) from None
+        raise RealtalkError(f"'{setting}' is not a number", where=name) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ def write_report(report: PageReport, path: Path) -> Path:
 
     if is_stored(path.parent):
         raise RealtalkError(
-            "holds a stored corpus, which is no place for a page",
+            "holds a stored corpus, which is not a place for a page",
             where=str(path.parent),
             fix="name another folder",
         )
@@ -126,7 +126,9 @@ def write_report(report: PageReport, path: Path) -> Path:
         with path.open("rb") as stream:
             head = stream.read(100).lstrip().lower()
         if head and not head.startswith(b"<!doctype"):
-            raise RealtalkError("is a file, but no page", where=str(path), fix="name another file")
+            raise RealtalkError(
+                "is a file, but not a page", where=str(path), fix="name another file"
+            )
     return write_text(
         path,
         render(

@@ -54,7 +54,7 @@ def find(folders: Sequence[Path], known: Sequence[str]) -> Finds:
     for folder in folders:
         if not folder.is_dir():
             raise RealtalkError(
-                "is no folder" if folder.exists() else "does not exist",
+                "is not a folder" if folder.exists() else "does not exist",
                 where=str(folder),
                 fix=_FIX,
             )

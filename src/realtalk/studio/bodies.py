@@ -72,7 +72,7 @@ def dumped(kind: str, body: Mapping[str, Any]) -> str:
     try:
         return orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError as error:  # half of a pair of surrogates, or a number beyond 64 bits
-        raise RealtalkError(f"the {kind} holds what is no text") from error
+        raise RealtalkError(f"the {kind} holds something that is not text") from error
 
 
 def loaded(stored: Any) -> Any:

@@ -94,7 +94,7 @@ def _refuse_bomb(data: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             size = sum(info.file_size for info in archive.infolist())
     except zipfile.BadZipFile as error:
-        raise RealtalkError("the file is no spreadsheet") from error
+        raise RealtalkError("the file is not a spreadsheet") from error
     if size > _LARGEST_UNPACKED:
         raise RealtalkError("the spreadsheet unpacks to more than this reader takes")
 

@@ -131,7 +131,7 @@ def _field(
     if name == "answer" and value is None:
         return None
     if not isinstance(value, str):
-        raise RealtalkError(f"the {kind}'s {name} is no text")
+        raise RealtalkError(f"the {kind}'s {name} is not a text")
     longest = _LONGEST_DATE if name == "date" else _LONGEST_TEXT
     if len(value) > longest:
         raise RealtalkError(f"the {kind}'s {name} is longer than {longest:,} characters")

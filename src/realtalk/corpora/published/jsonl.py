@@ -192,7 +192,7 @@ class _Foreign:
             if value is None:
                 blank += 1
             elif not isinstance(value, dict):
-                left.append(Leftover(where, "is no JSON object"))
+                left.append(Leftover(where, "is not a JSON object"))
             elif (reason := self._rows.add(_flat(value), where)) is not None:
                 left.append(Leftover(where, reason))
         self.ledger = Ledger("lines", total, total - blank - len(left), blank, tuple(left))

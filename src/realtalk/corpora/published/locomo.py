@@ -101,7 +101,7 @@ def _samples(member: Member) -> Iterator[tuple[str, dict[str, Any], str, bool]]:
     for index, sample in enumerate(samples):
         where = f"{member.where}, sample {index + 1}" if samples is data else member.where
         if not isinstance(sample, dict) or not isinstance(sample.get("conversation"), dict):
-            raise RealtalkError("is no LoCoMo sample: it has no 'conversation'", where=where)
+            raise RealtalkError("is not a LoCoMo sample: it has no 'conversation'", where=where)
         sample_id = text_of(sample.get("sample_id")) or f"{member.stem}-{index + 1}"
         yield sample_id if samples is data else member.stem, sample, where, samples is data
 
@@ -116,7 +116,7 @@ class _Sample:
         conversation: Mapping[str, Any] = sample["conversation"]
         own = sample.get(KEY)
         if own is not None and not isinstance(own, dict):
-            raise RealtalkError(f"'{KEY}' is no record", where=where)
+            raise RealtalkError(f"'{KEY}' is not a record", where=where)
         sessions = tuple(self._sessions(conversation, (own or {}).get("session_times")))
         ids = {message.id for session in sessions for message in session.messages}
         spoke = [message.speaker for session in sessions for message in session.messages]
@@ -173,7 +173,7 @@ class _Sample:
             matches = [match for key in noted if (match := pattern.fullmatch(key))]
             for match in sorted(matches, key=lambda match: int(match[1])):
                 for place, event in events_of(kind, int(match[1]), noted[match[0]], ids):
-                    self._count(event is not None, f"{name}.{match[0]}{place}", "is no note")
+                    self._count(event is not None, f"{name}.{match[0]}{place}", "is not a note")
                     if event is not None:
                         yield event
 

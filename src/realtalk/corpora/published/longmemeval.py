@@ -76,7 +76,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
             where = f"{member.name}[{index}]"
             chat = _chat(item, where, ids, left)
             if chat is None:
-                left.append(Leftover(where, "is no question with sessions"))
+                left.append(Leftover(where, "is not a question with sessions"))
             else:
                 chats.append(chat)
                 total += sum(len(session.messages) for session in chat.sessions)

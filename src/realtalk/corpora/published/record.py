@@ -210,13 +210,13 @@ def restored(kind: type[T], data: Any, where: str) -> T:
     try:
         return _decoded(kind, data)
     except _Unfit as error:
-        raise RealtalkError(f"is no {kind.__name__.lower()} record", where=where) from error
+        raise RealtalkError(f"is not a {kind.__name__.lower()} record", where=where) from error
 
 
 def records(kind: type[T], data: Any, where: str) -> tuple[T, ...]:
     """The values of a list of records."""
     if not isinstance(data, list):
-        raise RealtalkError(f"is no list of {kind.__name__.lower()} records", where=where)
+        raise RealtalkError(f"is not a list of {kind.__name__.lower()} records", where=where)
     return tuple(restored(kind, item, f"{where}[{index}]") for index, item in enumerate(data))
 
 
@@ -225,7 +225,7 @@ def amended(value: T, data: Any, where: str) -> T:
     if data is None:
         return value
     if not isinstance(data, dict):
-        raise RealtalkError(f"'{KEY}' is no record", where=where)
+        raise RealtalkError(f"'{KEY}' is not a record", where=where)
     decoders = _FIELDS[type(value)]
     try:
         return replace(

@@ -124,7 +124,7 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
             events += _events(row, columns, drafts[-1].number)
             system += 1
         elif not _take(row, columns, drafts[-1]):
-            leftovers.append(Leftover(where, "is no message, session or events row"))
+            leftovers.append(Leftover(where, "is not a message, session or events row"))
     if not any(draft.messages for draft in drafts):
         raise RealtalkError("holds no message", where=member.where)
     sessions = tuple(_session(draft) for draft in drafts)
