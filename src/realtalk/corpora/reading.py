@@ -24,14 +24,7 @@ if TYPE_CHECKING:
     from realtalk.corpora.source import Source
     from realtalk.corpora.tables import Tables
 
-__all__ = [
-    "DateOrder",
-    "Format",
-    "Ledger",
-    "Leftover",
-    "ReadOptions",
-    "Reading",
-]
+__all__ = ["DateOrder", "Format", "Ledger", "Leftover", "ReadOptions", "Reading"]
 
 DateOrder = Literal["dmy", "mdy", "ymd"]
 

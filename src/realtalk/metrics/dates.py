@@ -19,14 +19,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal, TypeAlias
 
-from realtalk.metrics.written_dates import (
-    DAYS_IN,
-    MONTHS,
-    FoundDate,
-    PartialDate,
-    find_dates,
-    leap,
-)
+from realtalk.metrics.written_dates import DAYS_IN, MONTHS, FoundDate, PartialDate, find_dates, leap
 
 __all__ = ["MONTHS", "FoundDate", "PartialDate", "Precision", "Resolved", "find_dates", "resolve"]
 

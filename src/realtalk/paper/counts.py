@@ -10,14 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from realtalk.paper.published import (
-    CHATS,
-    SECTION_5_1,
-    TABLE_1,
-    TABLE_5,
-    TABLE_6,
-    Table1Row,
-)
+from realtalk.paper.published import CHATS, SECTION_5_1, TABLE_1, TABLE_5, TABLE_6, Table1Row
 from realtalk.paper.values import (
     Exhibit,
     PaperFigure,

@@ -17,14 +17,7 @@ from realtalk.ei.values import FACETS
 from realtalk.memory.published import TABLE_3
 from realtalk.metrics.statistics import pearson
 from realtalk.paper.counts import whole
-from realtalk.paper.published import (
-    TABLE_1,
-    TABLE_5,
-    TABLE_6,
-    TABLE_7,
-    TEXT_QUESTIONS,
-    TEXT_TOTAL,
-)
+from realtalk.paper.published import TABLE_1, TABLE_5, TABLE_6, TABLE_7, TEXT_QUESTIONS, TEXT_TOTAL
 from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, correlations, estimate_text
 from realtalk.paper.values import PaperFigure, Statement
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8

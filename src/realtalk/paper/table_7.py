@@ -19,25 +19,10 @@ from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.metrics.statistics import Estimate
 from realtalk.paper.alignments import alignment_rows
 from realtalk.paper.intimacy import course_note, course_rows
-from realtalk.paper.judging import (
-    ORDER,
-    SCALE,
-    Judged,
-    Passing,
-    circles,
-    judge,
-    near,
-)
+from realtalk.paper.judging import ORDER, SCALE, Judged, Passing, circles, judge, near
 from realtalk.paper.published import TABLE_7
 from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, estimate_text
-from realtalk.paper.values import (
-    Exhibit,
-    PaperFigure,
-    Parity,
-    Verdict,
-    not_comparable,
-    not_made,
-)
+from realtalk.paper.values import Exhibit, PaperFigure, Parity, Verdict, not_comparable, not_made
 from realtalk.stats.values import Grid
 
 __all__ = ["table_7"]

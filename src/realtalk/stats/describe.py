@@ -14,14 +14,7 @@ from __future__ import annotations
 import polars as pl
 
 from realtalk.corpora.tables import Tables
-from realtalk.stats.values import (
-    WEEKDAYS,
-    Bin,
-    ChatStats,
-    CorpusStats,
-    Distribution,
-    SpeakerStats,
-)
+from realtalk.stats.values import WEEKDAYS, Bin, ChatStats, CorpusStats, Distribution, SpeakerStats
 
 __all__ = ["count_words", "describe"]
 

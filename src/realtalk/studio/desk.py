@@ -17,15 +17,7 @@ from realtalk.errors import RealtalkError
 from realtalk.studio.shelf import Book, Shelf
 from realtalk.studio.store import Store
 from realtalk.studio.strips import Strips
-from realtalk.studio.values import (
-    CORPUS,
-    FINAL,
-    Body,
-    Kind,
-    StudioItem,
-    event_body,
-    question_body,
-)
+from realtalk.studio.values import CORPUS, FINAL, Body, Kind, StudioItem, event_body, question_body
 
 __all__ = ["Desk"]
 
