@@ -170,11 +170,11 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
     known = {entry.id for entry in entries if entry.id}
     messages = []
     for index, entry in enumerate(entries):
-        told = dict(entry.extra)
+        fields = dict(entry.extra)
         if entry.id:
-            told["id"] = entry.id
+            fields["id"] = entry.id
         if entry.reply_to and entry.reply_to not in known:
-            told["reply_to"] = entry.reply_to  # answers something that was not exported
+            fields["reply_to"] = entry.reply_to  # answers something that was not exported
         messages.append(
             Message(
                 # Without an id of its own an entry still needs one that no reply can mean.
@@ -186,7 +186,7 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
                 entry.reply_to or None,
                 entry.edited,
                 entry.deleted,
-                pack_extra(told),
+                pack_extra(fields),
             )
         )
     sessions = cut(sorted_by_time(messages), options.gap)

@@ -333,14 +333,14 @@ class _Tails:
 
     def of(self, words: list[str]) -> list[tuple[int, int]]:
         """Where the app addresses the owner: all but the first words are alike, again and again."""
-        found = []
+        hits = []
         for same, before, number, _, places in self._alike(words):
             carried = any(self._threads[number].lines[place].carries for place in places)
             if before.split()[0].lower() in _NO_NAMES - {"you"}:
                 continue  # "He sent a photo." is a person's
             if same >= max(2, len(words) - 1) and len(before.split()) <= 2:
-                found += [(number, place) for place in places if carried or len(places) > 1]
-        return found
+                hits += [(number, place) for place in places if carried or len(places) > 1]
+        return hits
 
     def nicknamed(self, words: list[str]) -> None:
         """Remembers who may stand by a nickname before the words of a notice."""
@@ -384,12 +384,12 @@ def _by_reaction(threads: Sequence[MetaThread], sorts: list[list[Sort | None]]) 
                 sorts[number][place] = sorts[number][place] or "notice"
 
 
-def _beside_files(threads: Sequence[MetaThread], found: list[list[Sort | None]]) -> None:
+def _beside_files(threads: Sequence[MetaThread], judged: list[list[Sort | None]]) -> None:
     """One sentence beside many files: the app's words for them."""
     texts: Counter[tuple[str, str]] = Counter()
     for thread in threads:
         texts.update((line.sender, line.text) for line in thread.lines if line.carries)
-    for thread, sorts in zip(threads, found, strict=True):
+    for thread, sorts in zip(threads, judged, strict=True):
         for place, line in _candidates(thread):
             text = line.text.strip()
             often = texts[line.sender, line.text] > 2

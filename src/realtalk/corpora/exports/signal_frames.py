@@ -87,8 +87,8 @@ def with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
     for one in sorted(records(ranges), key=lambda one: whole(one.get("start"))):
         account = scalar(one.get("mentionAci")) or scalar(one.get("mentionUuid"))
         if account:
-            told = people.get(account) or scalar(one.get("replacementText"))
-            named.append(f"@{told}" if told else _MENTIONED)
+            shown = people.get(account) or scalar(one.get("replacementText"))
+            named.append(f"@{shown}" if shown else _MENTIONED)
     parts = text.split(_MENTIONED)
     if len(parts) != len(named) + 1:
         return text  # which of them is meant cannot be told
@@ -165,5 +165,5 @@ def _file(file: dict[str, Any]) -> Attachment:
     name, mime = scalar(pointer.get("fileName")), scalar(pointer.get("contentType"))
     if not name and not mime:
         return Attachment("media")
-    found = attached("", name=name, mime=mime)
-    return Attachment(found.kind, name, caption=scalar(pointer.get("caption")))
+    guess = attached("", name=name, mime=mime)
+    return Attachment(guess.kind, name, caption=scalar(pointer.get("caption")))

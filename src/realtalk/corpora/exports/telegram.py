@@ -103,8 +103,8 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         members = tuple(matching(source, (".json",), _is_export, limit=0))
     if not members:
         if pages := tuple(_pages(source)):
-            made = telegram_html.drafts(pages, tz)
-            return assemble(source, "telegram", made, options, [telegram_html.NOTE])
+            from_pages = telegram_html.drafts(pages, tz)
+            return assemble(source, "telegram", from_pages, options, [telegram_html.NOTE])
         raise RealtalkError(
             "no Telegram export",
             where=str(source.path),

@@ -106,19 +106,19 @@ def words_of(text: str) -> Iterator[tuple[str, int, int]]:
 
 def is_phone(match: re.Match[str]) -> bool | None:
     """Whether a number is a phone's, or another that names somebody; None: it counts or dates."""
-    found = match[0]
-    chunks = re.findall(r"\d+", found)
+    written = match[0]
+    chunks = re.findall(r"\d+", written)
     count = sum(map(len, chunks))
     joined = len(chunks) > 1
-    if count < 5 or _YEARS.fullmatch(found.strip("+(")):
+    if count < 5 or _YEARS.fullmatch(written.strip("+(")):
         return None
     if count < 7 and joined and max(map(len, chunks)) < 5:
         return None  # "100-200", "10.30 12"
     if _is_amount(match):
         return None
-    if _ON_THE_NET.fullmatch(found):
+    if _ON_THE_NET.fullmatch(written):
         return False
-    return 7 <= count <= 15 and (joined or found[0] in "+(0" or count >= 9)
+    return 7 <= count <= 15 and (joined or written[0] in "+(0" or count >= 9)
 
 
 def _is_amount(match: re.Match[str]) -> bool:

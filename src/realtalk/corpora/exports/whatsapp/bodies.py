@@ -287,7 +287,7 @@ def _said() -> pl.Expr:
         .then(after_first)
         .otherwise(text.str.replace(rf" ?{_MARK}[^{_MARK}\n]+(?:\n|$)", ""))
     )
-    said = (
+    cleaned = (
         pl.when(pl.col("deleted") | pl.col("located") | pl.col("once"))
         .then(pl.lit(""))
         .when(pl.col("by_angles"))
@@ -298,14 +298,14 @@ def _said() -> pl.Expr:
         .then(trailing)
         .otherwise(text)
     )
-    said = (
+    cleaned = (
         pl.when(pl.col("edited"))
-        .then(said.str.replace(rf"[ \n]?{_EDITED_AT_END}", ""))
-        .otherwise(said)
+        .then(cleaned.str.replace(rf"[ \n]?{_EDITED_AT_END}", ""))
+        .otherwise(cleaned)
     )
     own = pl.col("kind").is_not_null() | pl.col("edited") | pl.col("marked")
     return (
         pl.when(own)
-        .then(said.str.replace_all(f"[{_MARK}]", "").str.strip_chars("\n"))
-        .otherwise(said)
+        .then(cleaned.str.replace_all(f"[{_MARK}]", "").str.strip_chars("\n"))
+        .otherwise(cleaned)
     )
