@@ -175,8 +175,8 @@ class Classifier:
                 return_tensors="pt",
             ).to(self._device)
             with self._torch.inference_mode():
-                found = self._model(**padded).logits.float().cpu().tolist()
-            for index, row in zip(batch, found, strict=True):
+                batch_outputs = self._model(**padded).logits.float().cpu().tolist()
+            for index, row in zip(batch, batch_outputs, strict=True):
                 rows[index] = row
             advance(len(batch))
         return rows

@@ -192,23 +192,23 @@ class Languages:
         return {"chat": self.chat, "english": self.english, "turns": dict(self.turns)}
 
 
-def merged(found: Iterable[Languages]) -> tuple[Languages, ...]:
+def merged(languages: Iterable[Languages]) -> tuple[Languages, ...]:
     """The same, once per chat: what is known of its speakers added up."""
     counts: dict[tuple[str, str], Counter[str]] = {}
-    for each in found:
+    for each in languages:
         counts.setdefault((each.chat, each.measure), Counter()).update(each.turns)
     return tuple(Languages(*key, dict(turns)) for key, turns in counts.items())
 
 
 def chat_languages(labels: pl.DataFrame) -> tuple[Languages, ...]:
     """The languages of every chat in a table of labels."""
-    found: dict[tuple[str, str], Counter[str]] = {}
+    by_chat: dict[tuple[str, str], Counter[str]] = {}
     rows = labels.select("chat", "measure").iter_rows()
     for key, language in zip(rows, languages_of(labels), strict=True):
-        counts = found.setdefault(key, Counter())
+        counts = by_chat.setdefault(key, Counter())
         if language is not None:
             counts[language] += 1
-    return tuple(Languages(*key, dict(counts)) for key, counts in found.items())
+    return tuple(Languages(*key, dict(counts)) for key, counts in by_chat.items())
 
 
 def languages_of(labels: pl.DataFrame) -> list[str | None]:
@@ -243,11 +243,11 @@ def language_notes(languages: Iterable[Languages]) -> list[str]:
             turns = sum(sum(each.turns.values()) for each in hardly)
             lines.append(f"{_names(hardly)}: hardly any English in {turns:,} turns; {doubt}")
         if partly:
-            told = sum(each.told for each in partly)
-            others = told - sum(each.turns.get(ENGLISH, 0) for each in partly)
+            known_turns = sum(each.told for each in partly)
+            others = known_turns - sum(each.turns.get(ENGLISH, 0) for each in partly)
             lines.append(
-                f"{_names(partly)}: {others:,} of {told:,} turns are not in English "
-                f"({others / told:.0%}); {doubt}"
+                f"{_names(partly)}: {others:,} of {known_turns:,} turns are not in English "
+                f"({others / known_turns:.0%}); {doubt}"
             )
         unseen = [each for each in chats if not each.turns]
         if unseen:

@@ -38,9 +38,9 @@ _LONGEST = 64
 def left_behind() -> tuple[CacheItem, ...]:
     """Every such file of this user, where the library looks for its places."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    found = units(TELEMETRY, home / _MAKER / _BELOW).items
+    leftovers = units(TELEMETRY, home / _MAKER / _BELOW).items
     # Its folders go with it, where nothing else is in them.
-    items = [replace(item, folder=home / _MAKER) for item in found]
+    items = [replace(item, folder=home / _MAKER) for item in leftovers]
     session = Path(tempfile.gettempdir()) / _SESSION
     try:
         known = session.lstat()

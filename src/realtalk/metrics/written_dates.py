@@ -159,22 +159,22 @@ def find_dates(text: str, dayfirst: bool = True) -> list[FoundDate]:
     Dotted dates always begin with the day, and a number above 12 is never a month.
     """
     taken = bytearray(len(text))
-    found: list[FoundDate] = []
+    candidates: list[FoundDate] = []
 
     def take(dates: Sequence[FoundDate]) -> None:
         if dates and not any(taken[dates[0].start : dates[-1].end]):
             start, end = dates[0].start, dates[-1].end
             taken[start:end] = b"\1" * (end - start)
-            found.extend(dates)
+            candidates.extend(dates)
 
     for dates in _ranges(text, dayfirst):
         take(dates)
     for pattern in _WRITTEN:
         for match in pattern.finditer(text):
             take(_single(match, dayfirst, text))
-    for first in tuple(found):
+    for first in tuple(candidates):
         take(_behind(first, text, dayfirst))
-    return _filled(sorted(found, key=lambda one: one.start), text)
+    return _filled(sorted(candidates, key=lambda one: one.start), text)
 
 
 def _single(match: re.Match[str], dayfirst: bool, text: str, offset: int = 0) -> list[FoundDate]:

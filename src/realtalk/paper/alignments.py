@@ -62,7 +62,7 @@ def alignment_rows(labels: pl.DataFrame) -> Grid | None:
 
 def _shares(labels: pl.DataFrame, measure: str, direct: bool) -> tuple[Array, Array]:
     """What agrees as a part of the pairs, and of all labelled messages, speaker by speaker."""
-    made: list[tuple[float, float]] = []
+    shares: list[tuple[float, float]] = []
     for chat, speaker in TABLE_7:
         part = labels.filter(pl.col("chat") == chat).sort("turn", maintain_order=True)
         names = part["speaker"].to_list()
@@ -76,6 +76,6 @@ def _shares(labels: pl.DataFrame, measure: str, direct: bool) -> tuple[Array, Ar
         pairs = [(at, before[at]) for at in own if before[at] >= 0]
         pairs = [(at, other) for at, other in pairs if label[other] is not None]
         alike = sum(label[at] == label[other] for at, other in pairs)
-        made.append((alike / max(len(pairs), 1), alike / max(len(own), 1)))
-    both = np.array(made)
+        shares.append((alike / max(len(pairs), 1), alike / max(len(own), 1)))
+    both = np.array(shares)
     return both[:, 0], both[:, 1]

@@ -186,7 +186,7 @@ def _notes(judged: Mapping[str, Judged], readings: Readings) -> tuple[str, ...]:
     people: dict[int, dict[str, None]] = {}
     for chat, speaker in TABLE_7:
         people.setdefault(circles()[chat], {})[speaker] = None
-    said = "; ".join(", ".join(each) for each in people.values())
+    listed = "; ".join(", ".join(each) for each in people.values())
     parting: dict[str, int] = {}
     for each in judged.values():
         circle = ", ".join(people[each.circle])
@@ -195,7 +195,7 @@ def _notes(judged: Mapping[str, Judged], readings: Readings) -> tuple[str, ...]:
     return (
         "labels by our encoder, single messages, as the published figures were made; the paper's "
         "come from GPT-4o-mini and RoBERTa",
-        f"circles, by who shares a chat: {said}; people of one circle are alike, so a dummy that "
+        f"circles, by who shares a chat: {listed}; people of one circle are alike, so a dummy that "
         "knows nothing else comes far",
         *((f"the dummy sets one circle against the others: {parted} facets",) if parted else ()),
         "a figure passes where it is nearer to perfect than to the better of dummy and constant, "

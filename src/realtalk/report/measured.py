@@ -37,17 +37,19 @@ def measured_section(loaded: LoadedRuns) -> Section:
         count = labels.frame.height
         rows.append((labels.folder.name, "EI labels", labels.name, settings, count, unit))
     for probe in loaded.probes:
-        told = {name: probe.probed.settings[name] for name in ("memory", "reader", "budgets")}
+        chosen = {name: probe.probed.settings[name] for name in ("memory", "reader", "budgets")}
         count = len(probe.probed.rows)
-        rows.append((probe.folder.name, "memory", probe.corpus, _words(told), count, "questions"))
+        rows.append((probe.folder.name, "memory", probe.corpus, _words(chosen), count, "questions"))
     for persona in loaded.personas:
-        told = {name: persona.run.settings[name] for name in ("simulator", "context", "limit")}
+        chosen = {name: persona.run.settings[name] for name in ("simulator", "context", "limit")}
         count = len(persona.run.rows)
-        rows.append((persona.folder.name, "persona", persona.corpus, _words(told), count, "turns"))
+        rows.append(
+            (persona.folder.name, "persona", persona.corpus, _words(chosen), count, "turns")
+        )
     for thread in loaded.threads:
         record = thread.run.settings
-        told = {name: record[name] for name in ("task", "predictor", "settings", "chosen")}
-        words = f"{_words(told)}; protocol {record['protocol']['protocol']}"
+        chosen = {name: record[name] for name in ("task", "predictor", "settings", "chosen")}
+        words = f"{_words(chosen)}; protocol {record['protocol']['protocol']}"
         on, count = str(record["corpus"]["name"]), len(thread.run.rows)
         rows.append((thread.folder.name, "threads", on, words, count, "predictions"))
     tables = [table("Runs", ("run", "kind", "on", "settings", "rows", "of"), rows)]
@@ -78,16 +80,16 @@ def _words(settings: Mapping[str, Any]) -> str:
 
 def _versions(loaded: LoadedRuns) -> TableView | None:
     """One line per run and set of versions: a run that was resumed later may have two."""
-    told: list[tuple[str, Mapping[str, str]]] = [
+    versions_by_run: list[tuple[str, Mapping[str, str]]] = [
         (each.folder.name, {"realtalk": str(each.about.get("realtalk", ""))})
         for each in loaded.corpora
     ]
-    told += [
+    versions_by_run += [
         (each.folder.name, {"realtalk": each.version}) for each in loaded.labels if each.version
     ]
-    told += [(each.name, versions) for each in loaded.runs for versions in each.versions]
-    if not told:
+    versions_by_run += [(each.name, versions) for each in loaded.runs for versions in each.versions]
+    if not versions_by_run:
         return None
-    names = list(dict.fromkeys(name for _, versions in told for name in versions))
-    rows = [(run, *(versions.get(name) for name in names)) for run, versions in told]
+    names = list(dict.fromkeys(name for _, versions in versions_by_run for name in versions))
+    rows = [(run, *(versions.get(name) for name in names)) for run, versions in versions_by_run]
     return table("Versions", ("run", *names), rows)

@@ -31,15 +31,15 @@ def by_corpus(probes: Sequence[ProbeRun]) -> dict[tuple[str, str], dict[str, Pro
     for each in probes:
         key = (each.corpus, str(each.probed.settings["corpus"]["sha256"]))
         groups.setdefault(key, []).append(each)
-    made: dict[tuple[str, str], dict[str, ProbeRun]] = {}
+    named: dict[tuple[str, str], dict[str, ProbeRun]] = {}
     for key, runs in groups.items():
         several = len({each.reader for each in runs}) > 1
         names = [
             f"{each.memory}, read by {each.reader}" if several else each.memory for each in runs
         ]
         apart = told_apart(names, [each.folder.name for each in runs])
-        made[key] = dict(zip(apart, runs, strict=True))
-    return made
+        named[key] = dict(zip(apart, runs, strict=True))
+    return named
 
 
 def memory_sections(probes: Sequence[ProbeRun]) -> list[Section]:

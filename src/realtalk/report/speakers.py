@@ -170,13 +170,13 @@ def compared(labels: Sequence[LabelsRun]) -> list[SideBySide]:
     pairs = list(product(people, models)) if both_known else []
     if not both_known and len(labels) == 2:
         pairs = [(labels[0], labels[1])]
-    made = []
+    sides = []
     for first, second in pairs:
         # Labels of turns and labels of messages do not measure the same thing.
         if first.protocol == second.protocol and first.speakers and second.speakers:
             comparison = compare(first.speakers, second.speakers, (first.name, second.name))
-            made.append(SideBySide(first, second, comparison, both_known))
-    return made
+            sides.append(SideBySide(first, second, comparison, both_known))
+    return sides
 
 
 def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:

@@ -36,14 +36,14 @@ def by_task(threads: Sequence[ThreadsRun]) -> dict[tuple[str, str, str], dict[st
         about = each.run.settings["corpus"]
         on = (str(each.run.task), str(about["name"]), str(about["sha256"]))
         groups.setdefault(on, []).append(each)
-    made: dict[tuple[str, str, str], dict[str, Summary]] = {}
+    named: dict[tuple[str, str, str], dict[str, Summary]] = {}
     for key, runs in groups.items():
         apart = told_apart([each.run.name for each in runs], [each.folder.name for each in runs])
-        made[key] = {
+        named[key] = {
             name: replace(each.run.summary, name=name)
             for name, each in zip(apart, runs, strict=True)
         }
-    return made
+    return named
 
 
 def thread_sections(groups: Mapping[tuple[str, str, str], Mapping[str, Summary]]) -> list[Section]:

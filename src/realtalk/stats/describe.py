@@ -166,10 +166,10 @@ def _chats(
 
 def _counts(frame: pl.DataFrame, column: str) -> dict[str, tuple[tuple[str, int], ...]]:
     """How often each value of a column occurs in each chat, sorted by value."""
-    found: dict[str, list[tuple[str, int]]] = {}
+    by_chat: dict[str, list[tuple[str, int]]] = {}
     for chat, value, number in frame.group_by("chat", column).len().sort(column).iter_rows():
-        found.setdefault(chat, []).append((value, number))
-    return {chat: tuple(counts) for chat, counts in found.items()}
+        by_chat.setdefault(chat, []).append((value, number))
+    return {chat: tuple(counts) for chat, counts in by_chat.items()}
 
 
 def _bins(minutes: pl.Series) -> tuple[Bin, ...]:

@@ -356,7 +356,7 @@ def save_figures(charts: Mapping[str, Any], folder: Path | str) -> list[Path]:
             ("html", vl_convert.vegalite_to_html, {"bundle": True}),
         )
         for ending, make, options in makers:
-            made = make(spec, vl_version=version, **options)
-            data = made.encode() if isinstance(made, str) else made
+            content = make(spec, vl_version=version, **options)
+            data = content.encode() if isinstance(content, str) else content
             written.append(write_bytes(folder / f"{name}.{ending}", data))
     return written

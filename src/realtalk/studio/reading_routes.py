@@ -29,12 +29,12 @@ def reading_routes(desk: Desk, keys: Keys) -> APIRouter:
     def library(request: Request, q: str = "") -> HTMLResponse:
         me = annotator(request, desk, keys)
         wanted = q.casefold().strip()
-        found = [
+        matches = [
             book
             for book in desk.shelf.books
             if wanted in " ".join((book.chat.id, *book.chat.speakers)).casefold()
         ]
-        books = found[:_MOST_BOOKS]
+        books = matches[:_MOST_BOOKS]
         counts = {book.number: desk.store.authors(book.chat.id) for book in books}
         return html(
             pages.render(
@@ -43,7 +43,7 @@ def reading_routes(desk: Desk, keys: Keys) -> APIRouter:
                 me=me,
                 counts=counts,
                 books=books,
-                total=len(found),
+                total=len(matches),
                 q=q,
                 csrf=keys.csrf,
             )

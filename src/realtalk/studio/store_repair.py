@@ -30,8 +30,8 @@ _ASIDE = (
 
 def repair(connection: sqlite3.Connection) -> list[str]:
     """Mends what needs it, in one step; says what was done."""
-    found = _Found(connection)
-    if not found.flawed:
+    bodies = _Found(connection)
+    if not bodies.flawed:
         return []
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -90,12 +90,12 @@ class _Found:
         """Whole bodies to fill from: the item's own, newest first, then those it comes from."""
         kind, body, *others = self.items[id_]
         known = [body, *reversed(self.history[id_])]
-        found = [each for each in known if flaw(kind, each) is None]
+        whole_bodies = [each for each in known if flaw(kind, each) is None]
         for other in others:
             near = self.items.get(other or "")
             if other and near and near[0] == kind and other not in (id_, *asked):
-                found += self._sources(other, (id_, *asked))
-        return found
+                whole_bodies += self._sources(other, (id_, *asked))
+        return whole_bodies
 
     def _mend_item(self, id_: str, kind: str, sources: Sequence[Any]) -> None:
         stored = self._connection.execute("SELECT body FROM item WHERE id = ?", (id_,)).fetchone()
