@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from realtalk.ei.values import FACETS
-from realtalk.paper.judging import Judged, Key, best_split, circle_of, circles, judge
+from realtalk.paper.judging import Judged, SpeakerKey, best_split, circle_of, circles, judge
 from realtalk.paper.published import TABLE_7
 
 KEYS = list(TABLE_7)
 
 
-def judged(facet: str, answer: Callable[[Key, float], float]) -> Judged:
+def judged(facet: str, answer: Callable[[SpeakerKey, float], float]) -> Judged:
     found = judge({key: answer(key, row[facet]) for key, row in TABLE_7.items()}, facet)
     assert found is not None
     return found
@@ -105,7 +105,7 @@ def test_intervals_draw_whole_chats() -> None:
 
 
 def test_without_all_speakers_nothing_is_judged() -> None:
-    column: dict[Key, float | None] = {key: row["empathy"] for key, row in TABLE_7.items()}
+    column: dict[SpeakerKey, float | None] = {key: row["empathy"] for key, row in TABLE_7.items()}
     column[KEYS[0]] = None
     assert judge(column, "empathy") is None
     assert judge({}, "empathy") is None
@@ -120,7 +120,7 @@ def test_one_circle_alone_has_no_split() -> None:
 def test_a_figure_at_its_mark_by_luck_does_not_pass() -> None:
     """All but one chat are as printed; r reaches its mark, but not where that chat is drawn."""
 
-    def answer(key: Key, value: float) -> float:
+    def answer(key: SpeakerKey, value: float) -> float:
         if key[0] != "Chat_1_Emi_Elise":
             return value
         return value + (0.5 if key[1] == "Emi" else -0.5)

@@ -18,7 +18,7 @@ from realtalk.chat import Chat, Corpus
 from realtalk.corpora.categories import known
 from realtalk.corpora.reading import Ledger
 
-__all__ = ["RULES", "CheckFinding", "CheckReport", "check"]
+__all__ = ["RULES", "CheckFinding", "CheckReport", "RuleHit", "check"]
 
 Severity = Literal["error", "warning", "note"]
 
@@ -106,10 +106,10 @@ def check(corpus: Corpus, ledger: Ledger | None = None) -> CheckReport:
     return CheckReport(tuple(findings))
 
 
-Entry = tuple[str, str, str]
+RuleHit = tuple[str, str, str]  # rule, where, detail
 
 
-def _messages(chat: Chat) -> Iterator[Entry]:
+def _messages(chat: Chat) -> Iterator[RuleHit]:
     seen: set[str] = set()
     listed = frozenset(chat.speakers)
     untimed = foreign = total = 0
@@ -144,7 +144,7 @@ def _messages(chat: Chat) -> Iterator[Entry]:
         yield "id-session", "messages", f"{foreign:,} of {total:,}"
 
 
-def _events(chat: Chat) -> Iterator[Entry]:
+def _events(chat: Chat) -> Iterator[RuleHit]:
     numbers = {session.number for session in chat.sessions}
     for event in chat.events:
         where = f"session {event.session}"
@@ -154,7 +154,7 @@ def _events(chat: Chat) -> Iterator[Entry]:
             yield "event-empty", where, event.speaker or ""
 
 
-def _questions(chat: Chat, categories: frozenset[str]) -> Iterator[Entry]:
+def _questions(chat: Chat, categories: frozenset[str]) -> Iterator[RuleHit]:
     order = {message.id: message for message in chat.messages}
     for question in chat.questions:
         if not question.text.strip():
@@ -184,6 +184,6 @@ def _beside_photo(piece: str, messages: dict[str, Any]) -> str:
     return ""
 
 
-def _aliases(chat: Chat) -> Iterator[Entry]:
+def _aliases(chat: Chat) -> Iterator[RuleHit]:
     for alias in chat.aliases:
         yield "alias", alias.source, f"{alias.name} is {alias.speaker}"

@@ -21,7 +21,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.corpora.check import CheckFinding, CheckReport, Severity
+from realtalk.corpora.check import CheckFinding, CheckReport, RuleHit, Severity
 
 __all__ = [
     "GUIDELINES",
@@ -148,9 +148,6 @@ def check_guidelines(corpus: Corpus, least: int = MESSAGES_A_DAY) -> GuidelineRe
     return GuidelineReport(tuple(findings), tuple(days))
 
 
-Entry = tuple[str, str, str]
-
-
 def _day_of(session: Session, message: Message) -> date | None:
     time = message.time or session.time
     return None if time is None else time.date()
@@ -184,7 +181,7 @@ def _days(chat: Chat) -> list[Day]:
     ]
 
 
-def _daily(chat: Chat, days: list[Day], least: int) -> Iterator[Entry]:
+def _daily(chat: Chat, days: list[Day], least: int) -> Iterator[RuleHit]:
     known = {each.day: each for each in days}
     if known:
         day = min(known)
@@ -201,7 +198,7 @@ def _daily(chat: Chat, days: list[Day], least: int) -> Iterator[Entry]:
         yield "day-unknown", "messages", f"{lost:,}"
 
 
-def _images(chat: Chat) -> Iterator[Entry]:
+def _images(chat: Chat) -> Iterator[RuleHit]:
     shared: Counter[str] = Counter()
     for message in chat.messages:
         for each in message.attachments:
@@ -215,7 +212,7 @@ def _images(chat: Chat) -> Iterator[Entry]:
             yield "images", name, ""
 
 
-def _time(chat: Chat) -> Iterator[Entry]:
+def _time(chat: Chat) -> Iterator[RuleHit]:
     references: Counter[str] = Counter()
     for message in chat.messages:
         references[message.speaker] += refers_to_time(message.text)

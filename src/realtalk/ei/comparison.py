@@ -37,9 +37,9 @@ from realtalk.stats.values import Grid
 __all__ = [
     "CorpusComparison",
     "FacetComparison",
+    "FindingVerdict",
     "PaperFinding",
     "Spread",
-    "Verdict",
     "compare",
     "comparison_rows",
     "finding_rows",
@@ -48,7 +48,7 @@ __all__ = [
 _ALPHA = 0.05
 _CLAIMED = ("emotion_diversity", "sentiment_diversity", "empathy")
 _FEWEST = 3  # speakers on each side below which nothing is tested
-Verdict: TypeAlias = Literal["holds", "does not hold", "cannot be told"]
+FindingVerdict: TypeAlias = Literal["holds", "does not hold", "cannot be told"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class PaperFinding:
     """One of the paper's findings, whether it holds here, and the numbers behind that."""
 
     claim: str
-    verdict: Verdict
+    verdict: FindingVerdict
     because: str
 
     def to_json(self) -> dict[str, str]:
@@ -253,7 +253,7 @@ def _higher(
             f"Cliff's delta {each.delta.value:.2f}{interval}, "
             f"{_p(p)} (Mann-Whitney, Holm over the claims)"
         )
-    verdict: Verdict = "cannot be told"
+    verdict: FindingVerdict = "cannot be told"
     if opposed:
         verdict = "does not hold"
     elif agreed == len(facets):
@@ -299,7 +299,7 @@ def _more_varied(
         f"{mean_b:.2f} (n = {len(b)}) standard deviations, difference {mean_a - mean_b:.2f}"
         f"{shown_interval}, {_p(p)}"
     )
-    verdict: Verdict = "cannot be told"
+    verdict: FindingVerdict = "cannot be told"
     if p < _ALPHA:
         verdict = "holds" if mean_a > mean_b else "does not hold"
     return PaperFinding(claim, verdict, numbers)

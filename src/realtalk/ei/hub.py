@@ -24,7 +24,7 @@ from realtalk.ei.hub_models import (
     DEFAULTS,
     Device,
     HubClassifier,
-    Precision,
+    WeightPrecision,
     find,
     load,
     settle,
@@ -66,7 +66,7 @@ class HubLabeller:
         models: Mapping[str, str] | None = None,
         *,
         device: Device = "auto",
-        precision: Precision = "auto",
+        precision: WeightPrecision = "auto",
         scale: Scale = "auto",
         local_files_only: bool = False,
     ) -> None:

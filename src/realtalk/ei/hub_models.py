@@ -30,7 +30,7 @@ __all__ = [
     "Classifier",
     "Device",
     "HubClassifier",
-    "Precision",
+    "WeightPrecision",
     "batches",
     "find",
     "load",
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 Device = Literal["auto", "cpu", "cuda"]
-Precision = Literal["auto", "fp32", "bf16"]
+WeightPrecision = Literal["auto", "fp32", "bf16"]
 
 DEFAULTS = {
     "sentiment": "cardiffnlp/twitter-roberta-base-sentiment-latest",
@@ -139,7 +139,7 @@ def _reach(offline: bool) -> AbstractContextManager[None]:
     return no_hub() if offline else nullcontext()
 
 
-def settle(device: Device, precision: Precision) -> tuple[str, str]:
+def settle(device: Device, precision: WeightPrecision) -> tuple[str, str]:
     """The device and precision to use: bf16 on a GPU, fp32 elsewhere, unless told."""
     torch = _library("torch")
     has_gpu = bool(torch.cuda.is_available())

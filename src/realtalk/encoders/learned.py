@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 __all__ = ["Learned", "fingerprint"]
 
-Shipped = Literal["memory", "ei"]
+ShippedName = Literal["memory", "ei"]
 
 _FEWEST_WORDS = 5  # "ok thanks" is in every chat
 _FEWEST_KNOWN = 5
@@ -52,7 +52,7 @@ class Learned:
 
     @staticmethod
     @cache
-    def of(model: Shipped) -> Learned:
+    def of(model: ShippedName) -> Learned:
         """What the shipped model of that name learned from."""
         packed = files("realtalk.encoders").joinpath(model, "learned.npz").read_bytes()
         with np.load(BytesIO(packed), allow_pickle=False) as found:

@@ -31,8 +31,8 @@ __all__ = [
     "DATASETS",
     "CachedFile",
     "Dataset",
+    "FileState",
     "RemoteFile",
-    "State",
     "cache_folder",
     "file_state",
     "get",
@@ -44,7 +44,7 @@ _PAUSE = 0.5  # seconds before the second attempt; doubled for each one after
 _TIMEOUT = 30  # seconds without a byte
 _CHUNK = 1 << 16
 
-State = Literal["verified", "damaged", "missing"]
+FileState = Literal["verified", "damaged", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class CachedFile:
     dataset: str
     path: Path
     size: int
-    state: State
+    state: FileState
 
 
 _REALTALK = Dataset(
@@ -229,7 +229,7 @@ def inventory(
     return held
 
 
-def file_state(path: Path, size: int, sha256: str) -> State:
+def file_state(path: Path, size: int, sha256: str) -> FileState:
     """Whether a file is there and is what was published."""
     try:
         if not path.is_file():

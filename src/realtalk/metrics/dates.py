@@ -74,7 +74,7 @@ _HOLIDAYS = {
 }
 
 Days: TypeAlias = tuple[date, date, Precision]
-Rule: TypeAlias = Callable[[re.Match[str], date, bool], Days | None]
+DateRule: TypeAlias = Callable[[re.Match[str], date, bool], Days | None]
 
 
 def _one(day: date) -> Days:
@@ -184,7 +184,7 @@ def _holiday(match: re.Match[str], today: date, _past: bool) -> Days:
     return _one(min(near, key=lambda one: abs((one - today).days)))
 
 
-def _away(days: int) -> Rule:
+def _away(days: int) -> DateRule:
     return lambda _match, today, _past: _one(today + timedelta(days))
 
 
@@ -193,7 +193,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _AGO = _compiled(rf"{_COUNT}\s+{_UNIT}(?:\s+or\s+so)?\s+(?:ago|back)")
-_RELATIVE: tuple[tuple[re.Pattern[str], Rule], ...] = (
+_RELATIVE: tuple[tuple[re.Pattern[str], DateRule], ...] = (
     (_compiled(r"(?:the\s+)?day\s+before\s+yesterday"), _away(-2)),
     (_compiled(r"(?:the\s+)?day\s+after\s+(?:tomorrow|tmrw?|tmr)"), _away(2)),
     (_compiled(r"(?:yesterday|yest|last\s+night|yesturday)"), _away(-1)),

@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from realtalk.errors import RealtalkError
-from realtalk.metrics.statistics import RESAMPLES, SEED, Array, percentile_interval
+from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Interval, percentile_interval
 
 __all__ = [
     "MESSAGES",
@@ -44,7 +44,6 @@ _FEWEST_CHATS = 5  # below, drawing whole chats says little about their spread
 _DISCOUNTS = tuple(1 / math.log2(rank + 2) for rank in range(NDCG_AT))
 
 Scores: TypeAlias = dict[str, float]
-Interval: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import IO
 
 from realtalk.errors import RealtalkError
-from realtalk.local.download import State, cache_folder, file_state
+from realtalk.local.download import FileState, cache_folder, file_state
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import atomic_path
 from realtalk.registry import suggest
@@ -61,7 +61,7 @@ class CachedModel:
     model: LocalModel
     path: Path
     size: int
-    state: State
+    state: FileState
 
 
 _SMOLLM2 = LocalModel(

@@ -27,7 +27,7 @@ import polars as pl
 from realtalk.ei.formulas import fit_exponential, slopes
 from realtalk.ei.values import FACETS
 from realtalk.metrics.statistics import Array
-from realtalk.paper.judging import Key, near
+from realtalk.paper.judging import SpeakerKey, near
 from realtalk.paper.published import TABLE_7
 from realtalk.stats.values import Grid
 
@@ -109,12 +109,12 @@ def courses(
                 )
 
 
-def _here(labels: pl.DataFrame) -> list[Key]:
+def _here(labels: pl.DataFrame) -> list[SpeakerKey]:
     known = set(labels.select("chat", "speaker").unique().iter_rows())
     return [key for key in TABLE_7 if key in known]
 
 
-def _scored(labels: pl.DataFrame, key: Key) -> pl.DataFrame:
+def _scored(labels: pl.DataFrame, key: SpeakerKey) -> pl.DataFrame:
     own = (pl.col("chat") == key[0]) & (pl.col("speaker") == key[1])
     return labels.filter(own & pl.col("intimacy").is_not_null()).sort("turn", maintain_order=True)
 

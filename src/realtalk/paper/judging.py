@@ -28,8 +28,8 @@ __all__ = [
     "ORDER",
     "SCALE",
     "Judged",
-    "Key",
     "Passing",
+    "SpeakerKey",
     "best_split",
     "circle_of",
     "circles",
@@ -37,7 +37,7 @@ __all__ = [
     "near",
 ]
 
-Key: TypeAlias = tuple[str, str]  # chat and speaker
+SpeakerKey: TypeAlias = tuple[str, str]  # chat and speaker
 ORDER, SCALE = ("r",), ("concordance", "error")
 
 
@@ -119,7 +119,7 @@ def near(ours: Array, printed: Array, chats: Sequence[str]) -> dict[str, Estimat
     return grouped_estimates(products(printed.tolist(), ours.tolist()), chats, NEARNESS)
 
 
-def judge(ours: Mapping[Key, float | None], facet: str) -> Judged | None:
+def judge(ours: Mapping[SpeakerKey, float | None], facet: str) -> Judged | None:
     """A facet of all of Table 7's speakers in its unit; None where one of them has no figure."""
     values = [ours.get(key) for key in TABLE_7]
     known = np.array([value for value in values if value is not None], dtype=np.float64)

@@ -20,19 +20,19 @@ from realtalk.stats.values import Grid
 
 __all__ = [
     "Exhibit",
-    "Kind",
+    "FigureState",
     "PaperFigure",
     "Parity",
-    "State",
     "Statement",
     "Verdict",
+    "VerdictKind",
     "judged",
     "not_comparable",
     "not_made",
 ]
 
-State: TypeAlias = Literal["exact", "within rounding", "differs", "unscored"]
-Kind: TypeAlias = Literal[
+FigureState: TypeAlias = Literal["exact", "within rounding", "differs", "unscored"]
+VerdictKind: TypeAlias = Literal[
     "exact", "within rounding", "correlated", "differs", "holds", "not comparable", "not made"
 ]
 
@@ -56,7 +56,7 @@ class PaperFigure:
         return None if self.measured is None else self.measured - self.published
 
     @property
-    def state(self) -> State:
+    def state(self) -> FigureState:
         if self.measured is None:
             return "unscored"
         if self.digits is None:
@@ -84,7 +84,7 @@ class PaperFigure:
 class Verdict:
     """What the figures say together, in a word and in a line."""
 
-    kind: Kind
+    kind: VerdictKind
     line: str
 
     def __str__(self) -> str:

@@ -29,7 +29,15 @@ from realtalk.studio.asking import (
 from realtalk.studio.desk import Desk
 from realtalk.studio.guard import Keys
 from realtalk.studio.shelf import Book
-from realtalk.studio.values import FINAL, Body, Conflict, Kind, StudioItem, checked_name, cleaned
+from realtalk.studio.values import (
+    FINAL,
+    Body,
+    Conflict,
+    ItemKind,
+    StudioItem,
+    checked_name,
+    cleaned,
+)
 
 __all__ = ["annotating_routes"]
 
@@ -128,7 +136,7 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
     def create(request: Request, number: int, form: ItemForm) -> JSONResponse:
         book = desk.book(number)
         me = annotator(request, desk, keys)
-        kind: Kind = form.kind
+        kind: ItemKind = form.kind
         fields = cleaned(kind, form.fields, book.chat, book.categories)
         if kind == "event" and not {"session", "speaker"} <= set(fields):
             raise RealtalkError("an event belongs to a session and a speaker")

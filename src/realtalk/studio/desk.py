@@ -17,7 +17,15 @@ from realtalk.errors import RealtalkError
 from realtalk.studio.shelf import Book, Shelf
 from realtalk.studio.store import Store
 from realtalk.studio.strips import Strips
-from realtalk.studio.values import CORPUS, FINAL, Body, Kind, StudioItem, event_body, question_body
+from realtalk.studio.values import (
+    CORPUS,
+    FINAL,
+    Body,
+    ItemKind,
+    StudioItem,
+    event_body,
+    question_body,
+)
 
 __all__ = ["Desk"]
 
@@ -40,7 +48,7 @@ class Desk:
         book = self.shelf[number]
         with self._lock:
             if number not in self._seeded:
-                bodies: list[tuple[Kind, Body]] = [
+                bodies: list[tuple[ItemKind, Body]] = [
                     ("event", event_body(event))
                     for event in book.chat.events
                     if event.kind == "event"

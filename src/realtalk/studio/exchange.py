@@ -24,7 +24,7 @@ from realtalk.errors import RealtalkError
 from realtalk.studio.shelf import Book
 from realtalk.studio.values import (
     Body,
-    Kind,
+    ItemKind,
     StudioItem,
     event_body,
     event_of,
@@ -44,7 +44,7 @@ _SUFFIXES = (".json", ".xlsx")
 class UploadContent:
     """What an uploaded file holds for this chat."""
 
-    bodies: tuple[tuple[Kind, Body, None], ...]
+    bodies: tuple[tuple[ItemKind, Body, None], ...]
     notes: tuple[str, ...]
 
 
@@ -108,7 +108,7 @@ def _fitting(book: Book, chat: Chat) -> UploadContent:
             f"the file is about another chat: {shared:,} of its {len(theirs):,} messages are here"
         )
     numbers = {session.number for session in book.chat.sessions}
-    bodies: list[tuple[Kind, Body, None]] = []
+    bodies: list[tuple[ItemKind, Body, None]] = []
     dropped = lost = 0
     for event in chat.events:
         if event.kind != "event":

@@ -22,7 +22,16 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs
 
-from realtalk.studio.limits import Limits, Message, Receive, Send, TooMuch, body, has_body, parting
+from realtalk.studio.limits import (
+    AsgiMessage,
+    Limits,
+    Receive,
+    Send,
+    TooMuch,
+    body,
+    has_body,
+    parting,
+)
 
 __all__ = ["Guard", "Keys", "Scope"]
 
@@ -168,7 +177,7 @@ class Guard:
     async def _serve(self, scope: Scope, read: bytes, receive: Receive, send: Send) -> None:
         given = False
 
-        async def replay() -> Message:
+        async def replay() -> AsgiMessage:
             nonlocal given
             if given:
                 return await receive()
@@ -177,7 +186,7 @@ class Guard:
 
         started = False
 
-        async def guarded(message: Message) -> None:
+        async def guarded(message: AsgiMessage) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True

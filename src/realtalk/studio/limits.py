@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
 __all__ = [
+    "AsgiMessage",
     "Limits",
-    "Message",
     "Receive",
     "Send",
     "TooMuch",
@@ -31,9 +31,9 @@ __all__ = [
     "parting",
 ]
 
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
+AsgiMessage: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[AsgiMessage]]
+Send: TypeAlias = Callable[[AsgiMessage], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def parting(receive: Receive, send: Send, limits: Limits) -> Send:
     what still comes is thrown away for a moment.
     """
 
-    async def last(message: Message) -> None:
+    async def last(message: AsgiMessage) -> None:
         if message["type"] == "http.response.start":
             message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
         elif not message.get("more_body"):

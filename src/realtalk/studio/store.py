@@ -24,7 +24,7 @@ from realtalk.errors import RealtalkError
 from realtalk.studio.bodies import dumped
 from realtalk.studio.store_file import open_file
 from realtalk.studio.store_rows import StoreRows
-from realtalk.studio.values import Body, Conflict, Kind, StudioItem, merged
+from realtalk.studio.values import Body, Conflict, ItemKind, StudioItem, merged
 
 __all__ = ["Store"]
 
@@ -49,7 +49,7 @@ class Store:
     # Reading
 
     def items(
-        self, chat: str, author: str | None = None, kind: Kind | None = None
+        self, chat: str, author: str | None = None, kind: ItemKind | None = None
     ) -> list[StudioItem]:
         """What is there, oldest first."""
         return self._rows.items(chat, author, kind)
@@ -77,7 +77,7 @@ class Store:
 
     # Changing
 
-    def seed(self, chat: str, bodies: Iterable[tuple[Kind, Body]], author: str) -> None:
+    def seed(self, chat: str, bodies: Iterable[tuple[ItemKind, Body]], author: str) -> None:
         """What came with the chat, once; it cannot be undone."""
         with self._rows.changing() as connection:
             if connection.execute("SELECT 1 FROM seeded WHERE chat = ?", (chat,)).fetchone():
@@ -91,7 +91,7 @@ class Store:
     def create(
         self,
         chat: str,
-        kind: Kind,
+        kind: ItemKind,
         author: str,
         body: Body,
         *,
@@ -107,7 +107,7 @@ class Store:
             return item
 
     def create_all(
-        self, chat: str, author: str, bodies: Sequence[tuple[Kind, Body, str | None]]
+        self, chat: str, author: str, bodies: Sequence[tuple[ItemKind, Body, str | None]]
     ) -> list[StudioItem]:
         """Several new items (kind, body, taken from) as one step; those that exist already
         are skipped."""

@@ -25,7 +25,7 @@ __all__ = [
     "RESERVED",
     "Body",
     "Conflict",
-    "Kind",
+    "ItemKind",
     "StudioItem",
     "checked_name",
     "cleaned",
@@ -36,7 +36,7 @@ __all__ = [
     "question_of",
 ]
 
-Kind = Literal["event", "question"]
+ItemKind = Literal["event", "question"]
 Body: TypeAlias = dict[str, Any]
 
 CORPUS = "corpus"  # what came with the chat
@@ -59,7 +59,7 @@ class StudioItem:
 
     id: str
     chat: str
-    kind: Kind
+    kind: ItemKind
     author: str
     version: int
     body: Body
@@ -93,7 +93,7 @@ def checked_name(name: str) -> str:
 
 
 def cleaned(
-    kind: Kind,
+    kind: ItemKind,
     given: Mapping[str, Any],
     chat: Chat,
     categories: Collection[str],
@@ -114,7 +114,7 @@ def cleaned(
 
 
 def _field(
-    kind: Kind,
+    kind: ItemKind,
     name: str,
     value: Any,
     chat: Chat,

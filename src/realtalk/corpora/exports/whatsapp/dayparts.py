@@ -17,7 +17,7 @@ import polars as pl
 
 __all__ = ["AFTER", "BEFORE", "hour", "rule_of"]
 
-Rule = Literal["am", "pm", "noon", "night", ""]
+HourRule = Literal["am", "pm", "noon", "night", ""]
 
 
 def _phrases(table: str) -> list[str]:
@@ -69,7 +69,7 @@ def _key(word: str) -> str:
     return re.sub(r"[\s.\u200b-\u200f\u202a-\u202f\u2066-\u2069]", "", word).lower()
 
 
-_RULES: dict[str, Rule] = {
+_RULES: dict[str, HourRule] = {
     _key(word): rule  # type: ignore[misc]
     for table in (_SHORT, _LONG)
     for rule, words in table.items()
@@ -97,7 +97,7 @@ BEFORE = _alternatives(before=True)
 AFTER = _alternatives(before=False)
 
 
-def rule_of(word: str) -> Rule:
+def rule_of(word: str) -> HourRule:
     """What a word beside the time does to the hour; "" for none or an unknown one."""
     return _RULES.get(_key(word), "")
 
