@@ -11,16 +11,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Literal
+from operator import itemgetter
+from typing import Literal, Protocol, TypeVar
 
 import polars as pl
 
 from realtalk.chat import Message, Session
 from realtalk.errors import RealtalkError
 
-__all__ = ["cut", "cut_frame", "parse_gap", "sorted_by_time"]
+__all__ = ["cut", "cut_frame", "parse_gap", "sorted_by_time", "split_at_pauses"]
 
 Gap = timedelta | Literal["day"]
+
+
+class Timed(Protocol):
+    """Whatever was sent at a time."""
+
+    @property
+    def time(self) -> datetime | None: ...
+
+
+TimedT = TypeVar("TimedT", bound=Timed)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -40,26 +51,32 @@ def parse_gap(text: str) -> Gap:
     raise RealtalkError(f"'{text}' is not a pause", fix="write --gap 6h, 90m, 2d or day")
 
 
-def sorted_by_time(messages: Iterable[Message]) -> list[Message]:
+def sorted_by_time(messages: Iterable[TimedT]) -> list[TimedT]:
     """Oldest first; messages of one instant, or without time, keep their order."""
-    ordered: list[tuple[datetime, int, Message]] = []
+    ordered: list[tuple[datetime, TimedT]] = []
     last = datetime.min
-    for index, message in enumerate(messages):
+    for message in messages:
         last = message.time if message.time is not None else last
-        ordered.append((last, index, message))
-    ordered.sort(key=lambda entry: entry[:2])
-    return [message for _, _, message in ordered]
+        ordered.append((last, message))
+    ordered.sort(key=itemgetter(0))  # a stable sort
+    return [message for _, message in ordered]
 
 
-def cut(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
-    """Sessions of time-ordered messages, with new ids; replies follow their message's new id."""
-    groups: list[list[Message]] = []
+def split_at_pauses(messages: Iterable[TimedT], gap: Gap) -> list[list[TimedT]]:
+    """Time-ordered messages in sessions."""
+    groups: list[list[TimedT]] = []
     last: datetime | None = None
     for message in messages:
         if not groups or _pause(last, message.time, gap):
             groups.append([])
         groups[-1].append(message)
         last = message.time or last
+    return groups
+
+
+def cut(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
+    """Sessions of time-ordered messages, with new ids; replies follow their message's new id."""
+    groups = split_at_pauses(messages, gap)
     names: dict[str | None, str] = {}
     for number, group in enumerate(groups, 1):
         for position, message in enumerate(group, 1):

@@ -11,7 +11,7 @@ their sessions; others are put in time order and cut at pauses. Ids that the fil
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -20,7 +20,7 @@ from realtalk.corpora.json_input import text_of, zone
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.published.stamps import date_order, parse_stamp
 from realtalk.corpora.reading import ReadOptions
-from realtalk.corpora.sessions import Gap, cut, sorted_by_time
+from realtalk.corpora.sessions import Gap, sorted_by_time, split_at_pauses
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 from realtalk.registry import suggest
@@ -108,20 +108,26 @@ def _listed(columns: Sequence[str]) -> str:
 
 def cut_keeping_ids(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
     """Sessions by the rule of `cut`, but the messages stay as they are."""
-    sessions = []
-    start = 0
-    for session in cut(messages, gap):
-        stop = start + len(session.messages)
-        sessions.append(Session(session.number, session.time, tuple(messages[start:stop])))
-        start = stop
-    return tuple(sessions)
+    return tuple(
+        Session(number, group[0].time, tuple(group))
+        for number, group in enumerate(split_at_pauses(messages, gap), 1)
+    )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Row:
+    """A row until all are known: times need all stamps, and ids need the sessions."""
+
     session: str
     stamp: Any
-    message: Message  # without its time, which needs all stamps
+    id: str
+    speaker: str
+    text: str
+    reply_to: str | None
+    edited: bool
+    deleted: bool
+    extra: str
+    time: datetime | None = None
 
 
 class TableRows:
@@ -148,43 +154,40 @@ class TableRows:
             for key, value in row.items()
             if key not in self._used and value not in (None, "")
         }
-        reply = text_of(cells.get("reply_to"))
-        message = Message(
-            text_of(cells.get("id")),
-            text_of(speaker).strip(),
-            None,
-            text_of(text),
-            reply_to=reply or None,
-            edited=text_of(cells.get("edited")).lower() in _YES,
-            deleted=text_of(cells.get("deleted")).lower() in _YES,
-            extra=extra_of(beyond, where),
-        )
         stamp = cells.get("time")
         if _CLOCK in cells:
             stamp = f"{text_of(stamp)} {text_of(cells[_CLOCK])}".strip()
+        taken = _Row(
+            session=text_of(cells.get("session")),
+            stamp=stamp,
+            id=text_of(cells.get("id")),
+            speaker=text_of(speaker).strip(),
+            text=text_of(text),
+            reply_to=text_of(cells.get("reply_to")) or None,
+            edited=text_of(cells.get("edited")).lower() in _YES,
+            deleted=text_of(cells.get("deleted")).lower() in _YES,
+            extra=extra_of(beyond, where) if beyond else "",
+        )
         chat = text_of(cells.get("chat")) or self._default
-        row_ = _Row(text_of(cells.get("session")), stamp, message)
-        self._rows.setdefault(chat, []).append(row_)
+        self._rows.setdefault(chat, []).append(taken)
         return None
 
     def chats(self) -> list[Chat]:
         tz = zone(self._options.timezone)
         order = self._options.dates
         if order is None:
-            stamps = [r.stamp for rows in self._rows.values() for r in rows]
+            stamps = [row.stamp for rows in self._rows.values() for row in rows]
             order, proven = date_order([stamp for stamp in stamps if isinstance(stamp, str)])
             if not proven:
                 self.notes.append("dates were read with the day first; --dates mdy reads the month")
         undated = 0
         chats = []
         for id_, rows in self._rows.items():
-            messages = []
             for row in rows:
-                time = parse_stamp(row.stamp, tz, order)
-                undated += time is None and row.stamp not in (None, "")
-                messages.append(_made(row.message, row.message.id, time))
-            sessions = _named(self._sessions([row.session for row in rows], messages))
-            speakers = dict.fromkeys(m.speaker for s in sessions for m in s.messages)
+                row.time = parse_stamp(row.stamp, tz, order)
+                undated += row.time is None and row.stamp not in (None, "")
+            speakers: dict[str, None] = {}
+            sessions = _sessions(self._numbered(rows), speakers)
             chats.append(Chat(id_, tuple(speakers), sessions))
         if undated:
             self.notes.append(
@@ -192,29 +195,52 @@ class TableRows:
             )
         return chats
 
-    def _sessions(self, names: list[str], messages: list[Message]) -> tuple[Session, ...]:
-        if not any(names):
-            return cut_keeping_ids(sorted_by_time(messages), self._options.gap)
-        groups: dict[str, list[Message]] = {}
-        last = next(name for name in names if name)
-        for name, message in zip(names, messages, strict=True):
-            last = name or last
-            groups.setdefault(last, []).append(message)
+    def _numbered(self, rows: list[_Row]) -> list[tuple[int, list[_Row]]]:
+        """The rows of each session with its number: as the file has them, else cut at pauses."""
+        if not any(row.session for row in rows):
+            cut = split_at_pauses(sorted_by_time(rows), self._options.gap)
+            return list(enumerate(cut, 1))
+        groups: dict[str, list[_Row]] = {}
+        last = next(row.session for row in rows if row.session)
+        for row in rows:
+            last = row.session or last
+            groups.setdefault(last, []).append(row)
         numbers = [_number(name) for name in groups]
         if None in numbers or len(set(numbers)) < len(numbers):
             numbers = list(range(1, len(groups) + 1))
-        sessions = [
-            Session(number or 0, group[0].time, tuple(group))
-            for number, group in zip(numbers, groups.values(), strict=True)
+        numbered = [
+            (number or 0, group) for number, group in zip(numbers, groups.values(), strict=True)
         ]
-        return tuple(sorted(sessions, key=lambda session: session.number))
+        return sorted(numbered, key=lambda entry: entry[0])
 
 
-def _made(m: Message, id_: str, time: datetime | None) -> Message:
-    # Spelled out: dataclasses.replace takes several times as long.
-    return Message(
-        id_, m.speaker, time, m.text, m.attachments, m.reply_to, m.edited, m.deleted, m.extra
-    )
+def _sessions(
+    numbered: Sequence[tuple[int, list[_Row]]], speakers: dict[str, None]
+) -> tuple[Session, ...]:
+    """Messages, each with an id of its own: the given one, else D<session>:<number>.
+
+    Adds their speakers in order of appearance.
+    """
+    ids = UniqueNames("{}~{}")
+    sessions = []
+    for number, rows in numbered:
+        messages = []
+        for position, row in enumerate(rows, 1):
+            speakers[row.speaker] = None
+            messages.append(
+                Message(
+                    ids.free(row.id or f"D{number}:{position}"),
+                    row.speaker,
+                    row.time,
+                    row.text,
+                    reply_to=row.reply_to,
+                    edited=row.edited,
+                    deleted=row.deleted,
+                    extra=row.extra,
+                )
+            )
+        sessions.append(Session(number, rows[0].time, tuple(messages)))
+    return tuple(sessions)
 
 
 def _number(name: str) -> int | None:
@@ -222,16 +248,3 @@ def _number(name: str) -> int | None:
         number = int(name)
         return number if number <= _LARGEST_SESSION else None
     return None
-
-
-def _named(sessions: tuple[Session, ...]) -> tuple[Session, ...]:
-    """Every message with an id of its own: the given one, else D<session>:<number>."""
-    ids = UniqueNames("{}~{}")
-    named = []
-    for session in sessions:
-        messages = []
-        for position, message in enumerate(session.messages, 1):
-            id_ = ids.free(message.id or f"D{session.number}:{position}")
-            messages.append(message if id_ == message.id else _made(message, id_, message.time))
-        named.append(replace(session, messages=tuple(messages)))
-    return tuple(named)
