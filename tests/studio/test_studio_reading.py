@@ -190,7 +190,7 @@ def test_the_components_shown_add_up(tmp_path: Path) -> None:
         ("event", {"session": 9}, "no such session"),
         ("event", {"session": True}, "no such session"),
         ("event", {"speaker": "Nobody"}, "no such speaker"),
-        ("event", {"text": 3}, "no text"),
+        ("event", {"text": 3}, "not a text"),
         ("event", {"evidence": []}, "no field"),
         ("question", {"evidence": ["D9:9"]}, "names no message"),
         ("question", {"evidence": "D1:1"}, "a list"),

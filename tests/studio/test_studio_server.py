@@ -293,7 +293,7 @@ def test_files_that_do_not_fit_are_refused(
     refused = (
         ("x.exe", b"MZ", "not a file to import"),
         ("x.json", b"{", "cannot be read"),
-        ("x.xlsx", b"PK nonsense", "no spreadsheet"),
+        ("x.xlsx", b"PK nonsense", "not a spreadsheet"),
         ("x.xlsx", bomb(), "unpacks to more"),
     )
     for name, data, why in refused:

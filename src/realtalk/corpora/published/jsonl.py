@@ -246,4 +246,4 @@ def _records(corpus: Corpus) -> Iterator[dict[str, Any]]:
             yield {"type": "question", "chat": chat.id, **record(question)}
 
 
-FORMAT = Format("JSON Lines, one message a line", _sniff, _read, _write)
+FORMAT = Format("JSON Lines, one message per line", _sniff, _read, _write)
