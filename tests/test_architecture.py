@@ -67,7 +67,6 @@ SHARED_NAMES = frozenset(
         "Example",
         "Prompt",
         "Reading",
-        "ScoreKind",
         "Scorer",
     }
 )

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Cost
 from realtalk.local.progress import Progress, silent
 
 __all__ = ["Budget", "Built", "Context", "Cost", "Memory", "NothingRemembered"]
@@ -31,16 +32,6 @@ class Budget:
 
     tokens: int | None = None
     words: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What was spent on models while building or recalling; zero for memories without one."""
-
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

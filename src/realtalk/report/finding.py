@@ -22,7 +22,7 @@ import orjson
 from realtalk.corpora.store import is_stored
 from realtalk.errors import RealtalkError
 
-__all__ = ["CORPUS", "LABELS", "Finds", "RunFolder", "find", "told_apart"]
+__all__ = ["CORPUS", "LABELS", "Finds", "RunPlace", "find", "told_apart"]
 
 CORPUS, LABELS = "corpus", "labels"
 _RUN, _LABELS = "run.json", "labels.parquet"
@@ -31,7 +31,7 @@ _FIX = "give a folder that `realtalk read`, `ei`, `probe`, `persona` or `threads
 
 
 @dataclass(frozen=True, slots=True)
-class RunFolder:
+class RunPlace:
     """One run: its kind as in run.json, or corpus or labels; its versions where it keeps them."""
 
     kind: str
@@ -44,13 +44,13 @@ class RunFolder:
 class Finds:
     """Every run, in the order given. `unknown` are run folders of kinds not in `known`."""
 
-    runs: tuple[RunFolder, ...]
-    unknown: tuple[RunFolder, ...]
+    runs: tuple[RunPlace, ...]
+    unknown: tuple[RunPlace, ...]
 
 
 def find(folders: Sequence[Path], known: Sequence[str]) -> Finds:
     """Every run in and below the folders, each once."""
-    runs_by_folder: dict[Path, RunFolder] = {}
+    runs_by_folder: dict[Path, RunPlace] = {}
     for folder in folders:
         if not folder.is_dir():
             raise RealtalkError(
@@ -68,7 +68,7 @@ def find(folders: Sequence[Path], known: Sequence[str]) -> Finds:
     return Finds(runs, tuple(each for each in everything if each not in runs))
 
 
-def _below(folder: Path, depth: int) -> Iterator[RunFolder]:
+def _below(folder: Path, depth: int) -> Iterator[RunPlace]:
     here = _run(folder)
     if here is not None:
         yield here
@@ -84,16 +84,16 @@ def _below(folder: Path, depth: int) -> Iterator[RunFolder]:
             yield from _below(inner, depth + 1)
 
 
-def _run(folder: Path) -> RunFolder | None:
+def _run(folder: Path) -> RunPlace | None:
     # A folder given as "." or ".." has its name only once it is resolved.
     name = folder.resolve().name or "run"
     if (folder / _RUN).is_file():
         about = _about(folder / _RUN)
-        return RunFolder(about["kind"], folder, name, tuple(about["versions"]))
+        return RunPlace(about["kind"], folder, name, tuple(about["versions"]))
     if is_stored(folder):
-        return RunFolder(CORPUS, folder, name)
+        return RunPlace(CORPUS, folder, name)
     if (folder / _LABELS).is_file():
-        return RunFolder(LABELS, folder, name)
+        return RunPlace(LABELS, folder, name)
     return None
 
 
@@ -117,7 +117,7 @@ def told_apart(names: Sequence[str], folders: Sequence[str]) -> list[str]:
     ]
 
 
-def _named_apart(runs: list[RunFolder]) -> list[RunFolder]:
+def _named_apart(runs: list[RunPlace]) -> list[RunPlace]:
     """Corpora and labels may share a name: they are the same chats. Runs of one kind may not."""
     places = [each.path.resolve().parts[1:] for each in runs]
     renamed = list(runs)

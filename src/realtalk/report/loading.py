@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
-from realtalk.report.finding import CORPUS, LABELS, RunFolder, find
+from realtalk.report.finding import CORPUS, LABELS, RunPlace, find
 from realtalk.report.writers import Told, WriterKind, written
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ __all__ = ["CorpusRun", "LabelsRun", "LoadedRuns", "PersonaRun", "ProbeRun", "Th
 # What the report reads of a run's settings.
 _PROBE = ("corpus", "memory", "reader", "budgets")
 _PERSONA = ("corpus", "simulator", "context", "limit")
-_THREADS = ("corpus", "task", "predictor", "settings", "chosen", "protocol", "test")
+_THREADS = ("corpus", "task", "solver", "settings", "chosen", "protocol", "test")
 
 
 @dataclass(frozen=True)
 class CorpusRun:
     """A stored corpus, counted."""
 
-    folder: RunFolder
+    folder: RunPlace
     stats: CorpusStats
     about: Mapping[str, Any]
     written: WriterKind
@@ -61,7 +61,7 @@ class CorpusRun:
 class LabelsRun:
     """Labels of one corpus. `name` is the corpus's where it is known, else the folder's."""
 
-    folder: RunFolder
+    folder: RunPlace
     name: str
     frame: pl.DataFrame
     protocol: str
@@ -79,7 +79,7 @@ class LabelsRun:
 class ProbeRun:
     """A memory and a reader on one corpus."""
 
-    folder: RunFolder
+    folder: RunPlace
     probed: Probed
     written: WriterKind
 
@@ -109,7 +109,7 @@ class ProbeRun:
 class PersonaRun:
     """A simulator's turns."""
 
-    folder: RunFolder
+    folder: RunPlace
     run: SimulatedRun
 
     @property
@@ -125,7 +125,7 @@ class PersonaRun:
 class ThreadsRun:
     """A predictor's replies."""
 
-    folder: RunFolder
+    folder: RunPlace
     run: PredictedRun
 
 
@@ -141,7 +141,7 @@ class LoadedRuns:
     left_out: tuple[tuple[str, str], ...] = ()
 
     @property
-    def runs(self) -> tuple[RunFolder, ...]:
+    def runs(self) -> tuple[RunPlace, ...]:
         groups = (self.corpora, self.labels, self.probes, self.personas, self.threads)
         return tuple(each.folder for group in groups for each in group)
 
@@ -202,7 +202,7 @@ def load(
 
 
 @contextmanager
-def _of_this_version(folder: RunFolder) -> Iterator[None]:
+def _of_this_version(folder: RunPlace) -> Iterator[None]:
     """Rows of another version may lack a column, its settings may have another form."""
     try:
         yield
@@ -216,7 +216,7 @@ def _of_this_version(folder: RunFolder) -> Iterator[None]:
 
 
 def _refuse_incomplete(
-    folder: RunFolder, settings: Mapping[str, Any], needed: Sequence[str]
+    folder: RunPlace, settings: Mapping[str, Any], needed: Sequence[str]
 ) -> None:
     missing = [name for name in needed if name not in settings]
     if missing:
@@ -224,12 +224,12 @@ def _refuse_incomplete(
         raise RealtalkError(f"its settings lack '{missing[0]}'", where=where)
 
 
-def _names(folder: RunFolder, corpus: str) -> tuple[str, ...]:
+def _names(folder: RunPlace, corpus: str) -> tuple[str, ...]:
     """What a user may call it: by its run, by the run's folder, by its corpus."""
     return tuple(dict.fromkeys((folder.name, folder.path.resolve().name, corpus)))
 
 
-def _corpus(folder: RunFolder, told: Told) -> CorpusRun:
+def _corpus(folder: RunPlace, told: Told) -> CorpusRun:
     import orjson
 
     from realtalk.corpora.store import load as load_corpus
@@ -242,7 +242,7 @@ def _corpus(folder: RunFolder, told: Told) -> CorpusRun:
     return CorpusRun(folder, describe(tables), about, by)
 
 
-def _labels(folder: RunFolder, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
+def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
     from realtalk.corpora.store import load as load_corpus
     from realtalk.ei import from_frame
     from realtalk.ei.consistency import consistency_of
@@ -284,7 +284,7 @@ def _owner(frame: pl.DataFrame, name: str | None, corpora: Sequence[CorpusRun]) 
     return next((each for each in fitting if name in (None, each.stats.name)), None)
 
 
-def _probe(folder: RunFolder, probed: Probed, corpora: Sequence[CorpusRun], told: Told) -> ProbeRun:
+def _probe(folder: RunPlace, probed: Probed, corpora: Sequence[CorpusRun], told: Told) -> ProbeRun:
     _refuse_incomplete(folder, probed.settings, _PROBE)
     about = probed.settings["corpus"]
     same = [each for each in corpora if each.stats.name == about["name"]]
@@ -298,14 +298,14 @@ def _probe(folder: RunFolder, probed: Probed, corpora: Sequence[CorpusRun], told
     return run
 
 
-def _persona(folder: RunFolder, simulated: SimulatedRun) -> PersonaRun:
+def _persona(folder: RunPlace, simulated: SimulatedRun) -> PersonaRun:
     _refuse_incomplete(folder, simulated.settings, _PERSONA)
     run = PersonaRun(folder, simulated)
     _need(run.corpus, run.simulation, simulated.settings["corpus"]["sha256"])
     return run
 
 
-def _threads(folder: RunFolder, predicted: PredictedRun) -> ThreadsRun:
+def _threads(folder: RunPlace, predicted: PredictedRun) -> ThreadsRun:
     _refuse_incomplete(folder, predicted.settings, _THREADS)
     about, protocol = predicted.settings["corpus"], predicted.settings["protocol"]
     _need(predicted.summary, about["name"], about["sha256"], protocol["protocol"])

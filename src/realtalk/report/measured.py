@@ -48,7 +48,7 @@ def measured_section(loaded: LoadedRuns) -> Section:
         )
     for thread in loaded.threads:
         record = thread.run.settings
-        chosen = {name: record[name] for name in ("task", "predictor", "settings", "chosen")}
+        chosen = {name: record[name] for name in ("task", "solver", "settings", "chosen")}
         words = f"{_words(chosen)}; protocol {record['protocol']['protocol']}"
         on, count = str(record["corpus"]["name"]), len(thread.run.rows)
         rows.append((thread.folder.name, "threads", on, words, count, "predictions"))
