@@ -25,6 +25,8 @@ bench: $(VENV)/.bench
 
 docs: $(VENV)/.dev
 	$(BIN)/python -m realtalk.cli.reference > docs/reference.md
+	$(BIN)/python -m realtalk.surface.reference > docs/reference-python.md
+	$(BIN)/python docs/run_pages.py
 	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/screenshots.py
 	$(BIN)/python docs/persona_results.py

@@ -54,7 +54,7 @@ class NextSpeaker:
         self,
         samples: Sequence[Sample[Shown, str]],
         answers: Sequence[Answer[str]],
-        progress: Progress = silent,  # noqa: ARG002
+        progress: Progress = silent,
     ) -> list[Row]:
         return [
             {
@@ -67,7 +67,7 @@ class NextSpeaker:
     def target(self, sample: Sample[Shown, str]) -> str:
         return sample.truth
 
-    def about(self, sample: Sample[Shown, str]) -> Mapping[str, Any]:  # noqa: ARG002
+    def about(self, sample: Sample[Shown, str]) -> Mapping[str, Any]:
         return {}
 
 
@@ -81,7 +81,7 @@ class SameAgain:
     def prepare(self, learning: Any, progress: Progress = silent) -> None:
         """Nothing is learned."""
 
-    def solve(self, shown: Sequence[Shown], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
+    def solve(self, shown: Sequence[Shown], progress: Progress = silent) -> list[Answer[str]]:
         return [Answer(messages[-1].speaker) for messages in shown]
 
 
@@ -90,7 +90,7 @@ class TakingTurns(SameAgain):
 
     name = "taking-turns"
 
-    def solve(self, shown: Sequence[Shown], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
+    def solve(self, shown: Sequence[Shown], progress: Progress = silent) -> list[Answer[str]]:
         return [self._other(messages) for messages in shown]
 
     def _other(self, messages: Shown) -> Answer[str]:

@@ -111,7 +111,7 @@ def wrong(words: list[str]) -> str:
 
 # Sentences in which the package's name, or a command's, is only a word.
 _PROSE = {"did", "put", "keeps", "has", "and", "or", "needs", "first", "also", "which", "is"}
-_PROSE |= {"must", "in"}
+_PROSE |= {"must", "in", "as"}
 
 
 def test_what_is_advised_can_be_typed() -> None:

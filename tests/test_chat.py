@@ -7,7 +7,18 @@ from datetime import datetime
 
 import pytest
 
-from realtalk.chat import Alias, Chat, Message, Session, pack_extra, unpack_extra
+from realtalk.chat import (
+    Alias,
+    Attachment,
+    Chat,
+    Corpus,
+    Event,
+    Message,
+    Question,
+    Session,
+    pack_extra,
+    unpack_extra,
+)
 
 NINE = datetime(2026, 3, 2, 9)
 
@@ -55,3 +66,57 @@ def test_extra_is_canonical() -> None:
     assert pack_extra({}) == ""
     assert unpack_extra(pack_extra({"b": [1], "a": None})) == {"a": None, "b": [1]}
     assert unpack_extra("") == {}
+
+
+def test_messages_are_a_sequence() -> None:
+    made = chat()
+    assert len(made.messages) == 5
+    assert [message.id for message in made.messages[1:3]] == ["D1:2", "D1:3"]
+    assert made.messages[-1].text == "again"
+    assert made.messages is made.messages
+    assert made == chat()  # what was derived is no part of the value
+
+
+def test_a_frame_has_one_row_per_message() -> None:
+    frame = Corpus("small", "jsonl", (chat(), chat())).frame
+    assert frame.height == 10
+    assert frame.row(1, named=True) == {
+        "chat": "c",
+        "session": 1,
+        "id": "D1:2",
+        "speaker": "A",
+        "time": NINE,
+        "text": "you?",
+        "files": 0,
+        "reply_to": None,
+        "edited": False,
+        "deleted": False,
+    }
+    assert Corpus("none", "jsonl").frame.height == 0
+
+
+def test_what_is_printed_holds_counts_and_no_text() -> None:
+    secret = "the key is under the mat"
+    message = Message("D1:1", "Mara", NINE, secret, (Attachment("image", caption=secret),))
+    session = Session(1, NINE, (message,))
+    one = Chat(
+        "c<b>",
+        ("Mara",),
+        (session,),
+        (Event(1, "Mara", secret),),
+        (Question("Q1", secret, secret, "temporal"),),
+        extra=secret,
+    )
+    corpus = Corpus("mine", "jsonl", (one,))
+    assert repr(corpus) == "<Corpus mine (jsonl): 1 chat, 1 speaker, 1 message>"
+    assert repr(one) == "<Chat c<b>: 1 speaker, 1 session, 1 message, 1 event, 1 question>"
+    assert repr(message) == "<Message 'D1:1' 'Mara' at 2026-03-02 09:00: 24 characters>"
+    assert repr(session) == "<Session 1 at 2026-03-02 09:00: 1 message>"
+    assert repr(one.turns[0]) == "<Turn 'Mara' in session 1 at 2026-03-02 09:00: 1 message>"
+    page = corpus._repr_html_()
+    assert "c&lt;b&gt;" in page
+    assert "<b>" not in page
+    values = (corpus, one, session, message, one.turns[0], *one.events, *one.questions)
+    for value in (*values, *message.attachments):
+        assert secret not in repr(value)
+    assert secret not in page

@@ -8,6 +8,12 @@
 A message is one bubble. A turn is what one speaker said before another did, inside
 one session: it is derived, never stored. Nothing here writes, reads or mutates;
 results are new values elsewhere that point back by message id.
+
+    chat.messages[-3:]    the last three messages
+    corpus.frame          polars: one row per message
+    print(corpus)         → <Corpus sample (realtalk): 3 chats, 4 speakers, 2,012 messages>
+
+What a value prints as holds ids, names, times and counts, never what somebody wrote.
 """
 
 from __future__ import annotations
@@ -18,7 +24,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from realtalk.notebook import counted, plain, table_html
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = [
     "Alias",
@@ -68,12 +79,12 @@ class Attachment:
     """A picture, sound or file that came with a message; `caption` is what it shows."""
 
     kind: str  # image, video, audio, sticker, file, contact, location, link, call, or media
-    name: str = ""
-    url: str = ""
-    caption: str = ""
+    name: str = field(default="", repr=False)
+    url: str = field(default="", repr=False)
+    caption: str = field(default="", repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Message:
     """One bubble. `time` is the wall clock of the export, None where the source has none."""
 
@@ -87,8 +98,12 @@ class Message:
     deleted: bool = False
     extra: str = ""
 
+    def __repr__(self) -> str:
+        said = counted(len(self.text), "character")
+        return f"<Message {self.id!r} {self.speaker!r}{_at(self.time)}: {said}>"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Session:
     """Messages between two pauses; `time` is the source's own date, or its first message's."""
 
@@ -96,8 +111,11 @@ class Session:
     time: datetime | None
     messages: tuple[Message, ...]
 
+    def __repr__(self) -> str:
+        return f"<Session {self.number}{_at(self.time)}: {counted(len(self.messages), 'message')}>"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Turn:
     """Consecutive messages of one speaker within one session."""
 
@@ -119,6 +137,10 @@ class Turn:
     def ids(self) -> tuple[str, ...]:
         return tuple(message.id for message in self.messages)
 
+    def __repr__(self) -> str:
+        said = counted(len(self.messages), "message")
+        return f"<Turn {self.speaker!r} in session {self.session}{_at(self.time)}: {said}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -130,11 +152,11 @@ class Event:
 
     session: int
     speaker: str | None
-    text: str
+    text: str = field(repr=False)
     kind: EventKind = "event"
     date: str = ""
     evidence: tuple[str, ...] = ()
-    extra: str = ""
+    extra: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +169,14 @@ class Question:
     """
 
     id: str
-    text: str
-    answer: str | None
+    text: str = field(repr=False)
+    answer: str | None = field(repr=False)
     category: str
     evidence: tuple[str, ...] = ()
     unresolved: tuple[str, ...] = ()
     stated: tuple[str, ...] = ()
     asked: datetime | None = None
-    extra: str = ""
+    extra: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +188,7 @@ class Alias:
     source: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chat:
     """One conversation of two or more speakers, in time order."""
 
@@ -178,10 +200,10 @@ class Chat:
     aliases: tuple[Alias, ...] = ()
     extra: str = ""
 
-    @property
-    def messages(self) -> Iterator[Message]:
-        for session in self.sessions:
-            yield from session.messages
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """Every message, oldest first."""
+        return tuple(message for session in self.sessions for message in session.messages)
 
     @cached_property
     def by_id(self) -> Mapping[str, Message]:
@@ -193,14 +215,23 @@ class Chat:
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
+        """Every turn, oldest first."""
         return tuple(turn for session in self.sessions for turn in turns(session))
 
     def names_of(self, speaker: str) -> tuple[str, ...]:
         """Every name that the chat uses for a speaker, their own first."""
         return (speaker, *(alias.name for alias in self.aliases if alias.speaker == speaker))
 
+    def __repr__(self) -> str:
+        counts = [
+            counted(len(getattr(self, name)), name.removesuffix("s"))
+            for name in ("speakers", "sessions", "messages", "events", "questions")
+            if getattr(self, name)
+        ]
+        return f"<Chat {plain(self.id)}: {', '.join(counts) or 'nothing'}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Corpus:
     """Chats of one origin. `format` names the reader, and with it the question categories."""
 
@@ -212,6 +243,46 @@ class Corpus:
     def speakers(self) -> tuple[str, ...]:
         """Every speaker, in order of first appearance."""
         return tuple(dict.fromkeys(name for chat in self.chats for name in chat.speakers))
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row per message, as a polars table; `files` is how many came with it."""
+        import polars as pl
+
+        kinds: dict[str, Any] = {
+            **{"chat": pl.String, "session": pl.Int32, "id": pl.String, "speaker": pl.String},
+            **{"time": pl.Datetime("us"), "text": pl.String, "files": pl.Int32},
+            **{"reply_to": pl.String, "edited": pl.Boolean, "deleted": pl.Boolean},
+        }
+        columns: dict[str, list[Any]] = {name: [] for name in kinds}
+        for chat in self.chats:
+            for session in chat.sessions:
+                said = session.messages
+                columns["chat"] += [chat.id] * len(said)
+                columns["session"] += [session.number] * len(said)
+                columns["files"] += [len(message.attachments) for message in said]
+                for name in ("id", "speaker", "time", "text", "reply_to", "edited", "deleted"):
+                    columns[name] += [getattr(message, name) for message in said]
+        return pl.DataFrame(columns, schema=kinds)
+
+    def __repr__(self) -> str:
+        messages = sum(len(session.messages) for chat in self.chats for session in chat.sessions)
+        parts = (
+            counted(len(self.chats), "chat"),
+            counted(len(self.speakers), "speaker"),
+            counted(messages, "message"),
+        )
+        return f"<Corpus {plain(self.name)} ({self.format}): {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        """One row per chat, as a notebook shows it."""
+        names = ("speakers", "sessions", "messages", "events", "questions")
+        rows = [(chat.id, *(len(getattr(chat, name)) for name in names)) for chat in self.chats]
+        return table_html(f"{self.name} ({self.format})", ("chat", *names), rows)
+
+
+def _at(time: datetime | None) -> str:
+    return "" if time is None else f" at {time:%Y-%m-%d %H:%M}"
 
 
 def turns(session: Session) -> Iterator[Turn]:

@@ -46,7 +46,7 @@ def test_a_fourth_benchmark_is_one_short_file(corpus: Corpus, tmp_path: Path) ->
         for made in (own.SameAgain(), own.TakingTurns())
     }
     frame = pl.read_parquet(tmp_path / "same-again" / "rows.parquet")
-    assert frame.schema == run_schema(benchmark)
+    assert frame.schema == run_schema(benchmark.columns)
     assert frame.height == sum(len(tuple(chat.messages)) - 10 for chat in corpus.chats)
     same, turns = (
         summarise(name, made.rows, benchmark.scores).variants[""].overall["accuracy"].value

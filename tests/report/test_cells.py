@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from realtalk.cells import cell_text
 from realtalk.cli import printing
-from realtalk.report.cells import cell_text
 from realtalk.report.markup import table_html
 from realtalk.report.values import TableView
 

@@ -72,7 +72,7 @@ def test_a_run_has_a_row_a_reply_and_setting(
     task = ThreadTask(samples, ("p-conv", "np-nonconv"))
     found = run_threads(corpus, task, made, tmp_path / "run")
     frame = pl.read_parquet(tmp_path / "run" / "rows.parquet")
-    assert frame.schema == run_schema(task)
+    assert frame.schema == run_schema(task.columns)
     assert frame.height == 120
     keys = [target.key for target in samples.part("test")]
     assert frame["sample"].to_list() == keys * 2

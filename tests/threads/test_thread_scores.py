@@ -55,7 +55,7 @@ def test_every_task_has_scores_and_the_rows_have_one_form() -> None:
     assert all(scores_of(task) for task in TASKS)
     row = _rows("sentiment", [(3.0, True)])[0]
     samples = make_samples(open_reading("sample-threads").reading.corpus, "sentiment", limit=3)
-    assert list(row) == list(run_schema(ThreadTask(samples, ("p-conv",))))
+    assert list(row) == list(run_schema(ThreadTask(samples, ("p-conv",)).columns))
     assert (row["truth"], row["predicted"], row["truth_text"]) == (3.0, 1.0, None)
     assert (row["answer"], row["group"], row["variant"]) == ("positive", "u0", "p-conv")
     assert _rows("next_text", [(None, "x")])[0]["truth_text"] == "the cat sat down"

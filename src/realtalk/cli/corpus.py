@@ -334,7 +334,7 @@ def redact(
         corpus, mapping = rewrite(
             found.reading.corpus, names=_listed(names), keep=frozenset(_listed(keep))
         )
-    total = sum(1 for chat in corpus.chats for _ in chat.messages)
+    total = sum(len(chat.messages) for chat in corpus.chats)
     # Notes and leftovers name files of the original: they stay behind.
     clean = Reading(corpus=corpus, ledger=Ledger("entries", total, total))
     store(clean, out)

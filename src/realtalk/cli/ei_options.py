@@ -30,7 +30,6 @@ __all__ = [
     "warn_of_languages",
 ]
 
-_WAYS = ("embedded", "hub", "judge")
 _PROTOCOLS = (
     "turns: consecutive messages of a speaker joined. paper: the same, and alignment divided by "
     "all turns, as its §4.3 writes. released: as its code does it, and as its Table 7 was made: "
@@ -91,14 +90,10 @@ def warn_of_languages(*sides: Iterable[Languages]) -> None:
 def warn_of_learned(corpus: Corpus) -> None:
     """Says which chats the shipped encoder learned from: its labels of others are worse."""
     from realtalk.cli.printing import warn
-    from realtalk.encoders.learned import Learned
+    from realtalk.surface.labelling import learned_lines
 
-    known = Learned.of("ei")
-    for chat in corpus.chats:
-        if (name := known.chat(message.text for message in chat.messages)) is not None:
-            warn(
-                f"{chat.id}: in-sample, the encoder learned from {name}; expect less on other chats"
-            )
+    for line in learned_lines(corpus):
+        warn(line)
 
 
 def make_labeller(
@@ -110,44 +105,9 @@ def make_labeller(
     base_url: str | None = None,
 ) -> Labeller:
     """The way of measuring by its name, with what it needs."""
-    from realtalk.errors import RealtalkError
-    from realtalk.registry import suggest
+    from realtalk.surface import choices
 
-    for option, given, ways in (
-        ("--model", models, ("hub", "judge")),
-        ("--prompts", prompts, ("judge",)),
-        ("--base-url", base_url, ("judge",)),
-    ):
-        if given and way in _WAYS and way not in ways:
-            raise RealtalkError(
-                f"{option} is not for --measures {way}",
-                fix=f"add --measures {' or '.join(ways)}, or leave it out",
-            )
-    if way == "embedded":
-        from realtalk.ei.embedded import EmbeddedLabeller
-
-        return EmbeddedLabeller()
-    if way == "hub":
-        from realtalk.ei.hub import HubLabeller
-        from realtalk.ei.hub_models import parse_models
-
-        return HubLabeller(parse_models(models))
-    if way == "judge":
-        from realtalk.ei.judge import JudgeLabeller
-
-        if len(models) != 1:
-            raise RealtalkError(
-                "the judge needs one model", fix="name it: --model openai/gpt-4o-mini"
-            )
-        wanted = [part.strip() for part in ask.split(",") if part.strip()]
-        return JudgeLabeller(
-            models[0],
-            measures=wanted,
-            prompts=prompts,
-            base_url=base_url,
-            max_connections=connections,
-        )
-    raise suggest("way to measure", way, list(_WAYS))
+    return choices.make_labeller(way, models, prompts, ask, connections, base_url)
 
 
 def one_protocol(targets: Iterable[str], asked: str | None) -> str:

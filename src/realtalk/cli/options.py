@@ -82,29 +82,16 @@ def read_options(
     columns: list[str] | None = None,
 ) -> ReadOptions:
     """The options as the readers take them, checked."""
-    from typing import cast, get_args
-
-    from realtalk.corpora.json_input import zone
-    from realtalk.corpora.reading import DateOrder, ReadOptions
-    from realtalk.corpora.sessions import parse_gap
     from realtalk.errors import RealtalkError
-    from realtalk.registry import suggest
+    from realtalk.surface.sources import read_options as checked
 
-    if dates is not None and dates not in get_args(DateOrder):
-        raise suggest("date order", dates, list(get_args(DateOrder)))
-    zone(timezone)
-    pairs = []
+    pairs = {}
     for column in columns or ():
         ours, equals, theirs = column.partition("=")
         if not (ours and equals and theirs):
             raise RealtalkError(f"'{column}' names no column", fix="write --column speaker=author")
-        pairs.append((ours.strip(), theirs.strip()))
-    return ReadOptions(
-        gap=parse_gap(gap),
-        dates=cast("DateOrder | None", dates),
-        timezone=timezone,
-        columns=tuple(pairs),
-    )
+        pairs[ours.strip()] = theirs.strip()
+    return checked(gap, dates, timezone, pairs)
 
 
 @contextmanager

@@ -138,36 +138,17 @@ def wanted_simulator(
     simulator: str | None, model: str | None, style: bool, settings: list[str] | None
 ) -> tuple[str, dict[str, Any]]:
     """The simulator's name and its settings, of which some have options of their own."""
-    from realtalk.errors import RealtalkError
     from realtalk.memory.registry import parse_settings
+    from realtalk.surface.choices import simulator_of
 
-    name = simulator or ("retrieve" if model is None else "llm")
-    given: dict[str, Any] = dict(parse_settings(settings or []))
-    if model is not None:
-        given["model"] = model
-    if style:
-        given["style"] = True
-    if name == "llm" and "model" not in given:
-        raise RealtalkError(
-            "the simulator llm needs a model",
-            fix="name it: --model openai/gpt-4o-mini, or realtalk/smollm2 which runs here",
-        )
-    return name, given
+    return simulator_of(simulator, model, style, parse_settings(settings or []))
 
 
 def semantics_of(bertscore: str | None, layer: int | None) -> BertScore | None:
     """Another measure of semantic similarity, where one is named."""
-    from realtalk.errors import RealtalkError
+    from realtalk.surface import choices
 
-    if bertscore is not None:
-        from realtalk.persona.bertscore import BertScore
-
-        return BertScore(bertscore, layer=layer)
-    if layer is not None:
-        raise RealtalkError(
-            "--bertscore-layer is of no use alone", fix="name a model: --bertscore roberta-large"
-        )
-    return None
+    return choices.semantics_of(bertscore, layer)
 
 
 def numbers_of(text: str) -> list[int]:

@@ -106,7 +106,7 @@ def _groups(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -
 
 def cell(value: Any) -> str:
     """A value as the report writes it."""
-    from realtalk.report.cells import cell_text
+    from realtalk.cells import cell_text
 
     return printable(cell_text(value))
 

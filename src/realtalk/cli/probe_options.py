@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from realtalk.memory.values import Budget, Memory
 
 __all__ = [
-    "ONE_BUDGET",
     "BaseUrl",
     "BudgetWords",
     "Budgets",
@@ -45,11 +44,6 @@ __all__ = [
     "run_folder",
     "why_unscored",
 ]
-
-ONE_BUDGET = "1000"
-# Without a reader a question costs milliseconds, so that more budgets are looked at.
-_BUDGETS = "500w,1000w,2000w,1000,2000,4000"
-_READERS = ("none", "extract", "llm")
 
 MemoryName = Annotated[
     str,
@@ -137,29 +131,19 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder that a 
 
 
 def make_memory(name: str, settings: list[str] | None, protocol: str | None) -> Memory:
-    from realtalk.memory import registry
+    from realtalk.memory.registry import parse_settings
+    from realtalk.surface.choices import memory_of
 
-    given = registry.parse_settings(settings or [])
-    return registry.make_memory(name, given | ({} if protocol is None else {"protocol": protocol}))
+    return memory_of(name, parse_settings(settings or []), protocol)
 
 
 def make_budgets(
     memory: str, reader: str, text: str | None, words: bool, *, shared: bool = False
 ) -> tuple[Budget, ...]:
     """The budgets that are asked for; `shared` with other memories, of which some take none."""
-    from realtalk.errors import RealtalkError
-    from realtalk.memory.budgets import parse_budgets
-    from realtalk.memory.registry import BUDGETLESS
-    from realtalk.memory.values import Budget
+    from realtalk.surface.choices import budgets_of
 
-    if memory in BUDGETLESS:
-        if text is not None and not shared and parse_budgets(text) != (Budget(),):
-            raise RealtalkError(
-                f"the memory {memory} takes no budget",
-                fix="leave --budget out, or use the memory 'recent'",
-            )
-        return (Budget(),)
-    return parse_budgets(text or (_BUDGETS if reader == "none" else ONE_BUDGET), words=words)
+    return budgets_of(memory, reader, text, words, shared=shared)
 
 
 def make_plan(
@@ -188,55 +172,25 @@ def make_reader(
     *,
     judged: bool = False,
 ) -> Reader:
-    from realtalk.errors import RealtalkError
-    from realtalk.memory.readers import ExtractReader, LlmReader, NoReader
-    from realtalk.registry import suggest
+    from realtalk.surface import choices
 
-    name = name or ("extract" if model is None else "llm")
-    if name not in _READERS:
-        raise suggest("reader", name, list(_READERS))
-    if name == "llm" and model is None:
-        raise RealtalkError(
-            "the reader llm needs a model",
-            fix="name it: --model openai/gpt-4o-mini, or realtalk/smollm2 which runs here",
-        )
-    if name != "llm" and model is not None:
-        raise RealtalkError(f"the reader {name} asks no model", fix="leave --model or --reader out")
-    if name != "llm":
-        for option, value in (
-            *(("--base-url", base_url), ("--max-tokens", max_tokens)),
-            ("--prompts", None if judged else prompts),
-        ):
-            if value is not None:
-                raise RealtalkError(
-                    f"{option} is for a language model, the reader {name} is none",
-                    fix="name one with --model, or leave it out",
-                )
-    if name == "none":
-        return NoReader()
-    if name == "extract":
-        return ExtractReader()
-    from realtalk.memory.rows import may_abstain
-    from realtalk.memory.wording import load_wording
-    from realtalk.models.asking import Asked
-
-    assert model is not None
-    if max_tokens is not None and max_tokens < 1:
-        raise RealtalkError(f"--max-tokens must be 1 or more, not {max_tokens}")
-    asked = Asked(
-        model, base_url=base_url, connections=connections, max_tokens=max_tokens, seed=seed
+    return choices.make_reader(
+        name,
+        model,
+        corpus,
+        base_url=base_url,
+        prompts=prompts,
+        connections=connections,
+        max_tokens=max_tokens,
+        seed=seed,
+        judged=judged,
     )
-    return LlmReader(asked, load_wording(prompts), abstain=may_abstain(corpus))
 
 
 def make_judge(model: str | None, prompts: Path | None, connections: int) -> Judge | None:
-    if model is None:
-        return None
-    from realtalk.memory.judging import Judge
-    from realtalk.memory.wording import load_wording
-    from realtalk.models.asking import Asked
+    from realtalk.surface import choices
 
-    return Judge(Asked(model, connections=connections), load_wording(prompts))
+    return choices.make_judge(model, prompts, connections)
 
 
 def why_unscored(probed: Probed, judge: str | None = None) -> Iterator[str | None]:

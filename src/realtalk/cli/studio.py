@@ -68,25 +68,14 @@ def studio(
         realtalk studio data/realtalk --labels labels --annotations shared.sqlite --no-open
     """
     from realtalk.cli.printing import say
-    from realtalk.local.writing import file_stem
     from realtalk.studio.serving import Server, need_extra
+    from realtalk.surface.pages import open_desk
 
     need_extra()
-    from realtalk.studio.desk import Desk
-    from realtalk.studio.shelf import Shelf
-    from realtalk.studio.store import Store
-    from realtalk.studio.strips import read_strips
-    from realtalk.studio.values import checked_name
-
-    name = checked_name(annotator) if annotator else _user()
     with opened(path, format_name, read_options(gap)) as found:
-        shelf = Shelf(found.reading.corpus)
-        strips = read_strips(labels, found.reading.corpus) if labels else None
-    place = annotations or Path(f"{file_stem(shelf.name)}-annotations.sqlite")
-    store = Store.open(place)
-    for note in store.notes:
+        place, desk = open_desk(found.reading, annotations, annotator, labels)
+    for note in desk.store.notes:
         say(f"{place}: {note}")
-    desk = Desk(shelf, store, name, strips)
     try:
         with Server.start(desk, port) as server:
             _show(server.url, place, json)
@@ -136,15 +125,3 @@ def _show(url: str, annotations: Path, json: bool) -> None:
         say(f"annotations are kept in {annotations}; Ctrl-C ends the studio")
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()  # a script waits for the link
-
-
-def _user() -> str:
-    from getpass import getuser
-
-    from realtalk.errors import RealtalkError
-    from realtalk.studio.values import checked_name
-
-    try:
-        return checked_name(getuser())
-    except (OSError, KeyError, RealtalkError):  # a machine without user names
-        return "annotator"

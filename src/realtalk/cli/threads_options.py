@@ -147,15 +147,9 @@ class Chosen(NamedTuple):
 
 
 def settings_named(text: str) -> tuple[Setting, ...]:
-    from realtalk.errors import RealtalkError
-    from realtalk.threads.values import SETTINGS, known_setting
+    from realtalk.surface import choices
 
-    if text.strip() == "all":
-        return SETTINGS
-    named = [part.strip() for part in text.split(",") if part.strip()]
-    if not named:
-        raise RealtalkError("no setting is named", fix=f"known: {', '.join(SETTINGS)}, or all")
-    return tuple(dict.fromkeys(known_setting(name) for name in named))
+    return choices.settings_named(text)
 
 
 def made_samples(
@@ -174,71 +168,34 @@ def made_samples(
 ) -> Chosen:
     """Reads the threads and draws what is to be predicted."""
     from realtalk.cli.printing import progress
-    from realtalk.errors import RealtalkError
-    from realtalk.registry import suggest
-    from realtalk.threads.protocols import protocol as named
-    from realtalk.threads.sampling import make_samples
-    from realtalk.threads.values import known_task
+    from realtalk.surface.choices import Draw
 
-    for what, given, known in (
-        ("split", split, ["user", "global"]),
-        ("history", history, ["recent", "near"]),
-    ):
-        if given not in known:
-            raise suggest(what, given, known)
-    for option, value in (("limit", limit), ("train limit", train_limit)):
-        if value is not None and value < 1:
-            raise RealtalkError(f"the {option} must be 1 or more, not {value}")
-    for option, value in (("limit", limit), ("train limit", train_limit), ("seed", seed)):
-        if value is not None and not -(2**63) <= value < 2**63:
-            raise RealtalkError(f"the {option} is too large a number", fix="64 bits are enough")
-    wanted = known_task(task)
-    rules = named(
-        protocol,
+    draw = Draw(
+        task=task,
+        protocol=protocol,
         leaks=tuple(leaks or ()),
         with_scores=with_scores,
         split=split,
-        chosen=history,
+        history=history,
         shots=shots,
+        limit=limit,
+        train_limit=train_limit,
+        seed=seed,
     )
     with opened(path, format_name, read_options()) as found:
         corpus = found.reading.corpus
     with progress("growing trees") as advance:
-        samples = make_samples(
-            corpus,
-            wanted,
-            protocol=rules,
-            limit=limit,
-            train_limit=train_limit,
-            seed=seed,
-            progress=advance,
-        )
-    record = {"limit": limit, "train_limit": train_limit, "seed": seed}
-    return Chosen(corpus, samples, record)
+        return Chosen(corpus, draw.samples(corpus, advance), draw.record)
 
 
 def wanted_predictor(
     predictor: str | None, settings: list[str] | None, asked: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """The predictor's name and its settings; `asked` are those of a language model."""
-    from realtalk.errors import RealtalkError
     from realtalk.memory.registry import parse_settings
+    from realtalk.surface.choices import predictor_of
 
-    wanted = {key: value for key, value in asked.items() if value is not None}
-    name = predictor or ("llm" if "model" in wanted else "majority")
-    given: dict[str, Any] = dict(parse_settings(settings or []))
-    if name == "llm":
-        given |= wanted
-    elif stray := next((key for key in wanted if key != "seed"), None):
-        raise RealtalkError(
-            f"the predictor {name} asks no model", fix=f"leave --{stray} or --predictor out"
-        )
-    if name == "llm" and "model" not in given:
-        raise RealtalkError(
-            "the predictor llm needs a model",
-            fix="name it: --model openai/gpt-4o-mini, or realtalk/smollm2 which runs here",
-        )
-    return name, given
+    return predictor_of(predictor, parse_settings(settings or []), asked)
 
 
 def load_named(named: Sequence[str]) -> list[tuple[str, PredictedRun]]:

@@ -36,7 +36,7 @@ from realtalk.metrics.statistics import (
     pearson,
     weighted_kappa,
 )
-from realtalk.stats.values import Cell, Grid
+from realtalk.stats.grids import Cell, Grid
 
 __all__ = ["Agreement", "MeasureAgreement", "agreement", "agreement_rows"]
 

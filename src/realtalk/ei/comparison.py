@@ -32,7 +32,7 @@ from realtalk.metrics.statistics import (
     cliffs_delta,
     holm,
 )
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = [
     "CorpusComparison",

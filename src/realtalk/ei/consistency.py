@@ -27,7 +27,7 @@ from realtalk.ei.protocols import Rules
 from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import FACETS, ByFacet, Facet, interval_method, interval_text
 from realtalk.metrics.statistics import Array, Estimate, percentile_interval
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = [
     "CONSISTENCY",

@@ -21,7 +21,7 @@ from realtalk.ei.languages import Languages, languages_json, merged
 from realtalk.ei.protocols import PROTOCOLS
 from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Estimate
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = [
     "FACETS",

@@ -51,8 +51,8 @@ def solver_record(solver: Solver[Any, Any]) -> dict[str, Any]:
     return {"name": solver.name, "version": solver.version, "settings": dict(solver.settings)}
 
 
-def run_schema(benchmark: Benchmark[Any, Any, Any]) -> pl.Schema:
-    """The columns of rows.parquet: those that every run has, then the benchmark's own."""
+def run_schema(columns: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.Schema:
+    """The columns of rows.parquet: those that every run has, then a benchmark's own."""
     import polars as pl
 
     return pl.Schema(
@@ -60,7 +60,7 @@ def run_schema(benchmark: Benchmark[Any, Any, Any]) -> pl.Schema:
             **dict.fromkeys((*KEY, "answer", "unscored", "untold"), pl.String),
             "left_out": pl.List(pl.String),
             **dict.fromkeys(_COSTS, pl.Int64),
-            **benchmark.columns,
+            **columns,
         }
     )
 
@@ -89,7 +89,7 @@ def run(
             _Work(benchmark, solver, stage, rows, progress).carry_out(order)
         if not order:
             raise RealtalkError("there is nothing to solve", where=corpus.name)
-        rows.finish(order, run_schema(benchmark))
+        rows.finish(order, run_schema(benchmark.columns))
         kept = rows.in_order(order)
     return RunRecord(folder.settings, kept, folder.versions, out)
 

@@ -250,6 +250,8 @@ def load_object(reference: str, setting: str) -> Any:
 
 
 def _by_name(name: str, example: str) -> Any:
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # as `python -m` does: a module beside the user's work
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -81,6 +81,12 @@ def _own(reference: str, settings: Mapping[str, Any] | None) -> Memory:
     from realtalk.memory.outside import Outside, code_of, load_object, starting
 
     found = load_object(reference, "memory")
+    if inspect.isclass(found) and not (hasattr(found, "build") or hasattr(found, "add_session")):
+        raise RealtalkError(
+            f"{found.__name__} is not a memory, it has no 'build'",
+            where=reference,
+            fix="give it build(chat), or add_session(session) and recall(question)",
+        )
     if not hasattr(found, "build"):
         if settings:
             raise RealtalkError(f"'{reference}' takes no settings", fix="leave --set out")

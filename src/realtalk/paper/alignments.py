@@ -19,7 +19,7 @@ from realtalk.ei.formulas import latest_of_others
 from realtalk.metrics.statistics import Array
 from realtalk.paper.judging import near
 from realtalk.paper.published import TABLE_7
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = ["alignment_rows"]
 

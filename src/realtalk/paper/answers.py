@@ -25,7 +25,7 @@ from realtalk.memory.tables import published_rows, unscored_lines
 from realtalk.memory.values import Budget
 from realtalk.metrics.retrieval import RetrievalSummary
 from realtalk.paper.values import Exhibit, PaperFigure, Verdict, judged, not_comparable, not_made
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = ["INPUTS", "table_3"]
 

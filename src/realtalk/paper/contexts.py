@@ -21,7 +21,7 @@ from realtalk.persona.run import load_persona
 from realtalk.persona.summaries import Simulation
 from realtalk.persona.tables import READING, sweep, title_of
 from realtalk.stats.figures import styled
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = ["figure_7"]
 

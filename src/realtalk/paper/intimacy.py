@@ -29,7 +29,7 @@ from realtalk.ei.values import FACETS
 from realtalk.metrics.statistics import Array
 from realtalk.paper.judging import SpeakerKey, near
 from realtalk.paper.published import TABLE_7
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = [
     "CENTRINGS",

@@ -21,7 +21,7 @@ from realtalk.paper.showing import (
 )
 from realtalk.paper.study import Reproduction
 from realtalk.paper.values import Exhibit
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = ["markdown", "table"]
 

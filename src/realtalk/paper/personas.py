@@ -28,7 +28,7 @@ from realtalk.persona.summaries import Simulation, average
 from realtalk.persona.tables import READING
 from realtalk.persona.tables import table_2 as rows_2
 from realtalk.persona.tables import table_8 as rows_8
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = ["table_2", "table_8"]
 

@@ -21,7 +21,7 @@ from realtalk.paper.values import Exhibit, PaperFigure, Parity
 from realtalk.report.page import render
 from realtalk.report.values import ChartView, KeyFigure, Section, TableView
 from realtalk.stats.figures import save_figures
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = [
     "HOLDING",

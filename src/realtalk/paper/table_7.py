@@ -23,7 +23,7 @@ from realtalk.paper.judging import ORDER, SCALE, Judged, Passing, circles, judge
 from realtalk.paper.published import TABLE_7
 from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, estimate_text
 from realtalk.paper.values import Exhibit, PaperFigure, Parity, Verdict, not_comparable, not_made
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = ["table_7"]
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from realtalk.paper.recorded import KNOWN_FAILURES
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = [
     "Exhibit",

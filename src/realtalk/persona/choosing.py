@@ -27,7 +27,7 @@ from realtalk.ei.values import FACETS
 from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import Array, Estimate
 from realtalk.persona.published import TABLE_8, PublishedSpeaker, published_choice
-from realtalk.stats.values import Grid
+from realtalk.stats.grids import Grid
 
 __all__ = ["Choice", "as_published", "choice_rows", "choose", "difference"]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from realtalk.report.cells import NOTHING, cell_text, is_nothing
+from realtalk.cells import NOTHING, cell_text, is_nothing
 from realtalk.report.direction import alone, within
 from realtalk.report.values import Cell, ChartView, TableView
 

@@ -6,16 +6,15 @@
 """
 
 from realtalk.stats.describe import describe
+from realtalk.stats.grids import Grid
+from realtalk.stats.rows import chat_rows, corpus_rows
 from realtalk.stats.values import (
     WEEKDAYS,
     Bin,
     ChatStats,
     CorpusStats,
     Distribution,
-    Grid,
     SpeakerStats,
-    chat_rows,
-    corpus_rows,
 )
 
 __all__ = [

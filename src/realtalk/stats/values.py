@@ -1,8 +1,8 @@
-"""The figures of a corpus as frozen values, with their JSON, their rows and their intervals.
+"""The figures of a corpus as frozen values, with their JSON and their intervals.
 
     stats.messages_per_chat        → 14.5
     stats.to_json()["intervals"]   → {"messages_per_chat": [13.0, 16.0], ...}
-    chat_rows(stats).headings      → ["chat", "speakers", "messages", ...]
+    stats.frame                    → one row per chat
 
 `describe` counts them. Intervals are 95 % percentile bootstraps that draw whole
 chats, so they say how far a figure would move with other chats of the same kind. A
@@ -17,32 +17,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from realtalk.stats.grids import Cell, Grid
+from realtalk.notebook import plain, table_html, table_text
 
 __all__ = [
     "WEEKDAYS",
     "Bin",
-    "Cell",
     "ChatStats",
     "CorpusStats",
     "Distribution",
-    "Grid",
     "SpeakerStats",
-    "chat_rows",
-    "corpus_rows",
 ]
 
 _RESAMPLES = (400, 2000)  # many chats need fewer: their intervals are narrow
 _DRAWS = 1 << 21
 _SEED = 20250218
 _LEVEL = 0.95
-_PER_CHAT = ("messages", "turns", "sessions", "words", "days", "words_per_day")
+PER_CHAT = ("messages", "turns", "sessions", "words", "days", "words_per_day")
 _SEEN_OR_HEARD = ("image", "video", "audio", "sticker", "media")
-_UNTOLD = "media"  # the kind of what an export calls no more than that
+UNTOLD = "media"  # the kind of what an export calls no more than that
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 Interval = tuple[float, float] | None
@@ -108,7 +105,7 @@ class ChatStats:
     def images(self) -> int | None:
         """None where the export left out media without saying of which kind: any may be one."""
         kinds = dict(self.attachments)
-        return None if _UNTOLD in kinds else kinds.get("image", 0)
+        return None if UNTOLD in kinds else kinds.get("image", 0)
 
     def to_json(self) -> dict[str, Any]:
         plain = asdict(self)
@@ -121,15 +118,15 @@ class ChatStats:
             "words_per_day": self.words_per_day,
             "images": self.images,
             "attachments": dict(self.attachments),
-            "questions": _with_total(self.questions),
+            "questions": with_total(self.questions),
             "response_gap_minutes": gaps,
             "consecutive_messages": runs,
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CorpusStats:
-    """All chats together: counts are sums, means are over chats."""
+    """All chats together: counts are sums, means are over chats. `frame` has one row per chat."""
 
     name: str
     format: str
@@ -140,6 +137,32 @@ class CorpusStats:
     runs: Distribution  # messages that one speaker sent in a row
     run_counts: tuple[tuple[int, int], ...]  # length of a run, and how many there are
     week: tuple[tuple[int, ...], ...]  # messages by weekday (Monday first) and hour
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row per chat."""
+        from realtalk.stats.rows import chat_frame
+
+        return chat_frame(self.per_chat)
+
+    def figures(self, folder: Path | str | None = None) -> dict[str, Any]:
+        """Altair charts by name, those that the corpus can fill; also files, with a folder."""
+        from realtalk.stats.figures import draw, save_figures
+
+        charts = dict(draw(self).charts)
+        if folder is not None:
+            save_figures(charts, folder)
+        return charts
+
+    def __repr__(self) -> str:
+        from realtalk.stats.rows import corpus_rows
+
+        return table_text(f"{plain(self.name)}: the corpus", *corpus_rows(self))
+
+    def _repr_html_(self) -> str:
+        from realtalk.stats.rows import corpus_rows
+
+        return table_html(f"{self.name}: the corpus", *corpus_rows(self))
 
     def total(self, figure: str) -> int:
         """The sum over chats of a count such as "messages"."""
@@ -209,7 +232,7 @@ class CorpusStats:
                 None if value is None else (float(value), 1)
                 for value in (getattr(chat, figure) for chat in self.per_chat)
             ]
-            for figure in _PER_CHAT
+            for figure in PER_CHAT
         }
         for key, summaries in (
             ("response_gap_minutes", [chat.response_gaps for chat in self.per_chat]),
@@ -234,7 +257,7 @@ class CorpusStats:
             "events": self.total("events"),
             "images": self.images,
             "attachments": dict(self.attachments),
-            "questions": _with_total(self.questions),
+            "questions": with_total(self.questions),
             "messages_per_chat": self.messages_per_chat,
             "turns_per_chat": self.mean("turns"),
             "sessions_per_chat": self.sessions_per_chat,
@@ -271,7 +294,7 @@ class CorpusStats:
         }
 
 
-def _with_total(counts: tuple[tuple[str, int], ...]) -> dict[str, int]:
+def with_total(counts: tuple[tuple[str, int], ...]) -> dict[str, int]:
     return {**dict(counts), "total": sum(number for _, number in counts)}
 
 
@@ -326,82 +349,3 @@ def _bootstrap(parts: Mapping[str, Parts]) -> dict[str, Interval]:
 def _resamples(chats: int) -> int:
     fewest, most = _RESAMPLES
     return max(fewest, min(most, _DRAWS // max(chats, 1)))
-
-
-def _rounded(value: float | None, digits: int = 2) -> float | None:
-    return None if value is None else round(value, digits)
-
-
-def chat_rows(stats: CorpusStats) -> Grid:
-    """One row per chat, for a terminal or a page; None where there is nothing to measure."""
-    categories = [name for name, _ in stats.questions]
-    headings = [
-        "chat",
-        "speakers",
-        "messages",
-        "turns",
-        "sessions",
-        "days",
-        "words",
-        "words a day",
-        "images",
-        "events",
-        *categories,
-        "gap median (min)",
-        "gaps",
-        "run mean",
-        "runs",
-    ]
-    rows: list[list[Cell]] = []
-    for chat in stats.per_chat:
-        questions = dict(chat.questions)
-        rows.append(
-            [
-                chat.id,
-                len(chat.speakers),
-                chat.messages,
-                chat.turns,
-                chat.sessions,
-                chat.days,
-                chat.words,
-                None if chat.words_per_day is None else round(chat.words_per_day),
-                chat.images,
-                chat.events,
-                *(questions.get(category, 0) for category in categories),
-                _rounded(chat.response_gaps.median),
-                chat.response_gaps.n,
-                _rounded(chat.runs.mean),
-                chat.runs.n,
-            ]
-        )
-    return Grid(headings, rows)
-
-
-def corpus_rows(stats: CorpusStats) -> Grid:
-    """One row per figure: its value, its interval where it has one, and over how many of what."""
-    rows: list[list[Cell]] = []
-
-    def add(figure: str, value: float | None, n: int, of: str, interval: Interval = None) -> None:
-        low, high = interval or (None, None)
-        rows.append([figure, _rounded(value), _rounded(low), _rounded(high), n, of])
-
-    chats = len(stats.per_chat)
-    for figure in _PER_CHAT:
-        n = sum(getattr(chat, figure) is not None for chat in stats.per_chat)
-        title = "words a day" if figure == "words_per_day" else f"{figure} a chat"
-        add(title, stats.mean(figure), n, "chats", stats.intervals[f"{figure}_per_chat"])
-    for title, summary, of, key in (
-        ("response gap (minutes)", stats.response_gaps, "gaps", "response_gap_minutes"),
-        ("messages in a row", stats.runs, "turns", "consecutive_messages"),
-    ):
-        add(f"{title}, mean", summary.mean, summary.n, of, stats.intervals[key])
-        add(f"{title}, median", summary.median, summary.n, of)
-        add(f"{title}, longest", summary.max, summary.n, of)
-    add("events", stats.total("events"), chats, "chats")
-    add("images", stats.images, chats, "chats")
-    if untold := dict(stats.attachments).get(_UNTOLD, 0):
-        add("media of a kind that is not told", untold, chats, "chats")
-    add("messages without time", stats.total("messages_without_time"), chats, "chats")
-    for category, number in _with_total(stats.questions).items():
-        add(f"questions: {category}", number, chats, "chats")
-    return Grid(["figure", "value", "low (95 %)", "high (95 %)", "n", "of"], rows)

@@ -51,9 +51,9 @@ class Book:
         self._lock = threading.Lock()
         self._index: MessageIndex | None = None
 
-    @cached_property
+    @property
     def messages(self) -> tuple[Message, ...]:
-        return tuple(self.chat.messages)
+        return self.chat.messages
 
     @cached_property
     def place(self) -> dict[str, int]:

@@ -81,7 +81,7 @@ def test_who_when_what_and_to_whom(tmp_path: Path) -> None:
 
 def test_the_offset_is_used_where_a_clock_is_asked_for(tmp_path: Path) -> None:
     reading = read(tmp_path, bubble(1, text("x"), "Ann"), options=ReadOptions(timezone="UTC"))
-    assert next(reading.corpus.chats[0].messages).time == datetime(2024, 5, 1, 7, 30, 7)
+    assert reading.corpus.chats[0].messages[0].time == datetime(2024, 5, 1, 7, 30, 7)
 
 
 @pytest.mark.parametrize(

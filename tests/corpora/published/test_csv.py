@@ -59,7 +59,7 @@ def test_delimiters_and_byte_order_marks(tmp_path: Path, delimiter: str, encodin
 
 def test_windows_text_is_noted(tmp_path: Path) -> None:
     reading = _read(_saved(tmp_path / "x.csv", "name,text\nZoë,café\n", "cp1252"))
-    assert next(reading.corpus.chats[0].messages).text == "café"
+    assert reading.corpus.chats[0].messages[0].text == "café"
     assert "Windows-1252" in reading.notes[0]
 
 

@@ -1,4 +1,4 @@
-"""A value of a table as people write it: one rule for the page and for the terminal.
+"""A value of a table as people write it: one rule for page, terminal and notebook.
 
     cell_text(17109.84)   → "17,109.8"        cell_text(0.5)       → "0.5"
     cell_text(21.345)     → "21.35"           cell_text(0.03416)   → "0.034"

@@ -1,0 +1,329 @@
+"""A corpus and whom to test → a run: memories, simulators, predictors; adapters; comparisons.
+
+probe("sample", memory="recent", budget="500")             → Run of memory probing
+probe("sample", memory=MyMemory())                         a memory of your own
+simulate("sample", speaker="Mara", simulator="retrieve")   → Run of persona simulation
+predict("sample-threads", predictor="mean")                → Run of thread tasks
+tune("sample", speaker="Mara", out="adapters/mara")        → Tuned
+compare(one, other)                                        → ResultTable
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+from realtalk.surface.choices import (
+    Draw,
+    budgets_of,
+    make_judge,
+    make_reader,
+    memory_of,
+    predictor_of,
+    semantics_of,
+    settings_named,
+    simulator_of,
+)
+from realtalk.surface.labelling import Labels
+from realtalk.surface.runs import Run, kept
+from realtalk.surface.sources import Readable, as_corpus
+from realtalk.surface.tables import ResultTable
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from realtalk.chat import Corpus
+    from realtalk.memory.values import Memory
+    from realtalk.persona.choosing import Choice
+    from realtalk.persona.tuning import Tuned
+
+__all__ = ["chosen_chats", "compare", "predict", "probe", "simulate", "tune"]
+
+_PLACE = "a folder that `realtalk ei PATH --out` wrote, or Labels"
+
+
+def probe(
+    corpus: Readable,
+    memory: str | Memory = "retrieved",
+    *,
+    settings: Mapping[str, Any] | None = None,
+    protocol: str | None = None,
+    reader: str | None = None,
+    model: str | None = None,
+    base_url: str | None = None,
+    judge: str | None = None,
+    prompts: str | PathLike[str] | None = None,
+    budget: str | int | None = None,
+    categories: Sequence[str] = (),
+    limit: int | None = None,
+    connections: int = 10,
+    max_tokens: int | None = None,
+    seed: int = 0,
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> Run:
+    """Asks a corpus's questions of a memory and scores what comes back.
+
+    `memory` is a name (whole, recent, none, events, restored, retrieved, notes, outside,
+    langchain, mem0) with its `settings`, `module:Class`, or any object with `name`, `version`,
+    `settings` and `build(chat)`. `reader` is "none" (retrieval only), "extract" (spans and dates
+    by rule, the default without a `model`) or "llm" (the model that is named is sent what the
+    memory shows). `budget` is written "1000" (tokens), "2000w" (words), "all", or several with
+    commas. `judge` names another model that judges answers.
+    """
+    from realtalk.memory.asking import Plan
+    from realtalk.memory.run import run_probe
+
+    chats = as_corpus(corpus)
+    folder = None if prompts is None else Path(prompts)
+    chosen = make_reader(
+        reader,
+        model,
+        chats,
+        base_url=base_url,
+        prompts=folder,
+        connections=connections,
+        max_tokens=max_tokens,
+        seed=seed,
+        judged=judge is not None,
+    )
+    remembering = memory_of(memory, settings, protocol)
+    named = memory if isinstance(memory, str) else ""
+    written = None if budget is None else str(budget)
+    plan = Plan(
+        chats,
+        remembering,
+        chosen,
+        budgets_of(named, chosen.name, written),
+        tuple(dict.fromkeys(categories)) or None,
+        limit,
+    )
+    judging = make_judge(judge, folder, connections)
+    return kept(
+        out,
+        lambda place: run_probe(plan, place, fresh=fresh, judge=judging, progress=progress),
+    )
+
+
+def simulate(
+    corpus: Readable,
+    speaker: str | None = None,
+    simulator: str | None = None,
+    *,
+    model: str | None = None,
+    style: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    labels: Labels | str | PathLike[str] | None = None,
+    choice: str = "ei",
+    context_sessions: int = 3,
+    context_tokens: int = 1500,
+    limit: int | None = None,
+    bertscore: str | None = None,
+    bertscore_layer: int | None = None,
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> Run:
+    """Continues as a speaker at each of their turns in the tested chat, and scores it.
+
+    Without a `speaker`, everybody with two chats is simulated: one chat is learned from, the
+    other tested (`choice`: "ei" or "paper"). `simulator` is copy, constant, common, retrieve (the
+    default), llm (the default with a `model`), local, tuned or written, with its `settings`.
+    `labels` saves labelling; `bertscore` names a hub model for semantic similarity; `limit` takes
+    each speaker's first turns.
+    """
+    from realtalk.evals import refuse_other_folder
+    from realtalk.persona.registry import make_simulator
+    from realtalk.persona.run import run_persona
+    from realtalk.persona.scoring import Scorer
+    from realtalk.persona.turns import tasks_of
+
+    if out is not None:
+        refuse_other_folder(Path(out))
+    name, given = simulator_of(simulator, model, style, settings)
+    made = make_simulator(name, given)
+    semantics = semantics_of(bertscore, bertscore_layer)
+    chats, choices = chosen_chats(corpus, labels, choice, speaker, progress)
+    tasks = tasks_of(
+        chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
+    )
+    scorer = Scorer(chats, bertscore=semantics)
+    return kept(
+        out,
+        lambda place: run_persona(
+            chats, tasks, made, place, scorer=scorer, fresh=fresh, limit=limit, progress=progress
+        ),
+    )
+
+
+def tune(
+    corpus: Readable,
+    speaker: str,
+    *,
+    out: str | PathLike[str],
+    base: str = "smollm2",
+    labels: Labels | str | PathLike[str] | None = None,
+    choice: str = "ei",
+    context_sessions: int = 3,
+    context_tokens: int = 1500,
+    epochs: int = 4,
+    learning_rate: float = 5e-4,
+    per_update: int = 16,
+    rank: int = 16,
+    dropout: float = 0.0,
+    patience: int = 2,
+    seed: int = 0,
+    batch_tokens: int = 0,
+    device: str = "auto",
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> Tuned:
+    """Trains an adapter on a speaker's turns in one chat, to be tested in their other one.
+
+    The adapter is written into `out`; simulate(…, simulator="tuned", settings={"adapter": out})
+    tests it. The chat that is tested on is never read in training. Needs the extra train.
+    """
+    from realtalk.persona.pretrained import load
+    from realtalk.persona.tuned import about_learning, examples_of
+    from realtalk.persona.tuning import TuneSettings
+    from realtalk.persona.tuning import tune as train
+    from realtalk.persona.tuning_data import Writer
+    from realtalk.persona.turns import tasks_of
+
+    asked = TuneSettings(
+        epochs=epochs,
+        learning_rate=learning_rate,
+        per_update=per_update,
+        rank=rank,
+        alpha=2 * rank,
+        dropout=dropout,
+        patience=patience,
+        seed=seed,
+        batch_tokens=batch_tokens,
+    )
+    loaded = load(base, device=device, progress=progress)
+    chats, choices = chosen_chats(corpus, labels, choice, speaker, progress)
+    (task,) = tasks_of(
+        chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
+    )
+    writer = Writer(loaded.tokenizer)
+    examples = examples_of(writer, task.learning, loaded.window)
+    about = {**about_learning(task.learning), "base": base, "template": writer.way}
+    return train(loaded, examples, Path(out), asked, about=about, fresh=fresh, progress=progress)
+
+
+def predict(
+    corpus: Readable,
+    task: str = "sentiment",
+    setting: str = "p-conv",
+    predictor: str | None = None,
+    *,
+    model: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    budget: int | None = None,
+    prompts: str | PathLike[str] | None = None,
+    protocol: str = "clean",
+    leaks: Sequence[str] = (),
+    with_scores: bool = False,
+    split: str = "user",
+    history: str = "recent",
+    shots: int = 0,
+    limit: int | None = None,
+    train_limit: int | None = None,
+    seed: int = 0,
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> Run:
+    """Predicts one task of every reply in the test part, and scores it.
+
+    `task` is sentiment, impact or next_text; `setting` is p-conv, p-nonconv, np-conv, np-nonconv,
+    several with commas, or "all". `predictor` is majority (the default), parent, mean, nearest,
+    regression or llm (the default with a `model`), with its `settings`. `protocol` "clean" shows
+    nothing from at or after the reply; "released" is the paper's code.
+    """
+    from realtalk.threads.benchmark import ThreadTask, run_threads
+    from realtalk.threads.registry import make_predictor
+
+    named = settings_named(setting)
+    folder = None if prompts is None else Path(prompts)
+    asked = {"model": model, "budget": budget, "prompts": folder, "seed": seed}
+    made = make_predictor(*predictor_of(predictor, settings, asked))
+    draw = Draw(
+        task=task,
+        protocol=protocol,
+        leaks=tuple(leaks),
+        with_scores=with_scores,
+        split=split,
+        history=history,
+        shots=shots,
+        limit=limit,
+        train_limit=train_limit,
+        seed=seed,
+    )
+    chats = as_corpus(corpus)
+    samples = draw.samples(chats, progress)
+    return kept(
+        out,
+        lambda place: run_threads(
+            chats,
+            ThreadTask(samples, named, draw.record),
+            made,
+            place,
+            fresh=fresh,
+            progress=progress,
+        ),
+    )
+
+
+def compare(
+    first: Labels | Run | str | PathLike[str],
+    second: Labels | Run | str | PathLike[str],
+    variant: str | None = None,
+) -> ResultTable:
+    """Two Labels, two runs of one kind, or the folders of such: paired differences.
+
+    See `Labels.compare` and `Run.compare`; `variant` chooses a budget or a setting of runs.
+    """
+    one, other = _loaded(first), _loaded(second)
+    if isinstance(one, Labels) and isinstance(other, Labels):
+        return one.compare(other)
+    if isinstance(one, Run) and isinstance(other, Run):
+        return one.compare(other, variant)
+    what = [each.kind if isinstance(each, Run) else "labels" for each in (one, other)]
+    raise RealtalkError(
+        f"{what[0]} and {what[1]} cannot be compared", fix="compare two of one kind"
+    )
+
+
+def _loaded(given: Labels | Run | str | PathLike[str]) -> Labels | Run:
+    if isinstance(given, Labels | Run):
+        return given
+    if not isinstance(given, str) and not hasattr(given, "__fspath__"):
+        raise RealtalkError(
+            f"{type(given).__name__} cannot be compared", fix="compare labels, runs or folders"
+        )
+    place = Path(given)
+    return Run.load(place) if (place / "run.json").is_file() else Labels.load(place)
+
+
+def chosen_chats(
+    corpus: Readable,
+    labels: Labels | str | PathLike[str] | None,
+    choice: str,
+    speaker: str | None,
+    progress: Progress = silent,
+) -> tuple[Corpus, list[Choice]]:
+    """The corpus, and of each speaker which chat is learned from and which is tested."""
+    from realtalk.persona.turns import choices_of
+
+    chats = as_corpus(corpus)
+    known = None if labels is None else _loaded(labels)
+    if known is not None and not isinstance(known, Labels):
+        raise RealtalkError("a run is no labels", fix=f"give {_PLACE}")
+    frame = None if known is None else known.frame
+    return chats, choices_of(chats, labels=frame, choice=choice, speaker=speaker, progress=progress)

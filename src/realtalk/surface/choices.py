@@ -1,0 +1,333 @@
+"""Names and settings as people give them → the parts that do the work, or a line that says why not.
+
+    make_labeller("judge", ["openai/gpt-4o-mini"])             → JudgeLabeller
+    memory_of("retrieved", {"around": "3"})                    → Memory
+    memory_of("my_module:MyMemory")                            → one of your own
+    make_reader(None, None, corpus)                            → ExtractReader
+    budgets_of("retrieved", "extract", "1000,2000w")           → (Budget(…), Budget(…))
+    simulator_of(None, "openai/gpt-4o-mini", style=True)       → ("llm", {"model": …, …})
+    predictor_of(None, {}, {"model": None, "seed": 0})         → ("majority", {})
+    settings_named("p-conv,np-conv")                           → ("p-conv", "np-conv")
+
+The command and Python share these decisions; errors are those that the command prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+from realtalk.registry import suggest
+
+if TYPE_CHECKING:
+    from realtalk.chat import Corpus
+    from realtalk.ei.labels import Labeller
+    from realtalk.memory.judging import Judge
+    from realtalk.memory.readers import Reader
+    from realtalk.memory.values import Budget, Memory
+    from realtalk.persona.bertscore import BertScore
+    from realtalk.threads.sampling import Samples
+    from realtalk.threads.values import Protocol as ThreadProtocol
+    from realtalk.threads.values import Setting, Task
+
+__all__ = [
+    "ASKED",
+    "ONE_BUDGET",
+    "Draw",
+    "budgets_of",
+    "make_judge",
+    "make_labeller",
+    "make_reader",
+    "memory_of",
+    "predictor_of",
+    "semantics_of",
+    "settings_named",
+    "simulator_of",
+]
+
+ASKED = "reflective,grounding,empathy"  # what a judge is asked for
+ONE_BUDGET = "1000"
+# Without a reader a question costs milliseconds, so that more budgets are looked at.
+_BUDGETS = "500w,1000w,2000w,1000,2000,4000"
+_READERS = ("none", "extract", "llm")
+_WAYS = ("embedded", "hub", "judge")
+_NAME_IT = "name it: --model openai/gpt-4o-mini, or realtalk/smollm2 which runs here"
+
+
+def make_labeller(
+    way: str,
+    models: Sequence[str] = (),
+    prompts: Path | None = None,
+    ask: str = ASKED,
+    connections: int = 10,
+    base_url: str | None = None,
+) -> Labeller:
+    """The way of measuring by its name, with what it needs."""
+    for option, given, ways in (
+        ("--model", models, ("hub", "judge")),
+        ("--prompts", prompts, ("judge",)),
+        ("--base-url", base_url, ("judge",)),
+    ):
+        if given and way in _WAYS and way not in ways:
+            raise RealtalkError(
+                f"{option} is not for --measures {way}",
+                fix=f"add --measures {' or '.join(ways)}, or leave it out",
+            )
+    if way == "embedded":
+        from realtalk.ei.embedded import EmbeddedLabeller
+
+        return EmbeddedLabeller()
+    if way == "hub":
+        from realtalk.ei.hub import HubLabeller
+        from realtalk.ei.hub_models import parse_models
+
+        return HubLabeller(parse_models(list(models)))
+    if way == "judge":
+        from realtalk.ei.judge import JudgeLabeller
+
+        if len(models) != 1:
+            raise RealtalkError(
+                "the judge needs one model", fix="name it: --model openai/gpt-4o-mini"
+            )
+        wanted = [part.strip() for part in ask.split(",") if part.strip()]
+        return JudgeLabeller(
+            models[0],
+            measures=wanted,
+            prompts=prompts,
+            base_url=base_url,
+            max_connections=connections,
+        )
+    raise suggest("way to measure", way, list(_WAYS))
+
+
+def memory_of(
+    memory: str | Memory, settings: Mapping[str, Any] | None = None, protocol: str | None = None
+) -> Memory:
+    """The memory of that name, the class at `module:Class`, or the memory itself."""
+    from realtalk.memory.registry import make_memory
+
+    given = dict(settings or {}) | ({} if protocol is None else {"protocol": protocol})
+    if isinstance(memory, str):
+        return make_memory(memory, given)
+    lacking = [
+        name for name in ("name", "version", "settings", "build") if not hasattr(memory, name)
+    ]
+    if lacking:
+        raise RealtalkError(
+            f"{type(memory).__name__} is not a memory, it has no '{lacking[0]}'",
+            fix="a memory has name, version, settings and build(chat)",
+        )
+    if given:
+        raise RealtalkError(
+            "settings are for a memory that is named", fix="give them to the memory itself"
+        )
+    return memory
+
+
+def budgets_of(
+    memory: str, reader: str, text: str | None, words: bool = False, *, shared: bool = False
+) -> tuple[Budget, ...]:
+    """The budgets that are asked for; `shared` with other memories, of which some take none."""
+    from realtalk.memory.budgets import parse_budgets
+    from realtalk.memory.registry import BUDGETLESS
+    from realtalk.memory.values import Budget
+
+    if memory in BUDGETLESS:
+        if text is not None and not shared and parse_budgets(text) != (Budget(),):
+            raise RealtalkError(
+                f"the memory {memory} takes no budget",
+                fix="leave --budget out, or use the memory 'recent'",
+            )
+        return (Budget(),)
+    return parse_budgets(text or (_BUDGETS if reader == "none" else ONE_BUDGET), words=words)
+
+
+def make_reader(
+    name: str | None,
+    model: str | None,
+    corpus: Corpus,
+    *,
+    base_url: str | None = None,
+    prompts: Path | None = None,
+    connections: int = 10,
+    max_tokens: int | None = None,
+    seed: int = 0,
+    judged: bool = False,
+) -> Reader:
+    """Who answers: nobody, a rule (the default without a model), or the model that is named."""
+    from realtalk.memory.readers import ExtractReader, LlmReader, NoReader
+
+    name = name or ("extract" if model is None else "llm")
+    if name not in _READERS:
+        raise suggest("reader", name, list(_READERS))
+    if name == "llm" and model is None:
+        raise RealtalkError("the reader llm needs a model", fix=_NAME_IT)
+    if name != "llm" and model is not None:
+        raise RealtalkError(f"the reader {name} asks no model", fix="leave --model or --reader out")
+    if name != "llm":
+        for option, value in (
+            ("--base-url", base_url),
+            ("--max-tokens", max_tokens),
+            ("--prompts", None if judged else prompts),
+        ):
+            if value is not None:
+                raise RealtalkError(
+                    f"{option} is for a language model, the reader {name} is none",
+                    fix="name one with --model, or leave it out",
+                )
+    if name == "none":
+        return NoReader()
+    if name == "extract":
+        return ExtractReader()
+    from realtalk.memory.rows import may_abstain
+    from realtalk.memory.wording import load_wording
+    from realtalk.models.asking import Asked
+
+    assert model is not None
+    if max_tokens is not None and max_tokens < 1:
+        raise RealtalkError(f"--max-tokens must be 1 or more, not {max_tokens}")
+    asked = Asked(
+        model, base_url=base_url, connections=connections, max_tokens=max_tokens, seed=seed
+    )
+    return LlmReader(asked, load_wording(prompts), abstain=may_abstain(corpus))
+
+
+def make_judge(
+    model: str | None, prompts: Path | None = None, connections: int = 10
+) -> Judge | None:
+    """Another model that judges answers, where one is named."""
+    if model is None:
+        return None
+    from realtalk.memory.judging import Judge
+    from realtalk.memory.wording import load_wording
+    from realtalk.models.asking import Asked
+
+    return Judge(Asked(model, connections=connections), load_wording(prompts))
+
+
+def simulator_of(
+    simulator: str | None, model: str | None, style: bool, settings: Mapping[str, Any] | None = None
+) -> tuple[str, dict[str, Any]]:
+    """The simulator's name and its settings, of which some have options of their own."""
+    name = simulator or ("retrieve" if model is None else "llm")
+    given: dict[str, Any] = dict(settings or {})
+    if model is not None:
+        given["model"] = model
+    if style:
+        given["style"] = True
+    if name == "llm" and "model" not in given:
+        raise RealtalkError("the simulator llm needs a model", fix=_NAME_IT)
+    return name, given
+
+
+def predictor_of(
+    predictor: str | None, settings: Mapping[str, Any] | None, asked: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """The predictor's name and its settings; `asked` are those of a language model."""
+    wanted = {key: value for key, value in asked.items() if value is not None}
+    name = predictor or ("llm" if "model" in wanted else "majority")
+    given: dict[str, Any] = dict(settings or {})
+    if name == "llm":
+        given |= wanted
+    elif stray := next((key for key in wanted if key != "seed"), None):
+        raise RealtalkError(
+            f"the predictor {name} asks no model", fix=f"leave --{stray} or --predictor out"
+        )
+    if name == "llm" and "model" not in given:
+        raise RealtalkError("the predictor llm needs a model", fix=_NAME_IT)
+    return name, given
+
+
+def settings_named(text: str) -> tuple[Setting, ...]:
+    """The settings that are named, with commas, or all of them."""
+    from realtalk.threads.values import SETTINGS, known_setting
+
+    if text.strip() == "all":
+        return SETTINGS
+    named = [part.strip() for part in text.split(",") if part.strip()]
+    if not named:
+        raise RealtalkError("no setting is named", fix=f"known: {', '.join(SETTINGS)}, or all")
+    return tuple(dict.fromkeys(known_setting(name) for name in named))
+
+
+def semantics_of(bertscore: str | None, layer: int | None) -> BertScore | None:
+    """Another measure of semantic similarity, where one is named."""
+    if bertscore is not None:
+        from realtalk.persona.bertscore import BertScore
+
+        return BertScore(bertscore, layer=layer)
+    if layer is not None:
+        raise RealtalkError(
+            "--bertscore-layer is of no use alone", fix="name a model: --bertscore roberta-large"
+        )
+    return None
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Which replies are to be predicted, and by which rules; checked when it is made."""
+
+    task: str
+    protocol: str = "clean"
+    leaks: tuple[str, ...] = ()
+    with_scores: bool = False
+    split: str = "user"
+    history: str = "recent"
+    shots: int = 0
+    limit: int | None = None
+    train_limit: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn before anything is read."""
+        for what, given, known in (
+            ("split", self.split, ["user", "global"]),
+            ("history", self.history, ["recent", "near"]),
+        ):
+            if given not in known:
+                raise suggest(what, given, known)
+        limits = {"limit": self.limit, "train limit": self.train_limit}
+        for option, value in limits.items():
+            if value is not None and value < 1:
+                raise RealtalkError(f"the {option} must be 1 or more, not {value}")
+        for option, value in {**limits, "seed": self.seed}.items():
+            if value is not None and not -(2**63) <= value < 2**63:
+                raise RealtalkError(f"the {option} is too large a number", fix="64 bits are enough")
+        self._rules()
+
+    def _rules(self) -> tuple[Task, ThreadProtocol]:
+        from realtalk.threads.protocols import protocol
+        from realtalk.threads.values import known_task
+
+        return known_task(self.task), protocol(
+            self.protocol,
+            leaks=self.leaks,
+            with_scores=self.with_scores,
+            split=self.split,
+            chosen=self.history,
+            shots=self.shots,
+        )
+
+    @property
+    def record(self) -> dict[str, int | None]:
+        """How the samples were drawn, for a run's settings."""
+        return {"limit": self.limit, "train_limit": self.train_limit, "seed": self.seed}
+
+    def samples(self, corpus: Corpus, progress: Progress = silent) -> Samples:
+        """The replies, drawn."""
+        from realtalk.threads.sampling import make_samples
+
+        task, rules = self._rules()
+        return make_samples(
+            corpus,
+            task,
+            protocol=rules,
+            limit=self.limit,
+            train_limit=self.train_limit,
+            seed=self.seed,
+            progress=progress,
+        )

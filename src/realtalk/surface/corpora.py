@@ -1,0 +1,145 @@
+"""A corpus → what it looks like, what is odd about it, and the same without its people.
+
+stats("sample").frame                       one row per chat
+check("sample").counts()                    → {"alias": 3, …}
+shared, key = redact("sample", names=["Aunt Ida"])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.corpora.check import RULES, CheckFinding, CheckReport
+from realtalk.corpora.reading import Ledger
+from realtalk.notebook import counted, table_html
+from realtalk.surface.sources import Readable, as_corpus, as_reading
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import polars as pl
+
+    from realtalk.chat import Corpus
+    from realtalk.corpora.redaction.redact import Key
+    from realtalk.stats.values import CorpusStats
+
+__all__ = ["Findings", "check", "redact", "stats"]
+
+
+def stats(corpus: Readable) -> CorpusStats:
+    """Describes a corpus: sizes, sessions, response gaps, runs, activity, questions.
+
+    The value has `.frame` (one row per chat), `.figures()` and `.to_json()`; means stand with 95 %
+    intervals that draw whole chats.
+    """
+    from realtalk.stats.describe import describe
+
+    return describe(as_reading(corpus).tables)
+
+
+class Findings:
+    """Everything odd about a corpus. Findings name ids and counts, never a message's text.
+
+    `ledger` counts where every line of the input went and `notes` are what the reader assumed;
+    of a Corpus that was read before, neither is known.
+    """
+
+    def __init__(
+        self, name: str, findings: Sequence[CheckFinding], ledger: Ledger, notes: Sequence[str]
+    ) -> None:
+        self.name = name
+        self.findings = tuple(findings)
+        self.ledger = ledger
+        self.notes = tuple(notes)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row per finding: severity, rule, chat, where, detail."""
+        import polars as pl
+
+        names = ("severity", "rule", "chat", "where", "detail")
+        columns = {name: [getattr(each, name) for each in self.findings] for name in names}
+        return pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
+
+    def counts(self) -> dict[str, int]:
+        """Findings by rule, without zeros."""
+        return self._report.counts()
+
+    @property
+    def severity(self) -> str | None:
+        """The gravest level there is: error, warning or note; None where nothing is odd."""
+        return self._report.severity()
+
+    @cached_property
+    def _report(self) -> CheckReport:
+        return CheckReport(self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """Every finding with the ledger, as `realtalk check --json` prints them."""
+        ledger: Mapping[str, Any] = {
+            "unit": self.ledger.unit,
+            "total": self.ledger.total,
+            "in_messages": self.ledger.in_messages,
+            "system": self.ledger.system,
+            "left_over": len(self.ledger.leftovers),
+        }
+        told: dict[str, Any] = self._report.to_json()
+        return told | {"name": self.name, "ledger": ledger}
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __repr__(self) -> str:
+        levels = [
+            counted(number, level)
+            for level in ("error", "warning", "note")
+            if (number := sum(each.severity == level for each in self.findings))
+        ]
+        return f"<Findings of {self.name}: {', '.join(levels) or 'nothing odd'}; {self.ledger}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (rule, RULES[rule][0], count, RULES[rule][1]) for rule, count in self.counts().items()
+        ]
+        notes = (str(self.ledger), *self.notes)
+        return table_html(
+            f"{self.name}: findings", ("rule", "level", "count", "meaning"), rows, notes
+        )
+
+
+def check(corpus: Readable) -> Findings:
+    """Looks for everything odd in a corpus: evidence, order, ids, answers, leftovers."""
+    from realtalk.corpora.check import check as examine
+
+    reading = as_reading(corpus)
+    report = examine(reading.corpus, reading.ledger)
+    return Findings(reading.corpus.name, report.findings, reading.ledger, reading.notes)
+
+
+def redact(
+    corpus: Readable,
+    *,
+    names: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    out: str | PathLike[str] | None = None,
+) -> tuple[Corpus, Key]:
+    """Replaces names, handles, phones, e-mails, links, streets and numbers by stable stand-ins.
+
+    `names` are more names to replace, `keep` what to leave as it is (people, handles, phones,
+    emails, links, addresses, numbers, files, extra). Returns the new corpus and the key to it,
+    which is private: `key.to_json()` tells who is who, `key.counts()` only how many. People who
+    are only spoken of are found by a cautious rule: read the result before you share it.
+    """
+    from realtalk.corpora.reading import Reading
+    from realtalk.corpora.redaction.redact import redact as rewrite
+    from realtalk.corpora.store import store
+
+    made, key = rewrite(as_corpus(corpus), names=list(names), keep=frozenset(keep))
+    if out is not None:
+        total = sum(len(chat.messages) for chat in made.chats)
+        # Notes and leftovers name files of the original: they stay behind.
+        store(Reading(corpus=made, ledger=Ledger("entries", total, total)), Path(out))
+    return made, key

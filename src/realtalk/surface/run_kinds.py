@@ -1,0 +1,379 @@
+"""The three benchmarks as they are today → one shape of figures, comparisons and failures.
+
+    kind = KINDS["memory probing"]
+    kind.load(Path("out"))               → Probed
+    kind.figures(probed)                 → [{"variant": "1000t", "score": "f1", "estimate": …}, …]
+    kind.changes(probed, other, None)    → [{"score": "f1", "difference": …, "p": …}, …]
+    kind.failures(probed, 20)            → the rows that are worth reading, worst first
+
+Everything that knows a benchmark's own rows stands here, so that an engine with one schema can
+replace it: `runs.Run` knows none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from realtalk.errors import RealtalkError
+
+if TYPE_CHECKING:
+    from realtalk.memory.run import Probed
+    from realtalk.metrics.retrieval import RetrievalSummary
+    from realtalk.metrics.statistics import Estimate
+    from realtalk.persona.run import SimulatedRun
+    from realtalk.threads.benchmark import PredictedRun
+
+__all__ = ["CHANGE", "FIGURE", "KINDS", "RunKind"]
+
+Row: TypeAlias = dict[str, Any]
+FIGURE = ("variant", "group", "score", "estimate", "low", "high", "n", "unscored")
+CHANGE = (
+    *("variant", "score", "first", "second", "difference", "low", "high"),
+    *("p", "p_holm", "n", "groups"),
+)
+_ALL = ""  # the group of a figure over everything
+_AGREEMENTS = ("reflective", "grounding", "sentiment", "emotion")
+_HALF = 0.5
+
+
+@dataclass(frozen=True)
+class RunKind:
+    """What is a benchmark's own: how its rows become figures, and by which rules."""
+
+    kind: str  # as run.json has it
+    paired: str  # how two runs are compared
+    load: Callable[[Path], Any]
+    name: Callable[[Any], str]
+    figures: Callable[[Any], Iterator[Row]]
+    changes: Callable[[Any, Any, str | None], tuple[list[Row], Any]]
+    failures: Callable[[Any, int], list[Row]]
+    cautions: Callable[[Any], Sequence[str]]
+    charts: Callable[[Any, str], dict[str, Any]]
+    to_json: Callable[[Any], dict[str, Any]]
+    schema: Callable[[], Any]
+
+
+def _row(
+    variant: str, group: str, score: str, found: Sequence[float | None], n: int, unscored: int
+) -> Row:
+    value, low, high = found
+    return {
+        **{"variant": variant, "group": group, "score": score, "estimate": value},
+        **{"low": low, "high": high, "n": n, "unscored": unscored},
+    }
+
+
+def _of_estimate(variant: str, group: str, score: str, found: Estimate) -> Row:
+    values = (found.value, found.low, found.high)
+    return _row(variant, group, score, values, found.n, found.left_out)
+
+
+# Memory probing.
+
+
+def _load_probe(folder: Path) -> Probed:
+    from realtalk.memory.run import load_probe
+
+    return load_probe(folder)
+
+
+def _probe_name(found: Probed) -> str:
+    memory, reader = (str(found.settings[part]["name"]) for part in ("memory", "reader"))
+    return f"{memory}, read by {found.model or reader}"
+
+
+def _probe_figures(found: Probed) -> Iterator[Row]:
+    scores = found.scores
+    budgets = list(dict.fromkeys(str(row["budget"]) for row in found.rows))
+    if scores.retrieval is not None:
+        for row in _of_summary("ranking", scores.retrieval):
+            what, _, at = str(row["score"]).partition("@")
+            column = f"{what}@budget" if at in budgets else row["score"]
+            budget = at if at in budgets else budgets[0]
+            asked = [
+                each[column]
+                for each in found.rows
+                if each["budget"] == budget and row["group"] in (_ALL, each["category"])
+            ]
+            scored = sum(value is not None for value in asked)
+            counts = {"n": scored, "unscored": len(asked) - scored}
+            variant = budget if at in budgets else "ranking"
+            yield row | {"variant": variant, "score": column} | counts
+    for budget, summary in scores.answers.items():
+        yield from _of_summary(budget, summary)
+    for (budget, judge, wording), summary in scores.judged.items():
+        for row in _of_summary(budget, summary):
+            yield row | {"score": f"{wording} by {judge}"}
+
+
+def _of_summary(variant: str, summary: RetrievalSummary) -> Iterator[Row]:
+    for name, group in ((_ALL, summary.overall), *summary.by_category.items()):
+        for score, mean in group.means.items():
+            low, high = group.intervals.get(score) or (None, None)
+            yield _row(variant, name, score, (mean, low, high), group.n, group.unscored)
+
+
+def _probe_changes(
+    first: Probed, second: Probed, variant: str | None
+) -> tuple[list[Row], dict[str, Any]]:
+    from realtalk.memory.run import refuse_other_formulas
+    from realtalk.memory.scoring import compare_runs, question_scores, refuse_other_questions
+
+    sides = (first, second)
+    refuse_other_formulas(sides)
+    refuse_other_questions(first.rows, second.rows)
+    scores = []
+    for side in sides:
+        chosen = side.one_budget(variant)
+        rows, judgements = (
+            [row for row in part if row["budget"] == chosen]
+            for part in (side.rows, side.judgements)
+        )
+        scores.append(question_scores(rows, judgements))
+    found = compare_runs(scores[0], scores[1])
+    changes = [
+        {
+            **{"variant": first.one_budget(variant), "score": name, "n": test.n},
+            **{"first": test.first, "second": test.second, "difference": test.difference},
+            **{"low": test.by_chat.low, "high": test.by_chat.high, "p": test.by_chat.p},
+            **{"p_holm": found.corrected_by_chat[name], "groups": test.by_chat.chats},
+        }
+        for name, test in found.tests.items()
+    ]
+    return changes, found.to_json()
+
+
+def _probe_failures(found: Probed, most: int) -> list[Row]:
+    asked = any(row["answer"] is not None for row in found.rows)
+
+    def worst(row: Row) -> float | None:
+        """None where nothing is wrong; lower is worse."""
+        if row["unscored"] is not None:
+            return -1.0
+        score = row["date_f1"] if asked else row["recall@budget"]
+        return None if score is None or score >= (_HALF if asked else 1.0) else float(score)
+
+    columns = (
+        *("chat", "id", "budget", "category", "question", "gold", "answer", "unscored"),
+        *("date_f1", "f1", "recall@budget", "evidence"),
+    )
+    return _worst(found.rows, worst, columns, most)
+
+
+def _probe_charts(found: Probed, name: str) -> dict[str, Any]:
+    from realtalk.memory.pictures import draw_sweep
+
+    return draw_sweep({name: found.scores})
+
+
+def _probe_schema() -> Any:
+    from realtalk.memory.rows import row_schema
+
+    return row_schema()
+
+
+# Persona simulation.
+
+
+def _load_persona(folder: Path) -> SimulatedRun:
+    from realtalk.persona.run import load_persona
+
+    return load_persona(folder)
+
+
+def _persona_figures(found: SimulatedRun) -> Iterator[Row]:
+    """Averages over speakers, each with its mean; of one speaker alone their own figures."""
+    from realtalk.persona.rows import SCORES
+    from realtalk.persona.summaries import BEYOND
+
+    simulation = found.simulation
+    everybody = list(simulation.speakers.values())
+    for score in (*SCORES, *BEYOND):
+        if len(everybody) == 1:
+            yield _of_estimate(found.name, _ALL, score, everybody[0].scores[score])
+        else:
+            each = simulation.averages[score]
+            left_out = sum(who.scores[score].left_out for who in everybody)
+            yield _row(found.name, _ALL, score, (each.mean, each.low, each.high), each.n, left_out)
+        for who in everybody:
+            yield _of_estimate(found.name, who.speaker, score, who.scores[score])
+
+
+def _persona_changes(
+    first: SimulatedRun, second: SimulatedRun, _variant: str | None
+) -> tuple[list[Row], dict[str, Any]]:
+    from realtalk.persona.comparing import compare
+
+    found = compare(first.rows, first.simulation, second.rows, second.simulation)
+    changes = [
+        {
+            **{"variant": test.family, "score": name, "n": test.turns, "groups": test.speakers},
+            **{"first": test.first, "second": test.second, "difference": test.difference},
+            **{"low": test.low, "high": test.high},
+            **{"p": test.p_speakers, "p_holm": test.p_speakers_holm},
+        }
+        for name, test in found.tests.items()
+    ]
+    return changes, found.to_json()
+
+
+def _persona_failures(found: SimulatedRun, most: int) -> list[Row]:
+    def worst(row: Row) -> float | None:
+        if row["unscored"] is not None:
+            return -1.0
+        known = [row[name] for name in _AGREEMENTS if row[name] is not None]
+        agreed = sum(known) / len(known) if known else None
+        return None if agreed is None or agreed > _HALF else agreed + (row["semantic"] or 0.0) / 10
+
+    columns = (
+        *("speaker", "chat", "session", "id", "truth", "simulated", "unscored"),
+        *(*_AGREEMENTS, "intimacy", "empathy", "semantic"),
+    )
+    return _worst(found.rows, worst, columns, most)
+
+
+def _persona_cautions(found: SimulatedRun) -> Sequence[str]:
+    from realtalk.ei.languages import language_notes
+
+    return language_notes(found.simulation.languages)
+
+
+def _persona_schema() -> Any:
+    from realtalk.persona.rows import row_schema
+
+    return row_schema()
+
+
+# Thread tasks.
+
+
+def _load_threads(folder: Path) -> PredictedRun:
+    from realtalk.threads.benchmark import load_threads
+
+    return load_threads(folder)
+
+
+def _threads_figures(found: PredictedRun) -> Iterator[Row]:
+    for setting, scores in found.summary.variants.items():
+        for group, estimates in ((_ALL, scores.overall), *scores.slices.items()):
+            for score, each in estimates.items():
+                yield _of_estimate(setting, group, score, each)
+
+
+def _threads_changes(
+    first: PredictedRun, second: PredictedRun, variant: str | None
+) -> tuple[list[Row], dict[str, Any]]:
+    from realtalk.threads.comparing import compare_runs
+
+    if first.task != second.task:
+        raise RealtalkError(
+            f"the first is of {first.task}, the second of {second.task}", fix="compare one task"
+        )
+    found = compare_runs(first.rows, second.rows, first.task, ("first", "second"))
+    changes = [
+        {
+            **{"variant": setting, "score": name, "n": change.n, "groups": change.groups},
+            **{"first": change.first, "second": change.second, "p": change.p},
+            **{"difference": change.difference.value, "low": change.difference.low},
+            **{"high": change.difference.high, "p_holm": change.p_holm},
+        }
+        for setting, compared in found.items()
+        if variant in (None, setting)
+        for name, change in compared.changes.items()
+    ]
+    return changes, {setting: compared.to_json() for setting, compared in found.items()}
+
+
+def _threads_failures(found: PredictedRun, most: int) -> list[Row]:
+    import math
+
+    def worst(row: Row) -> float | None:
+        if row["untold"] is not None:
+            return None
+        if row["unscored"] is not None:
+            return -math.inf
+        if found.task == "next_text":
+            return None if row["rouge_l"] is None or row["rouge_l"] >= _HALF else row["rouge_l"]
+        if found.task == "sentiment":
+            return None if (row["truth"] > 0) == (row["predicted"] > 0) else 0.0
+        return -abs(row["predicted"] - row["truth"]) or None
+
+    shared = ["variant", "sample", "group", "thread", "domain", "time"]
+    words = ["truth_text", "answer", "rouge_l"]
+    own = words if found.task == "next_text" else ["truth", "predicted"]
+    return _worst(found.rows, worst, [*shared, *own, "unscored"], most)
+
+
+def _threads_charts(found: PredictedRun, _name: str) -> dict[str, Any]:
+    from realtalk.threads.pictures import draw_settings
+
+    return draw_settings(found.summary)
+
+
+def _threads_schema() -> Any:
+    from realtalk.evals.running import run_schema
+    from realtalk.threads.rows import columns
+
+    return run_schema(columns())
+
+
+def _worst(
+    rows: Sequence[Row],
+    worst: Callable[[Row], float | None],
+    columns: Sequence[str],
+    most: int,
+) -> list[Row]:
+    """The rows with something wrong, worst first, in their order where they are alike."""
+    kept = [(score, row) for row in rows if (score := worst(row)) is not None]
+    kept.sort(key=lambda pair: pair[0])
+    return [{name: row[name] for name in columns} for _, row in kept[:most]]
+
+
+KINDS: Mapping[str, RunKind] = {
+    each.kind: each
+    for each in (
+        RunKind(
+            kind="memory probing",
+            paired="paired by question; intervals draw whole chats, p swaps them, from 5 chats on",
+            load=_load_probe,
+            name=_probe_name,
+            figures=_probe_figures,
+            changes=_probe_changes,
+            failures=_probe_failures,
+            cautions=lambda found: found.cautions,
+            charts=_probe_charts,
+            to_json=lambda found: found.to_json(),
+            schema=_probe_schema,
+        ),
+        RunKind(
+            kind="persona simulation",
+            paired="paired by turn; intervals draw turns within speakers, p is Wilcoxon's over "
+            "speakers, from 5 of them on",
+            load=_load_persona,
+            name=lambda found: found.name,
+            figures=_persona_figures,
+            changes=_persona_changes,
+            failures=_persona_failures,
+            cautions=_persona_cautions,
+            charts=lambda _found, _name: {},
+            to_json=lambda found: found.simulation.to_json(),
+            schema=_persona_schema,
+        ),
+        RunKind(
+            kind="thread tasks",
+            paired="paired by reply; intervals draw whole users and p swaps them",
+            load=_load_threads,
+            name=lambda found: found.name,
+            figures=_threads_figures,
+            changes=_threads_changes,
+            failures=_threads_failures,
+            cautions=lambda found: found.notes,
+            charts=_threads_charts,
+            to_json=lambda found: found.summary.to_json(),
+            schema=_threads_schema,
+        ),
+    )
+}
