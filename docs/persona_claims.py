@@ -4,19 +4,21 @@
 
 The likeliest token at every step and a drawn one make different writers of one model: each claim
 is tested within a way, and the page shows all of them, whichever holds. A verdict goes by
-speakers, as the paper counts; what drawing turns would say stands beside it.
+speakers, as the paper counts: the test swaps whole speakers.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from realtalk.evals.values import Row
 from realtalk.metrics.statistics import holm
 from realtalk.paper.markdown import table as markdown
-from realtalk.persona.comparing import Compared, compare
+from realtalk.persona.benchmark import SimulatedRun
+from realtalk.persona.comparing import SpeakersCompared, compare
 from realtalk.persona.published import TABLE_2
-from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, Row
-from realtalk.persona.run import SimulatedRun
+from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES
 from realtalk.persona.summaries import Simulation
 from realtalk.persona.tables import gain_line, title_of
 
@@ -25,7 +27,7 @@ CONTENT = ("rouge_1", "rouge_l", "semantic", "cosine")
 ENOUGH = 0.05
 LIMIT = 160  # tokens that a turn could have
 ENDINGS = {"greedy": "", "sampled": "-sampled", "pure": "-pure"}  # how the runs of a way are called
-Ways = Mapping[str, Compared]
+Ways = Mapping[str, SpeakersCompared]
 
 
 def claims(ways: Ways, ceiling: float | None) -> str:
@@ -53,80 +55,67 @@ def claims(ways: Ways, ceiling: float | None) -> str:
     return f"{markdown(('asked', *ways), rows)}\n\n{over_all(ways)}"
 
 
-def six(found: Compared) -> str:
-    by_turns = [name for name in SIX if gained(found, name, found.tests[name].p_turns_holm)]
-    by_speakers = [name for name in SIX if gained(found, name, found.tests[name].p_speakers_holm)]
+def six(found: SpeakersCompared) -> str:
+    won = [name for name in SIX if gained(found, name, found.changes[name].p_holm)]
     return verdict(
-        len(by_speakers) >= 4,
-        f"{len(by_speakers)} by speakers ({names(by_speakers)}); {len(by_turns)} by turns "
-        f"({names(by_turns)}); worse by speakers: {names(lost(found))}",
+        len(won) >= 4, f"{len(won)} of six ({names(won)}); worse on: {names(lost(found))}"
     )
 
 
-def lost(found: Compared) -> list[str]:
-    """Scores on which tuned is worse by speakers, after correction."""
-    return [
-        name
-        for name in SIX
-        if (test := found.tests[name]).difference * SCORES[name].better < 0
-        and (test.p_speakers_holm or 1) < ENOUGH
-    ]
+def lost(found: SpeakersCompared) -> list[str]:
+    """Scores on which tuned is worse, after correction."""
+    return [name for name in SIX if gained(found, name, found.changes[name].p_holm, sign=-1)]
 
 
-def gained(found: Compared, name: str, p: float | None) -> bool:
-    better = found.tests[name].difference * SCORES[name].better > 0
+def gained(found: SpeakersCompared, name: str, p: float | None, sign: int = 1) -> bool:
+    better = sign * moved(found, name) * SCORES[name].better > 0
     return better and p is not None and p < ENOUGH
+
+
+def moved(found: SpeakersCompared, name: str) -> float:
+    """How far the second side is above the first."""
+    return found.changes[name].difference.value or 0.0
+
+
+def both_sides(found: SpeakersCompared, name: str, digits: int) -> str:
+    change = found.changes[name]
+    return f"{change.first:.{digits}f} → {change.second:.{digits}f}"
 
 
 def over_all(ways: Ways) -> str:
     """Every way is another try: the same counts, corrected for all tests of all ways."""
-    told = []
-    for which in ("p_turns", "p_speakers"):
-        places = [(way, name) for way in ways for name in SIX]
-        corrected = holm([getattr(ways[way].tests[name], which) for way, name in places])
-        for way in ways:
-            count = sum(
-                gained(ways[way], name, p)
-                for (at, name), p in zip(places, corrected, strict=True)
-                if at == way
-            )
-            told.append(f"{way} {count} by {which.removeprefix('p_')}")
+    places = [(way, name) for way in ways for name in SIX]
+    corrected = holm([ways[way].changes[name].p for way, name in places])
+    won = Counter(
+        way for (way, name), p in zip(places, corrected, strict=True) if gained(ways[way], name, p)
+    )
+    told = [f"{way} {won[way]} of six" for way in ways]
     return (
         f"The ways were tested in this order. Corrected for all {len(ways) * len(SIX)} tests "
         f"together, tuned wins: {', '.join(told)}."
     )
 
 
-def content(found: Compared) -> str:
-    worse = [
-        name
-        for name in CONTENT
-        if (test := found.tests[name]).difference < 0 and (test.p_speakers_holm or 1) < ENOUGH
-    ]
+def content(found: SpeakersCompared) -> str:
+    worse = [name for name in CONTENT if gained(found, name, found.changes[name].p_holm, sign=-1)]
+    told = "; ".join(f"{title_of(name)} {both_sides(found, name, 3)}" for name in CONTENT)
+    return verdict(not worse, told)
+
+
+def nearer(found: SpeakersCompared, name: str) -> str:
+    change, better = found.changes[name], found.better[name][0]
+    sides = both_sides(found, name, 3)
     return verdict(
-        not worse,
-        "; ".join(
-            f"{title_of(name)} {found.tests[name].first:.3f} → {found.tests[name].second:.3f}"
-            for name in CONTENT
-        ),
+        better >= 8, f"{better} of {change.groups}; {sides} on average; p {_p(change.p_holm)}"
     )
 
 
-def nearer(found: Compared, name: str) -> str:
-    test = found.tests[name]
+def taken(found: SpeakersCompared) -> str:
+    change, better = found.changes["taken_for"], found.better["taken_for"][0]
     return verdict(
-        test.better >= 8,
-        f"{test.better} of {test.speakers}; {test.first:.3f} → {test.second:.3f} on average; "
-        f"p by speakers {_p(test.p_speakers_holm)}",
-    )
-
-
-def taken(found: Compared) -> str:
-    test = found.tests["taken_for"]
-    return verdict(
-        test.difference > 0 and (test.p_speakers_holm or 1) < ENOUGH,
-        f"{test.first:.2f} → {test.second:.2f}; better for {test.better} of {test.speakers}, "
-        f"p by speakers {_p(test.p_speakers_holm)}",
+        gained(found, "taken_for", change.p_holm),
+        f"{both_sides(found, 'taken_for', 2)}; better for {better} of {change.groups}, "
+        f"p {_p(change.p_holm)}",
     )
 
 
@@ -151,8 +140,8 @@ def rates(runs: Mapping[str, SimulatedRun], ways: Ways) -> str:
         said = ", ".join(f"{how} {share(runs[how], f'{name}_simulated'):.0%}" for how in hows)
         told.append(f"{name} turns: the people {truth:.0%}, {said}")
     circles = ", ".join(f"{how} {unended(runs[how]):.0%}" for how in hows)
-    apart = {way: found.tests["js_sentiment"] for way, found in ways.items()}
-    nearest = min(apart, key=lambda way: apart[way].second)
+    apart = {way: found.changes["js_sentiment"].second or 0.0 for way, found in ways.items()}
+    nearest = min(apart, key=lambda way: apart[way])
     return (
         "Greedy writing of so small a model is a poor test of what it has learned: it runs in "
         f"circles (turns that reached the limit of {LIMIT} tokens: {circles}). "
@@ -161,7 +150,7 @@ def rates(runs: Mapping[str, SimulatedRun], ways: Ways) -> str:
         + ". Whoever says less of them than people do agrees more often, as the constant shows: "
         "kappa and the distances above tell more. By sentiment the untuned model is near the "
         "people already once it samples, so there is little to gain; tuned comes nearest in the "
-        f"way '{nearest}' ({apart[nearest].second:.3f} bits). Tried: three ways of "
+        f"way '{nearest}' ({apart[nearest]:.3f} bits). Tried: three ways of "
         "writing, learning rate 2e-4, a penalty on repetition (1.2, untuned and greedy: fewer "
         "circles, less agreement on reflective turns). Not tried: rates above 5e-4, larger models."
     )
@@ -180,17 +169,17 @@ def ended(both: Mapping[str, tuple[Simulation, Sequence[Row]]]) -> str:
             for simulation, rows in sides
         )
         found = compare(first_rows, first, second_rows, second)
-        taken_for = found.tests["taken_for"]
-        won = [name for name in SIX if gained(found, name, found.tests[name].p_speakers_holm)]
+        won = [name for name in SIX if gained(found, name, found.changes[name].p_holm)]
+        taken_for = found.changes["taken_for"].p_holm
         told.append(
             (
-                *(way, f"{max(test.turns for test in found.tests.values()):,}"),
-                *(
-                    f"{found.tests[name].first:.3f} → {found.tests[name].second:.3f}"
-                    for name in ("rouge_1", "semantic")
-                ),
-                *(names(won), names(lost(found))),
-                f"{taken_for.first:.2f} → {taken_for.second:.2f}, p {_p(taken_for.p_speakers_holm)}",
+                way,
+                f"{max(change.n for change in found.changes.values()):,}",
+                both_sides(found, "rouge_1", 3),
+                both_sides(found, "semantic", 3),
+                names(won),
+                names(lost(found)),
+                f"{both_sides(found, 'taken_for', 2)}, p {_p(taken_for)}",
             )
         )
     headings = (
@@ -205,13 +194,12 @@ def ended(both: Mapping[str, tuple[Simulation, Sequence[Row]]]) -> str:
     return (
         "Much of what tuning teaches so small a model may be when to stop, and no control with "
         "matched lengths was run. What can be told from the rows: the same tests on those turns "
-        "that untuned and tuned both ended by themselves (tests by speakers, Holm).\n\n"
-        + markdown(headings, told)
+        "that untuned and tuned both ended by themselves (Holm).\n\n" + markdown(headings, told)
     )
 
 
 def key(row: Row) -> tuple[str, str]:
-    return (row["speaker"], row["id"])
+    return (row["group"], row["sample"])
 
 
 def share(run: SimulatedRun, column: str) -> float:
@@ -227,17 +215,17 @@ def findings(ways: Ways) -> str:
     before, after = TABLE_2["without fine-tuning"].mean, TABLE_2["with fine-tuning"].mean
     rows = []
     for name, kind in SCORES.items():
-        if not kind.published or any(name not in found.tests for found in ways.values()):
+        if not kind.published or any(name not in found.changes for found in ways.values()):
             continue
         theirs = after[kind.published] - before[kind.published]
         cells = []
         for found in ways.values():
-            test = found.tests[name]
-            sure = (test.p_speakers_holm or 1) < ENOUGH
-            same = (theirs > 0) == (test.difference > 0) if theirs else not sure
+            change = found.changes[name].difference
+            sure = (found.changes[name].p_holm or 1) < ENOUGH
+            same = (theirs > 0) == (moved(found, name) > 0) if theirs else not sure
             certain = "yes" if sure or not theirs else "not beyond chance"
             said = certain if same else "no"
-            cells += [f"{test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}]", said]
+            cells += [f"{change.value:+.3f} [{change.low:+.3f}, {change.high:+.3f}]", said]
         rows.append((title_of(name), f"{theirs:+.2f}", *cells))
     headings = [heading for way in ways for heading in (way, f"same direction ({way})")]
     return (

@@ -2,7 +2,7 @@
 
     python docs/persona_results.py
 
-Reads docs/results/persona/: a folder a run (as `realtalk persona share` writes them), what the
+Reads docs/results/persona/: one folder per run (as `realtalk persona share` writes them), what the
 machine reported while it trained and wrote (report.json), and its benchmark (bench.json). Every
 sentence with a figure is made from them, so that page and rows cannot disagree.
 """
@@ -12,18 +12,30 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 import polars as pl
-from persona_claims import CONTENT, ENDINGS, ENOUGH, SIX, claims, ended, findings, rates
+from persona_claims import (
+    CONTENT,
+    ENDINGS,
+    ENOUGH,
+    SIX,
+    both_sides,
+    claims,
+    ended,
+    findings,
+    moved,
+    rates,
+)
 
 from realtalk.paper.markdown import table as markdown
-from realtalk.persona.comparing import Compared, compare
+from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
+from realtalk.persona.comparing import SpeakersCompared, compare
 from realtalk.persona.published import published_choice
 from realtalk.persona.rows import SCORES
-from realtalk.persona.run import SimulatedRun, joined, load_persona
 from realtalk.persona.summaries import Simulation
 from realtalk.persona.tables import (
     beyond,
@@ -74,6 +86,7 @@ def main() -> None:
         "## Beyond the paper",
         markdown(*beyond(list(found.values()))),
         "## Tuned against untuned, the same turns",
+        TESTED,
         *(
             f"### {way}\n\n{markdown(*compared(test))}\n\n{gain_line(test)}"
             for way, test in ways.items()
@@ -120,6 +133,12 @@ READING = (
     "Mean ± standard deviation over speakers [95 % interval]. Intimacy and empathy are absolute differences: less is "
     "better. The paper simulates with GPT-4o-mini and labels with it; its semantic score is BERTScore, ours the same "
     "formula with another encoder. Compare our rows with each other, the paper's with each other, and the changes."
+)
+
+
+TESTED = (
+    "Every speaker counts the same. Intervals draw whole speakers, p is exact: the two sides of whole speakers are "
+    "swapped in all ways; Holm's correction is within content, EI, and what goes beyond the paper."
 )
 
 
@@ -179,12 +198,11 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def constant(against: Compared, copied: Compared) -> str:
-    def said(found: Compared, other: str) -> str:
-        lost = [name for name in SIX if found.tests[name].difference * SCORES[name].better < 0]
+def constant(against: SpeakersCompared, copied: SpeakersCompared) -> str:
+    def said(found: SpeakersCompared, other: str) -> str:
+        lost = [name for name in SIX if moved(found, name) * SCORES[name].better < 0]
         told = [
-            f"{title_of(name)} ({found.tests[name].first:.2f} against "
-            f"{found.tests[name].second:.2f})"
+            f"{title_of(name)} ({both_sides(found, name, 2).replace('→', 'against')})"
             for name in lost
         ]
         return f"{other} does better than tuned on {', '.join(told) or 'none of the six'}."
@@ -196,11 +214,10 @@ def constant(against: Compared, copied: Compared) -> str:
     )
 
 
-def style(found: Compared) -> str:
-    tests = found.tests
+def style(found: SpeakersCompared) -> str:
     shown = [
-        f"{title_of(name)} {tests[name].first:.2f} → {tests[name].second:.2f}"
-        f"{'' if (tests[name].p_speakers_holm or 1) < ENOUGH else ' (not beyond chance)'}"
+        f"{title_of(name)} {both_sides(found, name, 2)}"
+        f"{'' if (found.changes[name].p_holm or 1) < ENOUGH else ' (not beyond chance)'}"
         for name in (*SIX, *CONTENT, "taken_for")
     ]
     return (
@@ -219,12 +236,8 @@ def context() -> str:
             if run is None:
                 continue
             scores = run.simulation.speakers["Akib"].scores
-            rows.append(
-                (
-                    *(how, sessions, len(run.rows)),
-                    *(f"{scores[name].value:.2f}" for name in ("rouge_1", "semantic", *SIX)),
-                )
-            )
+            cells = [f"{scores[name].value:.2f}" for name in ("rouge_1", "semantic", *SIX)]
+            rows.append((how, sessions, len(run.rows), *cells))
             points += [
                 {
                     "simulator": how,
@@ -258,9 +271,9 @@ def swept(how: str, sessions: int) -> SimulatedRun | None:
         return load_persona(folder)
     if sessions == 3:
         run = load_persona(FOLDER / how)
-        rows = [row for row in run.rows if row["speaker"] == "Akib"]
-        facts = [fact for fact in run.speakers if fact["speaker"] == "Akib"]
-        return SimulatedRun(run.folder, run.settings, rows, facts)
+        rows = [row for row in run.rows if row["group"] == "Akib"]
+        facts = [fact for fact in run.facts if fact["group"] == "Akib"]
+        return replace(run, rows=rows, facts=facts)
     return None
 
 

@@ -13,6 +13,8 @@ from realtalk.chat import Attachment, Chat, Corpus, Message, Session
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity
+from realtalk.metrics.statistics import Estimate
+from realtalk.persona.choosing import Choice
 from realtalk.persona.scoring import Scorer
 
 _OVEN = (
@@ -64,6 +66,20 @@ def ines(sessions: int = 4) -> Corpus:
         "bakery",
         "realtalk",
         (chat("Oven", _OVEN, sessions, first), chat("Boat", _BOAT, sessions, first)),
+    )
+
+
+def ines_choice(turns: int = 12) -> Choice:
+    """The oven is learned from, the boat is tested."""
+    return Choice(
+        speaker="Ines",
+        learn="Oven",
+        test="Boat",
+        overall={"Oven": 0.4, "Boat": -0.1},
+        turns={"Oven": turns, "Boat": turns},
+        sure=0.9,
+        leading=("empathy",),
+        consistency=Estimate(0.2),
     )
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from facet_labels import lively, table
-from persona_chats import ines, light_scorer
+from persona_chats import ines, ines_choice, light_scorer
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Ledger, Reading
@@ -20,9 +20,7 @@ from realtalk.memory.plain import Recent, Whole
 from realtalk.memory.readers import ExtractReader
 from realtalk.memory.run import run_probe
 from realtalk.memory.values import Budget
-from realtalk.metrics.statistics import Estimate
-from realtalk.persona.choosing import Choice
-from realtalk.persona.run import run_persona
+from realtalk.persona.benchmark import run_persona
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
 from realtalk.report.build import PageReport, make_report
@@ -108,10 +106,7 @@ def write_runs(folder: Path) -> Path:
     run_probe(Plan(corpus(), Recent(), ExtractReader(), budgets), folder / "memory" / "recent")
     run_probe(Plan(corpus(), Whole(), ExtractReader(), (Budget(),)), folder / "memory" / "whole")
     talk = ines(4)
-    choice = Choice(
-        *("Ines", "Oven", "Boat", {"Oven": 0.4, "Boat": -0.1}, {"Oven": 12, "Boat": 12}, 0.9),
-        *(("empathy",), Estimate(0.2)),
-    )
+    choice = ines_choice()
     task = tasks_of(talk, [choice])
     run_persona(talk, task, Constant(), folder / "persona", scorer=light_scorer(talk))
     threads = open_reading("sample-threads").reading.corpus

@@ -69,7 +69,6 @@ SHARED_NAMES = frozenset(
         "Answer",
         "Asked",
         "Chosen",
-        "Compared",
         "Example",
         "Prompt",
         "Reading",

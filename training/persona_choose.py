@@ -23,7 +23,8 @@ import polars as pl
 from scipy.stats import rankdata
 
 from realtalk.corpora.opening import open_reading
-from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, Row
+from realtalk.evals.values import Row
+from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES
 from realtalk.persona.scoring import Scorer
 from realtalk.persona.turns import choices_of, tasks_of
 from realtalk.persona.values import PersonaTask
@@ -74,7 +75,7 @@ def scored(
         held = held_out(task, ids)
         if held.turns:
             simulator.prepare(task.learning)
-            rows += scorer.score(held, simulator.simulate(held.prompts))[0]
+            rows += scorer.rows(held, held.turns, simulator.solve(held.prompts))
     means = {
         name: fmean(values) if (values := [r[name] for r in rows if r[name] is not None]) else 0.0
         for name in COUNTED

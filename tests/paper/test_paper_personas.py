@@ -10,15 +10,16 @@ import pytest
 from persona_chats import RuleLabeller, ines, light_scorer
 from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.errors import RealtalkError
+from realtalk.evals.averaging import average
 from realtalk.metrics.statistics import Estimate
 from realtalk.paper.contexts import figure_7
 from realtalk.paper.personas import table_2, table_8
 from realtalk.paper.published import CHATS
+from realtalk.persona.benchmark import run_persona
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_8, PublishedSpeaker
 from realtalk.persona.registry import make_simulator
 from realtalk.persona.rows import SCORES
-from realtalk.persona.run import run_persona
-from realtalk.persona.summaries import Simulation, SpeakerScores, average
+from realtalk.persona.summaries import Simulation, SpeakerScores
 from realtalk.persona.tables import READING
 from realtalk.persona.turns import tasks
 
@@ -45,8 +46,18 @@ def printed(name: str, tuned: bool, swapped: Sequence[str] = ()) -> Simulation:
         scores |= {OURS[score]: Estimate(values[score], n=9) for score in PUBLISHED_SCORES}
         learn, test = chats(row) if row.speaker not in swapped else chats(row)[::-1]
         speakers[row.speaker] = SpeakerScores(
-            *(row.speaker, learn, test, 9, {}, scores, {}),
-            *(nothing, nothing, row.consistency, 0, 0),
+            speaker=row.speaker,
+            learn=learn,
+            test=test,
+            turns=9,
+            unscored={},
+            scores=scores,
+            distinct={},
+            ceiling=nothing,
+            floor=nothing,
+            consistency=row.consistency,
+            tokens_in=0,
+            tokens_out=0,
         )
     averages = {
         score: average(each.scores[score].value for each in speakers.values()) for score in SCORES
@@ -131,10 +142,8 @@ def test_a_sweep_is_drawn(tmp_path: Path) -> None:
     labels = label_frame(inputs, labeller.label(inputs), labeller.name, labeller.version)
     for sessions in (1, 3):
         asked = tasks(corpus, speaker="Ines", labels=labels, context_sessions=sessions)
-        run_persona(
-            *(corpus, asked, make_simulator("copy"), tmp_path / str(sessions)),
-            scorer=light_scorer(corpus),
-        )
+        folder = tmp_path / str(sessions)
+        run_persona(corpus, asked, make_simulator("copy"), folder, scorer=light_scorer(corpus))
     found = figure_7(tmp_path)
     assert found.verdict.kind == "not comparable"
     (_, grid), (name, chart) = found.grids[0], found.charts[0]

@@ -118,7 +118,7 @@ def test_a_simulation_can_be_scored_by_it(folder: Path, tmp_path: Path) -> None:
     assert rows[0]["cosine"].equals(rows[1]["cosine"])
     scored = rows[1].drop_nulls("semantic")
     assert len(scored) >= 4
-    pairs = list(zip(scored["simulated"], scored["truth"], strict=True))
+    pairs = list(zip(scored["answer"], scored["truth"], strict=True))
     wanted = BertScore(str(folder), layer=2, device="cpu").scores(pairs)
     assert scored["semantic"].to_list() == pytest.approx([e.f1 for e in wanted if e is not None])
     settings = RunFolder.load(tmp_path / "other", "persona simulation").settings

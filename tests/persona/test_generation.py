@@ -250,13 +250,13 @@ def test_the_local_simulator_answers_every_prompt(
 ) -> None:
     simulator = make_simulator("local", {"base": str(folder), "max_tokens": "8", "device": "cpu"})
     simulator.prepare(learning)
-    found = simulator.simulate(prompts)
-    assert [each.id for each in found] == [prompt.id for prompt in prompts]
+    found = simulator.solve(prompts)
+    assert len(found) == len(prompts)
     for each in found:
-        assert (each.text is None) == (each.unscored == "empty answer")
-        assert each.tokens_in > 0
-        assert 0 <= each.tokens_out <= 8
-    assert simulator.simulate(prompts[2:4]) == found[2:4]
+        assert (each.value is None) == (each.unscored == "empty answer")
+        assert each.cost.tokens_in > 0
+        assert 0 <= each.cost.tokens_out <= 8
+    assert simulator.solve(prompts[2:4]) == found[2:4]
     assert simulator.settings["base"] == "tiny"
     assert simulator.settings["precision"] == "fp32"
 
@@ -270,10 +270,10 @@ def test_the_tuned_simulator_is_not_the_local_one(
     for place in (adapter, adapter.parent):  # the adapter, or a folder with it
         tuned = make_simulator("tuned", {**given, "adapter": place})
         tuned.prepare(learning)
-        found = tuned.simulate(prompts)
-        assert [each.id for each in found] == [prompt.id for prompt in prompts]
+        found = tuned.solve(prompts)
+        assert len(found) == len(prompts)
     local.prepare(learning)
-    assert local.simulate(prompts) != found
+    assert local.solve(prompts) != found
     assert tuned.settings["adapters"] == 1
 
 

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import polars as pl
 import pytest
 
-from persona_chats import RuleLabeller, ines, light_scorer
+from persona_chats import RuleLabeller, ines, ines_choice, light_scorer
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.evals.running import run_schema
+from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
-from realtalk.metrics.statistics import Estimate
-from realtalk.persona.choosing import Choice
-from realtalk.persona.rows import row_schema
-from realtalk.persona.run import joined, load_persona, run_persona, share
+from realtalk.persona.benchmark import joined, load_persona, run_persona, share
+from realtalk.persona.rows import columns
 from realtalk.persona.simulators import Constant
-from realtalk.persona.turns import label_corpus, tasks, tasks_of
-from realtalk.persona.values import PersonaTask, Prompt, Simulated
+from realtalk.persona.turns import label_corpus, tasks_of
+from realtalk.persona.values import PersonaTask, Prompt
 
 CORPUS = ines(4)
 
 
 def the_task(**context: int) -> PersonaTask:
-    choice = Choice(
-        *("Ines", "Oven", "Boat", {"Oven": 0.4, "Boat": -0.1}, {"Oven": 12, "Boat": 12}, 0.9),
-        *(("empathy",), Estimate(0.2)),
-    )
+    choice = ines_choice()
     return tasks_of(CORPUS, [choice], **context)[0]
 
 
@@ -45,11 +43,11 @@ class Stopping(Constant):
         self.stop_at = stop_at
         self.asked: list[str] = []
 
-    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:
+    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
         if self.stop_at is not None and len(self.asked) >= self.stop_at:
             raise KeyboardInterrupt
-        self.asked += [prompt.id for prompt in prompts]
-        return super().simulate(prompts, progress)
+        self.asked += [prompt.id for prompt in shown]
+        return super().solve(shown, progress)
 
 
 def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
@@ -62,7 +60,7 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     run = run_persona(CORPUS, [task], then, tmp_path / "a", scorer=light_scorer(CORPUS))
     assert len(first.asked) == 8 and first.asked + then.asked == [t.id for t in task.turns]
     whole = run_persona(CORPUS, [task], Stopping(None), tmp_path / "b", scorer=light_scorer(CORPUS))
-    assert list(run.rows) == list(whole.rows)
+    assert list(run.rows) == list(whole.rows) and list(run.facts) == list(whole.facts)
     again = Stopping(None)
     run_persona(CORPUS, [task], again, tmp_path / "a", scorer=light_scorer(CORPUS))
     assert again.asked == []
@@ -70,14 +68,15 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
 
 class Failing(Constant):
     name = "failing"
+    asks = True
 
     def __init__(self, fails: bool) -> None:
         super().__init__()
         self.fails = fails
 
-    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:
-        found = super().simulate(prompts, progress)
-        return [Simulated(found[0].id, None, "timeout"), *found[1:]] if self.fails else found
+    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
+        found = super().solve(shown, progress)
+        return [Answer(None, "timeout"), *found[1:]] if self.fails else found
 
 
 def test_what_failed_is_tried_again_and_scored(tmp_path: Path) -> None:
@@ -89,11 +88,37 @@ def test_what_failed_is_tried_again_and_scored(tmp_path: Path) -> None:
     assert run.simulation.scored == len(task.turns)
 
 
+def test_facts_follow_the_rows_after_a_kill(tmp_path: Path) -> None:
+    task = the_task()
+    first = run_persona(CORPUS, [task], Failing(True), tmp_path, scorer=light_scorer(CORPUS))
+    stale = (tmp_path / "groups.jsonl").read_bytes()
+    then = run_persona(CORPUS, [task], Failing(False), tmp_path, scorer=light_scorer(CORPUS))
+    assert [fact["scored"] for fact in (*first.facts, *then.facts)] == [11, 12]
+    for left in (stale, b""):  # killed after the last row, before what is known of the speaker
+        (tmp_path / "groups.jsonl").write_bytes(left)
+        run = run_persona(CORPUS, [task], Failing(False), tmp_path, scorer=light_scorer(CORPUS))
+        assert list(run.rows) == list(then.rows) and list(run.facts) == list(then.facts)
+
+
+def test_a_run_of_an_earlier_version_is_read_shared_and_not_gone_on_with(tmp_path: Path) -> None:
+    old = Path(__file__).parents[2] / "docs" / "results" / "persona" / "sweep1-untuned"
+    run = load_persona(old)
+    assert run.name == run.settings["solver"]["name"] and run.speakers == ["Akib"]
+    assert {row["group"] for row in run.rows} == {"Akib"}
+    assert run.simulation.speakers["Akib"].unscored == {"empty answer": 11}
+    again = share(old, tmp_path / "shared")
+    assert again.simulation == run.simulation
+    copy = tmp_path / "old"
+    copytree(old, copy)
+    with pytest.raises(RealtalkError, match="made by an earlier version"):
+        run_persona(CORPUS, [the_task()], Constant(), copy, scorer=light_scorer(CORPUS))
+
+
 def test_files_are_whole_and_other_settings_are_refused(tmp_path: Path) -> None:
     run_persona(CORPUS, [the_task()], Constant(), tmp_path, scorer=light_scorer(CORPUS))
     frame = pl.read_parquet(tmp_path / "rows.parquet")
-    assert frame.schema == row_schema() and frame["simulated"].unique().to_list() == ["ok"]
-    assert pl.read_parquet(tmp_path / "speakers.parquet")["speaker"].to_list() == ["Ines"]
+    assert frame.schema == run_schema(columns()) and frame["answer"].unique().to_list() == ["ok"]
+    assert pl.read_parquet(tmp_path / "groups.parquet")["group"].to_list() == ["Ines"]
     kept = json.loads((tmp_path / "run.json").read_text())["settings"]
     assert kept["chats"] == {"Ines": ["Oven", "Boat"]}
     assert kept["context"] == {"context_sessions": 3, "context_tokens": 1500}
@@ -122,13 +147,13 @@ def test_a_shared_run_has_its_scores_and_no_text(tmp_path: Path) -> None:
     assert copy.simulation.to_json() == run.simulation.to_json()
     assert copy.settings == run.settings and list(copy.versions) == list(run.versions) != []
     found = pl.read_parquet(tmp_path / "shared" / "rows.parquet")
-    assert not {"truth", "simulated"} & set(found.columns)
+    assert not {"truth", "answer"} & set(found.columns)
     written = {turn.text for turn in task.turns} | {"ok"}
     for column in found.columns:
         if found[column].dtype == pl.String:
             assert not written & set(found[column].drop_nulls())
     names = {path.name for path in (tmp_path / "shared").iterdir()}
-    assert names == {"run.json", "rows.parquet", "speakers.parquet"}
+    assert names == {"run.json", "rows.parquet", "groups.parquet"}
     with pytest.raises(RealtalkError, match="is not empty"):
         share(tmp_path / "run", tmp_path / "shared")
     with pytest.raises(RealtalkError, match="is not empty"):
@@ -139,7 +164,7 @@ def test_a_limit_takes_the_first_turns(tmp_path: Path) -> None:
     run = run_persona(
         CORPUS, [the_task()], Constant(), tmp_path, scorer=light_scorer(CORPUS), limit=3
     )
-    assert [row["id"] for row in run.rows] == ["Boat#1", "Boat#3", "Boat#5"]
+    assert [row["sample"] for row in run.rows] == ["Boat#1", "Boat#3", "Boat#5"]
 
 
 @cache
@@ -170,8 +195,9 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
     assert status == 0, err
     compared = json.loads(out)
     assert compared["names"] == ["flat", "near"]
-    assert compared["tests"]["rouge_1"]["turns"] == 12
-    assert compared["tests"]["rouge_1"]["p_speakers"] is None  # one speaker is no sample of people
+    rouge, kappa = (compared["changes"][name] for name in ("rouge_1", "kappa_sentiment"))
+    assert (rouge["n"], rouge["groups"]) == (12, 1) and rouge["p"] is not None  # swapping turns
+    assert kappa["p"] is None  # one speaker is no sample of people
     Path("retrieve").rename("k=3")  # a folder may be called like NAME=RUN
     status, out, err = run("persona", "compare", "flat=constant", "near=k=3", "--json")
     assert status == 0, err
@@ -194,38 +220,3 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
 def test_mistakes_are_one_line(run: Any, words: tuple[str, ...], said: str) -> None:
     status, _, err = run("persona", *words)
     assert status == 2 and said in err and err.count("\n") <= 1
-
-
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_the_inspect_task_scores_as_the_command_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-    from inspect_ai import eval as evaluate
-
-    from judge_server import JudgeServer
-    from realtalk.persona import inspecting
-
-    monkeypatch.setattr(inspecting, "tasks", partial(tasks, labels=sample_labels()))
-    with JudgeServer(lambda call: "" if call.place == 1 else "Mara: Ha, quite.") as server:
-        (log,) = evaluate(
-            inspecting.persona_simulation(path="sample", speaker="Mara", turns=3),
-            model="openai-api/test/rule",
-            model_base_url=server.url,
-            model_args={"api_key": "none"},
-            log_dir=str(tmp_path),
-            display="none",
-            max_connections=1,
-        )
-        prompts = server.prompts()
-    assert log.status == "success"
-    assert len(prompts) == 3 and all("You are Mara" in prompt for prompt in prompts)
-    assert log.samples is not None
-    scores = [next(iter((sample.scores or {}).values())) for sample in log.samples]
-    answered = [score for score in scores if isinstance(score.value, dict)]
-    assert [score.answer for score in answered] == ["Ha, quite."] * 2
-    value = answered[0].value
-    assert isinstance(value, dict)
-    assert {"rouge_1", "emotion", "empathy", "taken_for"} <= set(value)

@@ -12,37 +12,53 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from persona_chats import RuleLabeller, WordEncoder, ines, light_scorer
+from persona_chats import RuleLabeller, WordEncoder, ines, ines_choice, light_scorer
 from realtalk.ei.labels import Label, TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
+from realtalk.evals.averaging import average
+from realtalk.evals.running import row_of, run_schema
+from realtalk.evals.values import Answer, Row
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.authorship import WhoWroteIt, hold_trial
-from realtalk.persona.choosing import Choice
+from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.comparing import compare
-from realtalk.persona.rows import AGREEMENTS, SCORES, Row, row_schema
+from realtalk.persona.rows import (
+    AGREEMENTS,
+    DIFFERENCES,
+    SCORES,
+    WORDLESS,
+    columns,
+    earlier_row,
+)
 from realtalk.persona.scoring import Scorer
-from realtalk.persona.summaries import Simulation, average, summarise
+from realtalk.persona.summaries import Simulation, summarise
 from realtalk.persona.tables import beyond, compared, gain_line, table_2, table_8, unscored_lines
 from realtalk.persona.turns import tasks_of
-from realtalk.persona.values import PersonaTask, PersonaTurn, Simulated
+from realtalk.persona.values import PersonaTask, PersonaTurn
 
 CORPUS = ines(8)
 
 
 def the_task() -> PersonaTask:
-    choice = Choice(
-        *("Ines", "Oven", "Boat", {"Oven": 0.4, "Boat": -0.1}, {"Oven": 24, "Boat": 24}, 0.9),
-        *(("empathy",), Estimate(0.2)),
-    )
+    choice = ines_choice(24)
     return tasks_of(CORPUS, [choice])[0]
+
+
+def score(task: PersonaTask, answers: Sequence[Answer[str]]) -> tuple[list[Row], Row]:
+    """The rows that a run would have, and its facts."""
+    benchmark = PersonaBenchmark(CORPUS, [task], light_scorer(CORPUS))
+    (stage,) = benchmark.stages(CORPUS)
+    columns = benchmark.score(stage.samples, answers)
+    rows = list(map(row_of, stage.samples, answers, columns))
+    return rows, {"group": task.speaker, **benchmark.facts(stage, rows)}
 
 
 def scored(says: Callable[[PersonaTurn], str | None]) -> tuple[list[Row], Row]:
     task = the_task()
-    return light_scorer(CORPUS).score(
-        task, [Simulated(turn.id, says(turn), "no answer") for turn in task.turns]
+    return score(
+        task, [Answer(said, "" if said else "no answer") for said in map(says, task.turns)]
     )
 
 
@@ -53,7 +69,7 @@ def test_the_truth_itself_gets_the_best_of_every_score() -> None:
             assert row[name] == pytest.approx(1.0), name
         assert row["intimacy"] == row["empathy"] == 0.0
         assert row["unscored"] is None and row["left_out"] == []
-        assert set(row) == set(row_schema())
+        assert set(row) == set(run_schema(columns()))
     one = summarise("truth", rows, [facts]).speakers["Ines"]
     assert one.scores["kappa_sentiment"].value == pytest.approx(1.0)
     assert one.scores["js_emotion"].value == pytest.approx(0.0)
@@ -65,8 +81,7 @@ def test_scores_say_what_the_person_wrote_in() -> None:
     task = the_task()
     lines = ("mañana pintamos el barco otra vez", "no sé, hay que leer las reglas primero")
     turns = tuple(replace(turn, text=lines[at % 2]) for at, turn in enumerate(task.turns))
-    said = [Simulated(turn.id, "ok then") for turn in turns]
-    rows, facts = light_scorer(CORPUS).score(replace(task, turns=turns), said)
+    rows, facts = score(replace(task, turns=turns), [Answer("ok then")] * len(turns))
     assert facts["by_language"] == [{"language": "other", "turns": len(turns)}]
     found = summarise("constant", rows, [facts | {"measure": "embedded"}])
     line = f"Boat: hardly any English in {len(turns)} turns; the encoder learned English"
@@ -111,11 +126,19 @@ def test_a_label_that_cannot_be_made_leaves_only_its_score_out() -> None:
     assert "emotion: a question" in rows[0]["left_out"]
 
 
-def test_turns_that_nobody_simulated_are_not_lost() -> None:
+def test_a_turn_without_words_has_no_truth() -> None:
     task = the_task()
-    rows, _ = light_scorer(CORPUS).score(task, [])
-    assert len(rows) == len(task.turns)
-    assert {row["unscored"] for row in rows} == {"not simulated"}
+    turns = (replace(task.turns[0], text=" "), *task.turns[1:])
+    rows, facts = score(replace(task, turns=turns), [Answer("haha ok")] * len(turns))
+    assert rows[0]["untold"] == WORDLESS and rows[0]["unscored"] is None
+    assert rows[0]["rouge_1"] is None is rows[0]["emotion_simulated"]
+    found = summarise("some", rows, [facts])
+    assert found.scored == len(rows) - 1 and found.speakers["Ines"].unscored == {}
+    assert unscored_lines(found) == [f"some, without a truth: 1 of 24 turns ({WORDLESS})"]
+    old = {"speaker": "Ines", "id": "Boat#1", "simulated": "haha", "unscored": WORDLESS}
+    new = earlier_row({**old, "left_out": [], "tokens_in": 0, "tokens_out": 0})
+    assert (new["group"], new["sample"], new["answer"]) == ("Ines", "Boat#1", "haha")
+    assert (new["unscored"], new["untold"], new["variant"]) == (None, WORDLESS, "")
 
 
 def test_the_judge_of_authorship_tells_people_apart() -> None:
@@ -163,11 +186,11 @@ def invented(better: float, seed: int) -> tuple[list[Row], list[Row]]:
     rows, facts = [], []
     for who in range(8):
         for at in range(30):
-            row: Row = dict.fromkeys(row_schema())
+            row: Row = dict.fromkeys(run_schema(columns()))
             row |= {name: float(rng.random() < better) for name in AGREEMENTS}
             row |= {name: float(rng.random()) for name in ("rouge_1", "rouge_l", "cosine")}
             row |= {"semantic": 0.5, "intimacy": rng.random(), "empathy": 1 - better}
-            row |= {"speaker": f"S{who}", "id": f"C#{at}", "tokens_in": 1, "tokens_out": 2}
+            row |= {"group": f"S{who}", "sample": f"C#{at}", "tokens_in": 1, "tokens_out": 2}
             row |= {"left_out": [], "taken_for": 1.0, "length_ratio": 1.0}
             for name in AGREEMENTS:
                 label = str(rng.integers(0, 3))
@@ -175,7 +198,7 @@ def invented(better: float, seed: int) -> tuple[list[Row], list[Row]]:
             rows.append(row)
         fact: Row = {f"distinct_{n}{end}": 0.5 for n in (1, 2) for end in ("", "_truth")}
         whole = Estimate(0.5).to_json()
-        fact |= {"speaker": f"S{who}", "learn": "A", "test": "C", "ceiling": whole}
+        fact |= {"group": f"S{who}", "learn": "A", "test": "C", "ceiling": whole}
         facts.append(fact | {"floor": whole, "consistency": 0.1 * who})
     return rows, facts
 
@@ -188,21 +211,23 @@ def summed(better: float, seed: int) -> Simulation:
 def test_a_real_difference_is_found_and_chance_is_not() -> None:
     low, high = invented(0.3, 1), invented(0.8, 2)
     found = compare(low[0], summed(0.3, 1), high[0], summed(0.8, 2))
-    test = found.tests["reflective"]
-    assert (test.speakers, test.turns, test.better, test.worse) == (8, 240, 8, 0)
-    assert test.difference == pytest.approx(test.second - test.first)
-    assert test.low is not None and test.low < test.difference < (test.high or 0)
-    assert test.p_speakers == pytest.approx(2 / 2**8)
-    assert test.p_turns is not None and test.p_turns < 0.001
-    assert found.tests["empathy"].better == 8  # less is better there
-    assert found.tests["empathy"].difference == pytest.approx(-0.5)
-    rouge = found.tests["rouge_1"]
-    assert rouge.p_speakers_holm is not None and rouge.p_speakers_holm > 0.05
-    assert found.tests["semantic"].p_speakers == 1.0  # no change at all
-    assert found.tests["js_emotion"].better == 8
+    test = found.changes["reflective"]
+    assert (test.groups, test.n) == (8, 240) and found.better["reflective"] == (8, 0)
+    change = test.difference
+    assert change.value == pytest.approx((test.second or 0) - (test.first or 0))
+    assert change.low is not None and change.low < (change.value or 0) < (change.high or 0)
+    assert test.p == pytest.approx(2 / 2**8)
+    assert found.better["empathy"] == (8, 0)  # less is better there
+    assert found.changes["empathy"].difference.value == pytest.approx(-0.5)
+    rouge = found.changes["rouge_1"]
+    assert rouge.p_holm is not None and rouge.p_holm > 0.05
+    assert found.changes["semantic"].p == 1.0  # no change at all
+    assert found.better["semantic"] == (0, 0)
+    assert found.better["js_emotion"] == (8, 0)
+    assert "length_ratio" not in found.changes  # neither more nor less is better
 
 
-def test_the_signed_ranks_are_scipys_and_holm_stays_in_its_family() -> None:
+def test_the_swaps_are_scipys_and_holm_stays_in_its_family() -> None:
     low, high = invented(0.5, 3), invented(0.55, 4)
     a, b = summed(0.5, 3), summed(0.55, 4)
     found = compare(low[0], a, high[0], b)
@@ -211,13 +236,17 @@ def test_the_signed_ranks_are_scipys_and_holm_stays_in_its_family() -> None:
         - (a.speakers[who].scores["emotion"].value or 0)
         for who in a.speakers
     ]
-    assert found.tests["emotion"].p_speakers == pytest.approx(stats.wilcoxon(changes).pvalue)
-    ei = [test for test in found.tests.values() if test.family == "EI"]
-    assert len(ei) == 6
-    smallest = min(ei, key=lambda test: test.p_turns or 1)
-    assert smallest.p_turns_holm == pytest.approx(min(1, 6 * (smallest.p_turns or 0)))
-    swapped = compare(high[0], b, low[0], a)
-    assert swapped.tests["emotion"].difference == -found.tests["emotion"].difference
+    exact = stats.permutation_test(
+        (changes,), np.mean, permutation_type="samples", n_resamples=2**8, vectorized=True
+    )
+    test = found.changes["emotion"]
+    assert test.difference.value == pytest.approx(np.mean(changes))
+    assert test.p == pytest.approx(exact.pvalue)
+    ei = [found.changes[name] for name in (*AGREEMENTS, *DIFFERENCES)]
+    smallest = min(ei, key=lambda test: test.p or 1)
+    assert smallest.p_holm == pytest.approx(min(1, 6 * (smallest.p or 0)))
+    swapped = compare(high[0], b, low[0], a).changes["emotion"]
+    assert swapped.difference.value == pytest.approx(-(test.difference.value or 0))
 
 
 def test_gain_is_set_beside_consistency() -> None:
@@ -261,8 +290,8 @@ def test_both_texts_are_labelled_in_the_place_of_the_turn() -> None:
             return super().label(inputs, progress)
 
     task = the_task()
-    said = [Simulated(turn.id, "haha ok") for turn in task.turns]
-    Scorer(CORPUS, Listening(), Similarity(WordEncoder())).score(task, said)
+    said = [Answer("haha ok")] * len(task.turns)
+    Scorer(CORPUS, Listening(), Similarity(WordEncoder())).rows(task, task.turns, said)
     real, made = seen[: len(said)], seen[len(said) :]
     known = {(given.chat, given.ids): given for given in turn_inputs(CORPUS)}
     for truth, simulated in zip(real, made, strict=True):
@@ -277,8 +306,8 @@ def test_only_turns_that_both_have_count() -> None:
     low, high = invented(0.3, 1), deepcopy(invented(0.8, 2))
     high[0][0]["emotion"] = None
     found = compare(low[0], summed(0.3, 1), high[0][:-1], summed(0.8, 2))
-    assert found.tests["reflective"].turns == 239
-    assert found.tests["emotion"].turns == 238
+    assert found.changes["reflective"].n == 239 and found.alone == (1, 0)
+    assert found.changes["emotion"].n == 238
     with pytest.raises(RealtalkError, match="share no turn"):
         compare([], summed(0.3, 1), high[0], summed(0.8, 2))
 
@@ -305,15 +334,15 @@ def test_tables_have_a_cell_for_every_heading() -> None:
 
 def test_figures_of_all_turns_together_are_of_the_shared_turns_too() -> None:
     low, high = invented(0.3, 1), deepcopy(invented(0.8, 2))
-    few = [row for row in high[0] if int(row["id"].partition("#")[2]) < 10]
+    few = [row for row in high[0] if int(row["sample"].partition("#")[2]) < 10]
     few[0]["emotion_simulated"] = None
     found = compare(low[0], summed(0.3, 1), few, summarise("few", few, high[1]))
-    assert found.tests["js_emotion"].turns == found.tests["kappa_emotion"].turns == 79
-    assert found.tests["kappa_sentiment"].turns == 80
-    shared = {(row["speaker"], row["id"]) for row in few}
-    alike = [row for row in low[0] if (row["speaker"], row["id"]) in shared]
+    assert found.changes["js_emotion"].n == found.changes["kappa_emotion"].n == 79
+    assert found.changes["kappa_sentiment"].n == 80
+    shared = {(row["group"], row["sample"]) for row in few}
+    alike = [row for row in low[0] if (row["group"], row["sample"]) in shared]
     expected = summarise("alike", alike, low[1]).averages["kappa_sentiment"].mean
-    assert found.tests["kappa_sentiment"].first == pytest.approx(expected)
+    assert found.changes["kappa_sentiment"].first == pytest.approx(expected)
     assert expected != pytest.approx(summed(0.3, 1).averages["kappa_sentiment"].mean)
 
 

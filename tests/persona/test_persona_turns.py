@@ -16,6 +16,7 @@ from realtalk.ei.labels import LABELS, MEASURES, Label, label_frame, turn_inputs
 from realtalk.ei.values import FACETS
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona import turns
@@ -24,7 +25,7 @@ from realtalk.persona.prompting import shown
 from realtalk.persona.published import TABLE_2, TABLE_8, published_choice
 from realtalk.persona.registry import BASELINES, make_simulator
 from realtalk.persona.turns import choices_of, speaker_turns, tasks, tasks_of
-from realtalk.persona.values import Learning, PersonaTask, Prompt, Settings, Simulated
+from realtalk.persona.values import Learning, PersonaTask, Prompt, Settings
 
 
 def labels_of(warm: str) -> pl.DataFrame:
@@ -80,13 +81,13 @@ class Spy:
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
         self.learned += [learning, progress]
 
-    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:
-        self.asked += [*prompts, progress]
-        return [Simulated(prompt.id, "hm") for prompt in prompts]
+    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
+        self.asked += [*shown, progress]
+        return [Answer("hm")] * len(shown)
 
 
 def test_nothing_that_is_learned_from_holds_a_tested_turn(tmp_path: Any) -> None:
-    from realtalk.persona.run import run_persona
+    from realtalk.persona.benchmark import run_persona
 
     spy, task = Spy(), the_task()
     run_persona(ines(), [task], spy, tmp_path, scorer=light_scorer())
@@ -121,10 +122,10 @@ def test_each_prompt_is_answered_from_itself_alone(name: str) -> None:
     given = {"by": "words"} if name in {"common", "retrieve"} else {}
     simulator = make_simulator(name, given)
     simulator.prepare(task.learning)
-    together = simulator.simulate(task.prompts)
-    alone = [simulator.simulate([prompt])[0] for prompt in reversed(task.prompts)]
+    together = simulator.solve(task.prompts)
+    alone = [simulator.solve([prompt])[0] for prompt in reversed(task.prompts)]
     assert together == alone[::-1]
-    assert [each.id for each in together] == [prompt.id for prompt in task.prompts]
+    assert len(together) == len(task.prompts)
 
 
 def test_the_first_turn_of_a_chat_is_left_out_and_every_other_is_there() -> None:

@@ -93,10 +93,10 @@ def test_what_was_written_elsewhere_can_be_scored_here(
     for name in ways:
         simulator = WrittenSimulator(rows=tmp_path / "run" / name)
         simulator.prepare(learning)
-        found = simulator.simulate([turn.prompt for turn in tested])
+        found = simulator.solve([turn.prompt for turn in tested])
         assert not [each for each in found if each.unscored == "not written"]
-        assert all(0 <= each.tokens_out <= 6 for each in found)
-        texts[simulator.name] = [each.text for each in found]
+        assert all(0 <= each.cost.tokens_out <= 6 for each in found)
+        texts[simulator.name] = [each.value for each in found]
     assert set(texts) == {
         f"{how}{way}" for how in ("local", "local styled", "tuned") for way in ("", " sampled")
     }

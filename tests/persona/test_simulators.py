@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from judge_server import Call, JudgeServer, Reply
-from persona_chats import RuleLabeller, ines
+from persona_chats import RuleLabeller, ines, ines_choice
 from realtalk.errors import RealtalkError
-from realtalk.metrics.statistics import Estimate
-from realtalk.persona.choosing import Choice
 from realtalk.persona.nearness import nearness
 from realtalk.persona.prompting import cleaned, messages, shown, text_of
 from realtalk.persona.registry import SIMULATORS, make_simulator
@@ -27,10 +25,7 @@ pytestmark = [
 
 
 def the_task() -> PersonaTask:
-    choice = Choice(
-        *("Ines", "Oven", "Boat", {"Oven": 0.4, "Boat": -0.1}, {"Oven": 12, "Boat": 12}, 0.9),
-        *(("empathy",), Estimate(0.2)),
-    )
+    choice = ines_choice()
     return tasks_of(ines(), [choice])[0]
 
 
@@ -41,15 +36,15 @@ def a_prompt(*said: tuple[str, str], session: int = 1) -> Prompt:
 
 def test_copy_repeats_the_others_and_not_oneself() -> None:
     copy = make_simulator("copy")
-    found = copy.simulate([a_prompt(("Juno", "hey"), ("Ines", "me")), a_prompt(("Ines", "me"))])
-    assert (found[0].text, found[1].text) == ("hey", None)
+    found = copy.solve([a_prompt(("Juno", "hey"), ("Ines", "me")), a_prompt(("Ines", "me"))])
+    assert (found[0].value, found[1].value) == ("hey", None)
     assert found[1].unscored == "nobody else speaks in the context"
 
 
 def test_constant_says_what_it_is_told() -> None:
-    assert make_simulator("constant").simulate([a_prompt()])[0].text == "ok"
+    assert make_simulator("constant").solve([a_prompt()])[0].value == "ok"
     told = make_simulator("constant", {"says": "fine"})
-    assert told.simulate([a_prompt()])[0].text == "fine" and told.settings == {"says": "fine"}
+    assert told.solve([a_prompt()])[0].value == "fine" and told.settings == {"says": "fine"}
 
 
 @pytest.mark.parametrize("way", ["words", "encoder"])
@@ -58,7 +53,7 @@ def test_retrieve_gives_the_turn_of_the_nearest_context(way: str) -> None:
     simulator = make_simulator("retrieve", {"by": way})
     simulator.prepare(task.learning)
     asked = a_prompt(("Tobias", "did you phone the mechanic about it?"))
-    text = simulator.simulate([asked])[0].text
+    text = simulator.solve([asked])[0].value
     assert text is not None and text.startswith("haha yes, he comes on monday")
 
 
@@ -80,7 +75,7 @@ def test_common_always_gives_one_turn_of_the_learned_chat() -> None:
     task = the_task()
     simulator = make_simulator("common", {"by": "words"})
     simulator.prepare(task.learning)
-    texts = {each.text for each in simulator.simulate(task.prompts)}
+    texts = {each.value for each in simulator.solve(task.prompts)}
     assert len(texts) == 1 and texts <= {turn.text for turn in task.learning.turns}
 
 
@@ -200,10 +195,10 @@ def test_a_model_is_asked_once_a_turn_and_failures_have_reasons(tmp_path: Path) 
             },
         )
         simulator.prepare(task.learning)
-        found = simulator.simulate(task.prompts[:3])
+        found = simulator.solve(task.prompts[:3])
         asked = server.prompts()
-    assert [each.text for each in found] == ["haha sure", None, "haha sure"]
-    assert found[1].unscored == "provider error (400)" and found[0].tokens_in > 0
+    assert [each.value for each in found] == ["haha sure", None, "haha sure"]
+    assert found[1].unscored == "provider error (400)" and found[0].cost.tokens_in > 0
     assert asked[0] == text_of(task.prompts[0])
     truths = [turn.text for turn in task.turns]
     assert not [text for text in truths[2:] if text in "".join(asked)]
@@ -223,7 +218,7 @@ def test_a_styled_prompt_tells_how_the_speaker_writes(tmp_path: Path) -> None:
             },
         )
         simulator.prepare(task.learning)
-        simulator.simulate(task.prompts[:1])
+        simulator.solve(task.prompts[:1])
         asked = server.prompts()[0]
     assert "Ines usually writes" in asked and "Messages that Ines wrote to somebody else" in asked
     assert simulator.settings["style"] is True

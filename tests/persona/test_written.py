@@ -56,11 +56,10 @@ def test_rows_come_back_clean_and_in_order(
     ]
     simulator = WrittenSimulator(rows=saved(tmp_path / "rows.jsonl", HEAD, rows))
     simulator.prepare(learning)
-    found = simulator.simulate(prompts)
-    assert [each.id for each in found] == [prompt.id for prompt in prompts]
-    assert [each.text for each in found] == ["lol no", None, None]
+    found = simulator.solve(prompts)
+    assert [each.value for each in found] == ["lol no", None, None]
     assert [each.unscored for each in found] == ["", "empty answer", "not written"]
-    assert (found[0].tokens_in, found[0].tokens_out) == (9, 4)
+    assert (found[0].cost.tokens_in, found[0].cost.tokens_out) == (9, 4)
     assert simulator.name == "tuned sampled"
     assert simulator.settings["temperature"] == 0.8
     assert "odd" not in simulator.settings

@@ -126,7 +126,7 @@ def test_a_run_with_half_a_record_is_left_out_and_named(runs: Path, tmp_path: Pa
     [
         ("memory/recent", {"corpus": "ferry"}),
         ("memory/recent", {"reader": {}}),
-        ("persona", {"simulator": "constant"}),
+        ("persona", {"solver": "constant"}),
         ("threads", {"protocol": None}),
         ("threads", {"test": "all"}),
     ],

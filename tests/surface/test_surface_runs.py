@@ -147,7 +147,7 @@ def test_failures_are_the_worst_first(recent: rt.Run, majority: rt.Run, persona:
     wrong = majority.failures(1000)
     expected = sum((row["truth"] > 0) != (row["predicted"] > 0) for row in majority.rows)
     assert wrong.height == expected
-    assert {"truth", "simulated"} <= set(persona.failures().columns)
+    assert {"truth", "answer"} <= set(persona.failures().columns)
     perfect = rt.predict("sample-threads", limit=3)
     assert perfect.failures(0).height == 0
 

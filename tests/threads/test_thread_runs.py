@@ -86,7 +86,7 @@ def test_a_run_has_a_row_a_reply_and_setting(
     with pytest.raises(RealtalkError, match=r"settings is .* there"):
         run_threads(corpus, ThreadTask(samples, ("p-conv",)), made, tmp_path / "run")
     with pytest.raises(RealtalkError, match="a run of thread tasks, not of"):
-        from realtalk.persona.run import load_persona
+        from realtalk.persona.benchmark import load_persona
 
         load_persona(tmp_path / "run")
 

@@ -162,8 +162,8 @@ def _continue(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.ei_options import warn_of_languages
     from realtalk.cli.printing import progress, say
     from realtalk.ei.label_files import read_labels
+    from realtalk.persona.benchmark import joined, run_persona
     from realtalk.persona.registry import make_simulator
-    from realtalk.persona.run import joined, run_persona
     from realtalk.persona.tables import READING, beyond, table_2
     from realtalk.persona.turns import tasks
 
@@ -173,12 +173,8 @@ def _continue(samples: dict[str, Opened], out: Path) -> None:
     found = []
     with progress("continuing as Mara") as advance:
         for name in ("constant", "copy", "retrieve"):
-            run = run_persona(
-                *(corpus, asked, make_simulator(name), out / "persona" / name),
-                fresh=True,
-                limit=30,
-                progress=advance,
-            )
+            made, folder = make_simulator(name), out / "persona" / name
+            run = run_persona(corpus, asked, made, folder, fresh=True, limit=30, progress=advance)
             found.append(joined(name, [run])[0])
     _table(out, "persona", "Mara's first 30 turns, continued", *table_2(found, published=False))
     _table(out, "persona-beyond", "and beyond the paper", *beyond(found))

@@ -9,8 +9,9 @@ import typer
 
 from realtalk.cli import persona_tune
 from realtalk.cli.ei_options import warn_of_languages
-from realtalk.cli.options import FormatName, Gap, Json, Target, named_run
+from realtalk.cli.options import FormatName, Gap, Json, Out, Target, named_run
 from realtalk.cli.persona_options import (
+    BaseUrl,
     BertLayer,
     BertModel,
     Choosing,
@@ -21,6 +22,7 @@ from realtalk.cli.persona_options import (
     Limit,
     Loaded,
     ModelName,
+    PromptsFolder,
     RunNamed,
     RunsNamed,
     Set,
@@ -69,8 +71,8 @@ def turns(
 ) -> None:
     """Show what is learned from and what is tested, speaker by speaker.
 
-    With --out writes a line a tested turn: speaker, id, and the text that a model is asked with,
-    for models elsewhere. What the person really wrote is not in it.
+    With --out writes one line per tested turn: speaker, id, and the text that a model is asked
+    with, for models elsewhere. What the person really wrote is not in it.
 
     Examples:
 
@@ -110,6 +112,8 @@ def simulate(
     speaker: Speaker = None,
     simulator: SimulatorName = None,
     model: ModelName = None,
+    base_url: BaseUrl = None,
+    prompts: PromptsFolder = None,
     style: Style = False,
     settings: Set = None,
     labels: Labels = None,
@@ -119,9 +123,7 @@ def simulate(
     limit: Limit = None,
     bertscore: BertModel = None,
     bertscore_layer: BertLayer = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")
-    ] = None,
+    out: Out = None,
     fresh: Fresh = False,
     format_name: FormatName = None,
     gap: Gap = "6h",
@@ -129,8 +131,8 @@ def simulate(
 ) -> None:
     """Continue as a speaker at each of their turns in the tested chat, and score it.
 
-    Writes run.json, simulated.parquet, rows.parquet (a row a turn with every score) and
-    speakers.parquet. A run that was stopped goes on where it was: call it again.
+    Writes run.json, rows.parquet (one row per turn with every score) and groups.parquet (one row
+    per speaker). A run that was stopped goes on where it was: call it again.
 
     Examples:
 
@@ -140,17 +142,19 @@ def simulate(
 
         realtalk persona simulate data/realtalk -s Akib --model openai/gpt-4o-mini --style --out llm
     """
-    from realtalk.cli.printing import end_unscored, progress
+    from realtalk.cli.printing import end_unscored, progress, say
     from realtalk.cli.probe_options import run_folder
     from realtalk.evals import refuse_other_folder
+    from realtalk.persona.benchmark import run_persona
     from realtalk.persona.registry import make_simulator
-    from realtalk.persona.run import run_persona
     from realtalk.persona.scoring import Scorer
     from realtalk.persona.turns import tasks_of
 
     if out is not None:
         refuse_other_folder(out)
-    name, given = wanted_simulator(simulator, model, style, settings)
+    name, given = wanted_simulator(
+        simulator, settings, model=model, base_url=base_url, prompts=prompts, style=style
+    )
     made = make_simulator(name, given)
     semantics = semantics_of(bertscore, bertscore_layer)
     corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
@@ -159,7 +163,10 @@ def simulate(
     )
     with run_folder(out) as folder, progress("simulating") as advance:
         run = run_persona(
-            *(corpus, tasks, made, folder),
+            corpus,
+            tasks,
+            made,
+            folder,
             scorer=Scorer(corpus, bertscore=semantics),
             fresh=fresh,
             limit=limit,
@@ -168,8 +175,8 @@ def simulate(
     found = run.simulation
     _print([found], json, are_published([Loaded(found, [*run.rows], [run])]), detailed=True)
     if out is not None:
-        _say(f"the run is in {out}")
-    end_unscored(row["unscored"] for row in run.rows)
+        say(f"the run is in {out}")
+    end_unscored(row["unscored"] or row["untold"] for row in run.rows)
 
 
 @app.command()
@@ -200,10 +207,10 @@ def table(
 
 @app.command()
 def compare(first: RunNamed, second: RunNamed, json: Json = False) -> None:
-    """Two runs on the same turns: differences with intervals, and two tests.
+    """Two runs on the same turns: differences with intervals, and a test.
 
-    Wilcoxon's signed ranks over speakers, and a paired bootstrap that draws turns within speakers;
-    each corrected by Holm within content, EI, and beyond. Give several runs of one side with
+    Intervals draw whole speakers, the test swaps whole speakers (of fewer than five their turns),
+    Holm's correction is within content, EI, and beyond. Give several runs of one side with
     commas: untuned tuned-mara,tuned-theo.
 
     Examples:
@@ -241,6 +248,8 @@ def sweep(
     ] = "1,2,3,5,10",
     simulator: SimulatorName = None,
     model: ModelName = None,
+    base_url: BaseUrl = None,
+    prompts: PromptsFolder = None,
     style: Style = False,
     settings: Set = None,
     labels: Labels = None,
@@ -267,17 +276,19 @@ def sweep(
 
         realtalk persona sweep data/realtalk -s Akib --model openai/gpt-4o-mini --out akib
     """
-    from realtalk.cli.printing import end_unscored, print_json, progress, show
+    from realtalk.cli.printing import end_unscored, print_json, progress, say, show
     from realtalk.evals import refuse_other_runs
+    from realtalk.persona.benchmark import run_persona
     from realtalk.persona.registry import make_simulator
-    from realtalk.persona.run import run_persona
     from realtalk.persona.scoring import Scorer
     from realtalk.persona.tables import sweep as rows_of
     from realtalk.persona.turns import tasks_of
 
     refuse_other_runs(out)
     numbers = numbers_of(sessions)
-    name, given = wanted_simulator(simulator, model, style, settings)
+    name, given = wanted_simulator(
+        simulator, settings, model=model, base_url=base_url, prompts=prompts, style=style
+    )
     semantics = semantics_of(bertscore, bertscore_layer)
     corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
     scorer = Scorer(corpus, bertscore=semantics)
@@ -301,13 +312,13 @@ def sweep(
                 progress=advance,
             )
         found[number] = run.simulation
-        reasons += [row["unscored"] for row in run.rows]
+        reasons += [row["unscored"] or row["untold"] for row in run.rows]
     warn_of_languages(*(each.languages for each in found.values()))
     if json:
         print_json({str(number): each.to_json() for number, each in found.items()})
     else:
         show("context sessions", *rows_of(found))
-    _say(f"the runs are in {out}")
+    say(f"the runs are in {out}")
     end_unscored(reasons)
 
 
@@ -324,12 +335,13 @@ def share(
 
         realtalk persona share tuned untuned=base --out results/persona
     """
-    from realtalk.persona.run import share as copy
+    from realtalk.cli.printing import say
+    from realtalk.persona.benchmark import share as copy
 
     for text in runs:
         name, folder = named_run(text)
         made = copy(Path(folder), out / (name or Path(folder).name))
-        _say(f"{len(made.rows):,} rows without texts in {made.folder}")
+        say(f"{len(made.rows):,} rows without texts in {made.folder}")
 
 
 def _task_json(task: Any, choice: Choice) -> dict[str, Any]:
@@ -380,12 +392,6 @@ def _print(found: list[Simulation], json: bool, published: bool, *, detailed: bo
         for line in unscored_lines(each):
             say(line)
     warn_of_languages(*(each.languages for each in found))
-
-
-def _say(line: str) -> None:
-    from realtalk.cli.printing import say
-
-    say(line)
 
 
 persona_tune.register(app)

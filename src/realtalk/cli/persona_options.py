@@ -12,12 +12,13 @@ from realtalk.cli.options import opened, read_options
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
+    from realtalk.persona.benchmark import SimulatedRun
     from realtalk.persona.bertscore import BertScore
     from realtalk.persona.choosing import Choice
-    from realtalk.persona.run import SimulatedRun
     from realtalk.persona.summaries import Simulation
 
 __all__ = [
+    "BaseUrl",
     "BertLayer",
     "BertModel",
     "Choosing",
@@ -28,6 +29,7 @@ __all__ = [
     "Limit",
     "Loaded",
     "ModelName",
+    "PromptsFolder",
     "RunNamed",
     "RunsNamed",
     "Set",
@@ -95,6 +97,20 @@ ModelName = Annotated[
         help="llm: provider/model, which is sent the chat; realtalk/smollm2 runs here.",
     ),
 ]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--base-url", metavar="URL", help="llm: where the model is served, such as vLLM here."
+    ),
+]
+PromptsFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompts",
+        metavar="DIR",
+        help="llm: prompts of your own, continue.md and continue_in_style.md.",
+    ),
+]
 Style = Annotated[
     bool, typer.Option("--style", help="llm, local: also tell how the speaker writes elsewhere.")
 ]
@@ -135,13 +151,13 @@ RunNamed = Annotated[str, typer.Argument(metavar="RUN", help="As for `persona ta
 
 
 def wanted_simulator(
-    simulator: str | None, model: str | None, style: bool, settings: list[str] | None
+    simulator: str | None, settings: list[str] | None, **asked: Any
 ) -> tuple[str, dict[str, Any]]:
-    """The simulator's name and its settings, of which some have options of their own."""
+    """The simulator's name and its settings; `asked` are those with options of their own."""
     from realtalk.memory.registry import parse_settings
     from realtalk.surface.choices import simulator_of
 
-    return simulator_of(simulator, model, style, parse_settings(settings or []))
+    return simulator_of(simulator, parse_settings(settings or []), **asked)
 
 
 def semantics_of(bertscore: str | None, layer: int | None) -> BertScore | None:
@@ -193,7 +209,7 @@ class Loaded(NamedTuple):
 
 def load_runs(named: Sequence[tuple[str, str]]) -> list[Loaded]:
     """(name, folder) → runs in the order given; those of one name joined."""
-    from realtalk.persona.run import joined, load_persona
+    from realtalk.persona.benchmark import joined, load_persona
 
     found: dict[str, list[SimulatedRun]] = {}
     for name, folder in named:

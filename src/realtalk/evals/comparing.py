@@ -21,7 +21,7 @@ from realtalk.evals.values import Row, Score
 from realtalk.metrics.grouped import Change, grouped_changes
 from realtalk.metrics.statistics import holm
 
-__all__ = ["Compared", "compare"]
+__all__ = ["Compared", "compare", "matched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,7 @@ def compare(
     what: str = "sample",
 ) -> Compared:
     """Rows of one variant on either side; `what` a sample is called, for errors."""
-    others = {(row["group"], row["sample"]): row for row in second}
-    shared = [
-        (row, others[key]) for row in first if (key := (row["group"], row["sample"])) in others
-    ]
+    shared = matched(first, second)
     pairs = [pair for pair in shared if all(row["untold"] is None for row in pair)]
     if not pairs:
         raise RealtalkError(
@@ -66,6 +63,12 @@ def compare(
     return Compared(names, changes, strict, alone)
 
 
+def matched(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:
+    """The rows of samples that both sides have, in the order of the first."""
+    others = {(row["group"], row["sample"]): row for row in second}
+    return [(row, others[key]) for row in first if (key := (row["group"], row["sample"])) in others]
+
+
 def _changes(
     pairs: Sequence[tuple[Row, Row]], scores: Sequence[Score], *, strict: bool
 ) -> dict[str, Change]:
@@ -76,7 +79,8 @@ def _changes(
     found: dict[str, Change] = {}
     for parts, sharing in shared_parts(scores, strict=strict):
         figures = {score.name: score.figure for score in sharing}
-        found |= grouped_changes(*paired_lines(before, after, parts), figures)
+        one, other, groups = paired_lines(before, after, parts)
+        found |= grouped_changes(one, other, groups, figures, whole=sharing[0].whole)
     ordered = {score.name: found[score.name] for score in scores if score.name in found}
     family = {score.name: score.family for score in scores}
     for each in dict.fromkeys(family[name] for name in ordered):

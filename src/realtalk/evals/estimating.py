@@ -58,7 +58,13 @@ def estimate(
         kept = _whole_lines(lines)
         groups = [row["group"] for row, keep in zip(rows, kept, strict=True) if keep]
         figures = {score.name: score.figure for score in sharing}
-        made = grouped_estimates(lines[kept], groups, figures, left_out=len(rows) - len(groups))
+        made = grouped_estimates(
+            lines[kept],
+            groups,
+            figures,
+            left_out=len(rows) - len(groups),
+            whole=sharing[0].whole,
+        )
         found |= {score.name: _certain(score, made[score.name], groups) for score in sharing}
     return {score.name: found[score.name] for score in scores if score.name in found}
 
@@ -80,5 +86,10 @@ def paired_lines(
     """The lines of rows that both sides have, and their groups."""
     one, other = parts(first), parts(second)
     kept = _whole_lines(one) & _whole_lines(other)
-    groups = [row["group"] for row, keep in zip(first, kept, strict=True) if keep]
-    return one[kept], other[kept], groups
+    if kept.all():
+        return one, other, [row["group"] for row in first]
+    # What a row weighs may depend on which others of its group count.
+    before, after = (
+        [row for row, keep in zip(side, kept, strict=True) if keep] for side in (first, second)
+    )
+    return paired_lines(before, after, parts)

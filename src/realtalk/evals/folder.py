@@ -58,16 +58,35 @@ Key: TypeAlias = tuple[Any, ...]
 
 _FILE = "run.json"
 _PACKAGES = (
-    *("numpy", "polars", "scipy", "onnxruntime", "tokenizers", "bm25s", "rouge-score"),
-    *("sacrebleu", "scikit-learn", "nltk", "inspect-ai", "openai", "xllamacpp"),
+    "numpy",
+    "polars",
+    "scipy",
+    "onnxruntime",
+    "tokenizers",
+    "bm25s",
+    "rouge-score",
+    "sacrebleu",
+    "scikit-learn",
+    "nltk",
+    "inspect-ai",
+    "openai",
+    "xllamacpp",
 )
 # What describes a run without deciding its rows: older runs do not say it, and go on all the same.
 _DESCRIBING = frozenset({"settings.corpus.format"})
 # What the runs of this package call their tables: all that --fresh may remove.
 _TABLES = frozenset(
-    {
-        *("rows", "timings", "memories", "judgements", "simulated", "speakers", "stages", "labels"),
-    }
+    [
+        "rows",
+        "groups",
+        "timings",
+        "memories",
+        "judgements",
+        "simulated",
+        "speakers",
+        "stages",
+        "labels",
+    ]
 )
 _SYNC_EVERY = 0.5  # seconds: what a power cut may cost; a killed process loses nothing
 

@@ -3,9 +3,9 @@
     inspect_task(benchmark, corpus, LlmPredictor(model="inspect/any"))    → inspect_ai.Task
 
 The model is the one that Inspect is told (`--model`); prompts, limits, temperature and seed are
-those of the command. `plain` scores what could be read, `strict` takes the rest as wrong; both
-give the figures of the command. Prompts are made when their turn comes. Needs inspect-ai (extra
-llm).
+those of the command. `plain` scores what could be read, `strict` (where a benchmark has it) takes
+the rest as wrong; both give the figures of the command. Prompts are made when their turn comes.
+Needs inspect-ai (extra llm).
 """
 
 from __future__ import annotations
@@ -105,10 +105,11 @@ def inspect_task(
 ) -> Task:
     """The samples of a benchmark, to be answered by the model that Inspect is told."""
     samples = _Samples(benchmark, corpus, model)
+    strict = any(score.strict for score in benchmark.scores)
     return Task(
         dataset=samples.dataset(corpus.name),
         solver=_shown(samples),
-        scorer=[_plain(samples), _strict(samples)],
+        scorer=[_plain(samples), _strict(samples)] if strict else [_plain(samples)],
         version=benchmark.version,
         fail_on_error=0.9999,  # a fault of the provider costs its sample, not all
         metadata={"prompts": model.version, **benchmark.settings, **(metadata or {})},

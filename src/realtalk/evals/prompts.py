@@ -1,5 +1,7 @@
 """Prompts as text files in versions, which a user's folder may replace one by one.
 
+    prompts = load_prompts("realtalk.persona", "1", {"continue": ("context",)}, ("speaker",))
+    prompts.fill("continue", speaker="Mara", context="Theo: hey")    → "You are Mara, …"
     load_texts("realtalk.memory", "1", {"answer": ("context", "question")}, Path("my-prompts"))
     → ("sha256:3f2a9c1b04d2", {"answer": "…{context}…{question}…"})
 
@@ -10,7 +12,9 @@ what was asked; without a folder the version is our own.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +23,7 @@ from types import MappingProxyType
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
-__all__ = ["load_texts", "written_day"]
+__all__ = ["Prompts", "load_prompts", "load_texts", "written_day"]
 
 # English whatever the machine's language: strftime would follow the locale.
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -27,6 +31,36 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August"),
     *("September", "October", "November", "December"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """One text per use, and the version that names them all."""
+
+    version: str
+    texts: Mapping[str, str]
+    placeholders: re.Pattern[str]
+
+    def fill(self, name: str, **values: str) -> str:
+        """The text with its placeholders filled in one pass: a chat about {text} stays so."""
+        return self.placeholders.sub(lambda found: values.get(found[1], ""), self.texts[name])
+
+
+def load_prompts(
+    package: str,
+    version: str,
+    needed: Mapping[str, Sequence[str]],
+    optional: Sequence[str] = (),
+    folder: Path | None = None,
+) -> Prompts:
+    """Our prompts, those in `folder` replaced by the user's own.
+
+    `needed` says what each text must show, `optional` what any of them may.
+    """
+    used, texts = load_texts(package, version, needed, folder)
+    names = dict.fromkeys((*(name for each in needed.values() for name in each), *optional))
+    stripped = {name: text.strip() for name, text in texts.items()}
+    return Prompts(used, stripped, re.compile(rf"\{{({'|'.join(names)})\}}"))
 
 
 def load_texts(

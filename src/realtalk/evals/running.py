@@ -5,6 +5,7 @@
     load(Path("out"), benchmark.name)               → RunRecord(settings, versions, rows)
 
 out/run.json  out/rows.jsonl, .parquet: one row per sample and variant
+out/groups.jsonl, .parquet: one row per stage, of benchmarks that tell facts of a stage
 
 Rows are kept as they come. Samples are handed over in the same blocks whatever is there already:
 after a kill the rows come out equal to the last bit. A solver that `asks` is asked again for what
@@ -13,8 +14,8 @@ it failed to answer. The solver sees what is shown of a sample, never its truth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +29,18 @@ from realtalk.local.progress import Progress, silent
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["KEY", "RunRecord", "load", "run", "run_schema", "solver_record"]
+__all__ = [
+    "FACTS_KEY",
+    "KEY",
+    "RunRecord",
+    "load",
+    "run",
+    "run_schema",
+    "solver_record",
+]
 
 KEY = ("sample", "group", "variant")
+FACTS_KEY = ("group",)
 _COSTS = ("calls", "tokens_in", "tokens_out")
 _AT_ONCE = 1024  # samples handed to a solver that does not say otherwise
 
@@ -43,7 +53,7 @@ class RunRecord:
     rows: Sequence[Row]
     versions: Sequence[Mapping[str, str]] = ()
     folder: Path | None = None
-    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+    facts: Sequence[Row] = ()  # of complete stages
 
 
 def solver_record(solver: Solver[Any, Any]) -> dict[str, Any]:
@@ -85,13 +95,18 @@ def run(
         _refuse_earlier(out)
     with RunFolder.open(out, benchmark.name, settings, fresh=fresh) as folder:
         rows = folder.table("rows", KEY)
+        facts = _Facts.open(benchmark, folder)
         for stage in benchmark.stages(corpus, progress):
+            before = len(order)
             _Work(benchmark, solver, stage, rows, progress).carry_out(order)
+            if facts is not None:
+                facts.tell(stage, [row for key in order[before:] if (row := rows.get(key))])
         if not order:
             raise RealtalkError("there is nothing to solve", where=corpus.name)
         rows.finish(order, run_schema(benchmark.columns))
         kept = rows.in_order(order)
-    return RunRecord(folder.settings, kept, folder.versions, out)
+        told = [] if facts is None else facts.finish()
+    return RunRecord(folder.settings, kept, folder.versions, out, told)
 
 
 def _refuse_earlier(folder: Path) -> None:
@@ -108,6 +123,36 @@ def _refuse_earlier(folder: Path) -> None:
             where=str(folder),
             fix="name another folder, or start anew with --fresh",
         )
+
+
+class _Facts:
+    """The table `groups`: what a benchmark tells of its stages.
+
+    A row that has its scores is never made again. So facts are up to date where they were made
+    from as many scored rows as there are.
+    """
+
+    def __init__(self, tell: Callable[[Stage[Any, Any], Sequence[Row]], Row], table: Table) -> None:
+        self._tell = tell
+        self._table = table
+        self._order: list[tuple[str]] = []
+
+    @classmethod
+    def open(cls, benchmark: Benchmark[Any, Any, Any], folder: RunFolder) -> _Facts | None:
+        tell = getattr(benchmark, "facts", None)
+        return None if tell is None else cls(tell, folder.table("groups", FACTS_KEY))
+
+    def tell(self, stage: Stage[Any, Any], rows: Sequence[Row]) -> None:
+        self._order.append((stage.title,))
+        scored = sum(row["unscored"] is None is row["untold"] for row in rows)
+        known = self._table.get((stage.title,))
+        if known is None or known["scored"] != scored:
+            facts = self._tell(stage, rows)
+            self._table.add({"group": stage.title, "scored": scored, **facts})
+
+    def finish(self) -> list[Row]:
+        self._table.finish(self._order)
+        return self._table.in_order(self._order)
 
 
 @dataclass(frozen=True)
@@ -189,10 +234,18 @@ def row_of(sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> Row:
     }
 
 
-def load(folder: Path, kind: str, earlier: Callable[[Row], Row] | None = None) -> RunRecord:
+def load(
+    folder: Path,
+    kind: str,
+    earlier: Callable[[Row], Row] | None = None,
+    *,
+    solver: str = "solver",
+    needed: Iterable[str] = (),
+) -> RunRecord:
     """A run's rows as they came; of one that was stopped, as far as it got.
 
-    `earlier` gives rows of an earlier version the names of today.
+    `earlier` gives rows of an earlier version the names of today, `solver` is what that called the
+    solver among its settings. Settings that are `needed` must be there.
     """
     run = RunFolder.load(folder, kind)
     try:
@@ -208,4 +261,14 @@ def load(folder: Path, kind: str, earlier: Callable[[Row], Row] | None = None) -
         raise RealtalkError(
             "the run has no rows yet", where=str(folder), fix="start it again: it goes on"
         )
-    return RunRecord(run.settings, rows, run.versions, folder)
+    facts = run.rows("groups", FACTS_KEY)
+    if not facts:  # version 0.1.0 called them so
+        facts = [{"group": row["speaker"], **row} for row in run.rows("speakers", ("speaker",))]
+    settings = {"solver": run.settings.get(solver), **run.settings}
+    if any(settings.get(name) is None for name in ("solver", *needed)):
+        raise RealtalkError(
+            f"not the settings of a run of {kind}",
+            where=str(folder),
+            fix="start anew with --fresh",
+        )
+    return RunRecord(settings, rows, run.versions, folder, facts)

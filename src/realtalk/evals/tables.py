@@ -1,6 +1,7 @@
 """Figures of runs → tables for people: headings and rows, in one look for every benchmark.
 
 figure(Estimate(0.844, 0.684, 1.0), score)    → "0.844 [0.684, 1.000]"
+averaged(average([0.2, 0.4, 0.9]), 2)         → "0.50 ± 0.36 [0.20, 0.90]"
 summary_table(summaries, ...)                 one line per run and variant
 slice_table(summary, "p-conv", "domain")      one line per slice
 compared_table(compared, scores, ...)         one line per score: difference, ratio, test
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from realtalk.evals.averaging import Average
 from realtalk.evals.comparing import Compared
 from realtalk.evals.summaries import Summary, VariantScores
 from realtalk.evals.values import Score
@@ -20,6 +22,7 @@ from realtalk.metrics.statistics import Estimate
 
 __all__ = [
     "Lines",
+    "averaged",
     "better_side",
     "compared_table",
     "figure",
@@ -35,11 +38,28 @@ Lines: TypeAlias = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 def figure(found: Estimate | None, score: Score) -> str | None:
     """A figure with its interval; None where there is none."""
-    if found is None or found.value is None:
+    return None if found is None else _written(found.value, found.low, found.high, score.digits)
+
+
+def averaged(found: Average, digits: int) -> str | None:
+    """An average with its standard deviation and interval: "0.50 ± 0.36 [0.20, 0.90]"."""
+    return _written(found.mean, found.low, found.high, digits, found.sd)
+
+
+def _written(
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    digits: int,
+    sd: float | None = None,
+) -> str | None:
+    if value is None:
         return None
-    text = f"{found.value:.{score.digits}f}"
-    if found.low is not None and found.high is not None:
-        text += f" [{found.low:.{score.digits}f}, {found.high:.{score.digits}f}]"
+    text = f"{value:.{digits}f}"
+    if sd is not None:
+        text += f" ± {sd:.{digits}f}"
+    if low is not None and high is not None:
+        text += f" [{low:.{digits}f}, {high:.{digits}f}]"
     return text
 
 

@@ -13,6 +13,7 @@ alike (a chat, a speaker, a user): intervals draw whole groups, tests swap whole
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
@@ -39,6 +40,8 @@ __all__ = [
     "Solver",
     "Stage",
     "column",
+    "evenly",
+    "of_groups",
 ]
 
 ShownT = TypeVar("ShownT")
@@ -127,7 +130,8 @@ class Score:
     `parts` gives one line of numbers per row, NaN where the row has none; `figure` turns their
     sums into the figure. Without `parts` it is the mean of the column of this name. `strict` is
     the same with unscored rows taken as wrong; None where there is no such reading. A
-    `proportion` has a true interval also where all rows agree.
+    `proportion` has a true interval also where all rows agree. A `whole` figure is one of groups:
+    rows are never drawn or swapped singly, however few groups there are.
     """
 
     name: str
@@ -137,13 +141,18 @@ class Score:
     figure: Figure = ratio
     strict: Parts | None = None
     proportion: bool = False
+    whole: bool = False
     digits: int = 3
     family: str = ""  # Holm's correction is within a family
     published: str = ""  # its column in a paper's table
 
 
 class Benchmark(Protocol[ShownT, TruthT, ValueT]):
-    """A corpus with settings as samples, and how their answers are scored."""
+    """A corpus with settings as samples, and how their answers are scored.
+
+    An optional method `facts(stage, rows)` tells what only all rows of a stage together show. It
+    is called when a stage is complete; what it returns is kept in the table `groups`.
+    """
 
     name: str
     version: str
@@ -185,5 +194,41 @@ def column(name: str) -> Parts:
     def parts(rows: Sequence[Row]) -> Array:
         values = [np.nan if row[name] is None else float(row[name]) for row in rows]
         return np.array([values, np.ones(len(rows))], dtype=np.float64).T.reshape(-1, 2)
+
+    return parts
+
+
+def evenly(name: str) -> Parts:
+    """The column with every group weighing the same: their ratio is the mean of groups' means."""
+    plain = column(name)
+
+    def parts(rows: Sequence[Row]) -> Array:
+        known = Counter(row["group"] for row in rows if row[name] is not None)
+        weights = [1 / max(1, known[row["group"]]) for row in rows]
+        found: Array = plain(rows) * np.array(weights, dtype=np.float64).reshape(-1, 1)
+        return found
+
+    return parts
+
+
+def of_groups(
+    figure: Callable[[Sequence[Row]], float | None], applies: Callable[[Row], bool]
+) -> Parts:
+    """A figure that only the rows of a group together have; the ratio is its mean over groups.
+
+    Rows that it does not apply to are left out.
+    """
+
+    def parts(rows: Sequence[Row]) -> Array:
+        places: dict[str, list[int]] = {}
+        for place, row in enumerate(rows):
+            if applies(row):
+                places.setdefault(row["group"], []).append(place)
+        lines = np.full((len(rows), 2), np.nan)
+        for own in places.values():
+            value = figure([rows[place] for place in own])
+            if value is not None:
+                lines[own] = value / len(own), 1 / len(own)
+        return lines
 
     return parts

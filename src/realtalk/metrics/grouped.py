@@ -26,6 +26,7 @@ __all__ = ["Change", "Figure", "grouped_changes", "grouped_estimates", "ratio"]
 Figure: TypeAlias = Callable[[Array], Array]  # sums of the parts on the last axis → the figure
 
 _SWAPS = 9999
+_EXACT = 12  # units; every way of swapping so many is tried
 _AT_ONCE = 1 << 22  # numbers drawn at a time
 _FEWEST_GROUPS = 5  # below, drawing whole groups says little about their spread
 
@@ -35,8 +36,8 @@ class Change:
     """The second side against the first on the same rows.
 
     `relative` is the second divided by the first, less 1: "198 %" is 1.98. `p` comes from
-    swapping the two sides of whole groups at random, `p_holm` is corrected for the other figures
-    of the same call.
+    swapping the two sides of whole groups, in every way where there are few, `p_holm` is
+    corrected for the other figures of the same call.
     """
 
     n: int
@@ -65,14 +66,18 @@ def grouped_estimates(
     figures: Mapping[str, Figure],
     *,
     left_out: int = 0,
+    whole: bool = False,
     seed: int = SEED,
 ) -> dict[str, Estimate]:
-    """Each figure over all rows, with its interval. `left_out` rows are counted, not scored."""
+    """Each figure over all rows, with its interval. `left_out` rows are counted, not scored.
+
+    `whole` draws groups however few there are.
+    """
     n = len(groups)
     if not n:
         nothing = Estimate(None, left_out=left_out, unscored="nothing to score")
         return dict.fromkeys(figures, nothing)
-    sums = _by_group(parts, groups)
+    sums = _by_group(parts, groups, whole)
     drawn = _drawn([sums], seed)[0]
     estimates = {}
     for name, figure in figures.items():
@@ -92,16 +97,20 @@ def grouped_changes(
     groups: Sequence[str],
     figures: Mapping[str, Figure],
     *,
+    whole: bool = False,
     seed: int = SEED,
 ) -> dict[str, Change]:
-    """The same rows scored twice: difference and ratio of each figure, with intervals and p."""
+    """The same rows scored twice: difference and ratio of each figure, with intervals and p.
+
+    `whole` draws and swaps groups however few there are.
+    """
     n = len(groups)
     if not len(first) == len(second) == n:
         raise ValueError(f"{len(first)} rows against {len(second)} in {n} groups")
     if not n:
         nothing = Estimate(None, unscored="no row has both")
         return dict.fromkeys(figures, Change(0, 0, None, None, nothing, nothing, None))
-    a, b = _by_group(first, groups), _by_group(second, groups)
+    a, b = _by_group(first, groups, whole), _by_group(second, groups, whole)
     drawn = _drawn([a, b], seed)
     swapped = _swapped(a, b, seed)
     named = len(dict.fromkeys(groups))
@@ -122,7 +131,7 @@ def grouped_changes(
                 shares = np.where(before > 0, after / before - 1, np.nan)
             low, high = percentile_interval(shares) or (None, None)
             relative = Estimate(other / one - 1, low, high, n)
-        p = _p(abs(other - one), figure, swapped)
+        p = None if len(a) < 2 else _p(abs(other - one), figure, swapped)
         changes[name] = Change(n, named, one, other, difference, relative, p)
     corrected = holm([each.p for each in changes.values()])
     return {
@@ -135,10 +144,10 @@ def _known(value: Array) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _by_group(parts: Array, groups: Sequence[str]) -> Array:
+def _by_group(parts: Array, groups: Sequence[str], whole: bool) -> Array:
     """Sums per group; single rows where there are too few groups to draw from."""
     names = {name: place for place, name in enumerate(dict.fromkeys(groups))}
-    if len(names) < _FEWEST_GROUPS:
+    if len(names) < _FEWEST_GROUPS and not whole:
         return np.asarray(parts, dtype=np.float64)
     sums = np.zeros((len(names), parts.shape[1]))
     np.add.at(sums, [names[name] for name in groups], parts)
@@ -162,9 +171,13 @@ def _drawn(sides: Sequence[Array], seed: int) -> list[Array]:
 
 
 def _swapped(a: Array, b: Array, seed: int) -> tuple[Array, Array]:
-    """Both sides' sums after swapping whole units at random."""
+    """Both sides' sums after swapping whole units: in every way, or of many in random ones."""
     change = b - a
     moved = change[change.any(axis=1)]
+    if len(moved) <= _EXACT:
+        ways = np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved)) & 1
+        moves = ways.astype(np.float64) @ moved
+        return a.sum(axis=0) + moves, b.sum(axis=0) - moves
     draws = np.random.default_rng(seed)
     carried = []
     step = max(1, _AT_ONCE // max(1, len(moved)))
@@ -186,4 +199,7 @@ def _p(seen: float, figure: Figure, swapped: tuple[Array, Array]) -> float | Non
     # A hair less, so that the same sums in another order count as the same. How much a sum can
     # be off grows with what is summed: an RMSE of votes runs into thousands.
     hair = 1e-12 * max(1.0, float(np.max(np.abs(before), initial=0.0, where=np.isfinite(before))))
-    return (int((apart >= seen - hair).sum()) + 1) / (apart.size + 1)
+    as_much = int((apart >= seen - hair).sum())
+    if len(before) != _SWAPS:
+        return as_much / apart.size  # every way was tried, that which was seen among them
+    return (as_much + 1) / (apart.size + 1)

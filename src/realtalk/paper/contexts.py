@@ -15,9 +15,9 @@ from typing import Any
 
 from realtalk.errors import RealtalkError
 from realtalk.paper.values import Exhibit, not_comparable, not_made
+from realtalk.persona.benchmark import load_persona
 from realtalk.persona.published import PUBLISHED_SCORES, published_choice
 from realtalk.persona.rows import SCORES
-from realtalk.persona.run import load_persona
 from realtalk.persona.summaries import Simulation
 from realtalk.persona.tables import READING, sweep, title_of
 from realtalk.stats.figures import styled

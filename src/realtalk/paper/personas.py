@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from realtalk.evals.averaging import average
 from realtalk.metrics.statistics import Estimate, pearson
 from realtalk.paper.judging import best_split, circle_of
 from realtalk.paper.speakers import Readings, apart, estimate_text, together
 from realtalk.paper.values import Exhibit, PaperFigure, Verdict, not_comparable, not_made
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
 from realtalk.persona.rows import SCORES
-from realtalk.persona.summaries import Simulation, average
+from realtalk.persona.summaries import Simulation
 from realtalk.persona.tables import READING
 from realtalk.persona.tables import table_2 as rows_2
 from realtalk.persona.tables import table_8 as rows_8
@@ -101,21 +102,22 @@ def table_2(simulations: Sequence[Simulation]) -> Exhibit:
     figures: list[PaperFigure] = []
     for each in kept:
         for name in PUBLISHED_SCORES:
-            average = each.averages[_OURS[name]]
+            found = each.averages[_OURS[name]]
             printed = _printed(each.speakers, _tuned(each), name)
             if printed is None:
                 continue
+            reason = None if found.mean is not None else "no speaker has this score"
             figures.append(
                 PaperFigure(
                     row=each.name,
                     column=name,
                     published=printed,
-                    measured=average.mean,
+                    measured=found.mean,
                     digits=2,
-                    low=average.low,
-                    high=average.high,
-                    n=average.n,
-                    unscored=None if average.mean is not None else "no speaker has this score",
+                    low=found.low,
+                    high=found.high,
+                    n=found.n,
+                    unscored=reason,
                 )
             )
     grids = (("Ours above the paper's", _grid(rows_2(kept, published=True))),)

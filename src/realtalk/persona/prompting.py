@@ -6,22 +6,34 @@
 
 The text depends on the prompt (and a style, where one is given) alone, so that training and
 testing send the same bytes. One user message, no system message: every provider takes it, and
-so does every chat template. The wording is in prompts/, a folder a version.
+so does every chat template. The wording is in prompts/, one folder per version.
 """
 
 from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
-from realtalk.evals.prompts import written_day
+from realtalk.evals.prompts import Prompts, written_day
+from realtalk.evals.prompts import load_prompts as load
+from realtalk.evals.values import Answer
 from realtalk.persona.values import ContextTurn, Prompt
 
-__all__ = ["PROMPT_VERSION", "cleaned", "messages", "session_head", "shown", "text_of"]
+__all__ = [
+    "PROMPT_VERSION",
+    "cleaned",
+    "load_prompts",
+    "messages",
+    "read_message",
+    "session_head",
+    "shown",
+    "text_of",
+]
 
 PROMPT_VERSION = "1"
-_PLACEHOLDER = re.compile(r"\{(speaker|others|context|style)\}")
+_NEEDED = {"continue": ("context",), "continue_in_style": ("context", "style")}
+_OPTIONAL = ("speaker", "others")
 _NOBODY = "a friend"
 _DAY = re.compile(r"\A\[[^\]]*\]\Z")
 _QUOTES = (('"', '"'), ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"))
@@ -49,30 +61,30 @@ def shown(prompt: Prompt) -> str:
     return "\n".join(lines)
 
 
-def text_of(prompt: Prompt, style: str = "") -> str:
+def load_prompts(folder: Path | None = None) -> Prompts:
+    """Our prompts, those in `folder` (continue.md, continue_in_style.md) replaced by its own."""
+    return load("realtalk.persona", PROMPT_VERSION, _NEEDED, _OPTIONAL, folder)
+
+
+_ours = cache(load_prompts)
+
+
+def text_of(prompt: Prompt, style: str = "", wording: Prompts | None = None) -> str:
     """The whole text that a model is asked with."""
     others = list(dict.fromkeys(turn.speaker for turn in prompt.context))
     others = [name for name in others if name != prompt.speaker]
-    values = {
-        "speaker": prompt.speaker,
-        "others": " and ".join(others) or _NOBODY,
-        "context": shown(prompt),
-        "style": style,
-    }
-    wording = _wording("continue_in_style" if style else "continue")
-    # In one pass: a chat that speaks of {style} stays as it is.
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], wording)
+    return (wording or _ours()).fill(
+        "continue_in_style" if style else "continue",
+        speaker=prompt.speaker,
+        others=" and ".join(others) or _NOBODY,
+        context=shown(prompt),
+        style=style,
+    )
 
 
 def messages(prompt: Prompt, *, style: str = "") -> list[dict[str, str]]:
     """The same as chat messages, for a model's own template."""
     return [{"role": "user", "content": text_of(prompt, style)}]
-
-
-@cache
-def _wording(name: str) -> str:
-    place = files("realtalk.persona").joinpath("prompts", PROMPT_VERSION, f"{name}.md")
-    return place.read_text("utf-8").strip()
 
 
 def cleaned(text: str, prompt: Prompt) -> str:
@@ -99,3 +111,9 @@ def cleaned(text: str, prompt: Prompt) -> str:
         if len(message) > 1 and message[0] == opening and message[-1] == closing:
             message = inner.strip() if opening not in inner else message
     return message
+
+
+def read_message(text: str, prompt: Prompt) -> Answer[str]:
+    """What a model's answer says, or that it says nothing."""
+    message = cleaned(text, prompt)
+    return Answer(message or None, "" if message else "empty answer")

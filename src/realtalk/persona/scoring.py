@@ -1,13 +1,13 @@
-"""Simulated turns and what the person wrote → a row of scores a turn.
+"""Simulated turns and what the person wrote → one row of scores per turn.
 
     scorer = Scorer(corpus)
-    rows, facts = scorer.score(task, simulator.simulate(task.prompts))
+    rows = scorer.rows(task, task.turns, simulator.solve(task.prompts))
     rows[0]["rouge_1"], rows[0]["emotion"], rows[0]["empathy"]    → 0.12, 1.0, 0.8
-    facts["ceiling"]    → how often the person's real turns are taken for theirs
+    scorer.facts(task, rows)["ceiling"]    → how often the person's real turns are taken for theirs
 
 Both texts are labelled by the same measure, each after the turn that was really said before. A
-turn that was not simulated, or in which the person wrote no words, is unscored with its reason;
-so is a single score that cannot be made.
+turn that was not simulated is unscored with its reason, and so is a single score that cannot be
+made. A turn in which the person wrote no words has no truth, and counts nowhere.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from typing import Any
 from realtalk.chat import Corpus
 from realtalk.ei.labels import Label, Labeller, TurnInput
 from realtalk.ei.languages import turn_languages
+from realtalk.evals.values import Answer, Row
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.overlap import distinct, length_ratio, overlap
 from realtalk.metrics.similarity import Similarity, encoder_shipped
 from realtalk.persona.authorship import AUTHORSHIP_VERSION, Trial, hold_trial
 from realtalk.persona.bertscore import BertScore, Matched
-from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, Row
-from realtalk.persona.values import PersonaTask, PersonaTurn, Simulated
+from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, WORDLESS
+from realtalk.persona.values import PersonaTask, PersonaTurn
 
 __all__ = ["SCORING_VERSION", "Scorer"]
 
 SCORING_VERSION = "1"
-_WORDLESS = "the person wrote no words"
 
 
 class Scorer:
@@ -65,31 +65,28 @@ class Scorer:
             **({} if self._bertscore is None else {"semantic": self._bertscore.version}),
         }
 
-    @property
-    def compares_meaning(self) -> bool:
-        """Whether there is an encoder for semantic similarity."""
-        return self._similarity is not None
-
-    def can_judge(self, task: PersonaTask) -> bool:
-        """Whether there is enough to learn who wrote what; learns it, once a speaker."""
-        return self._trial(task).judge is not None
-
-    def score(
-        self, task: PersonaTask, simulated: Sequence[Simulated], progress: Progress = silent
-    ) -> tuple[list[Row], Row]:
-        """A row a turn, in the task's order, and what is known of the speaker as a whole."""
-        found = {each.id: each for each in simulated}
-        rows = [_empty(turn, found.get(turn.id)) for turn in task.turns]
-        scored = [(turn, row) for turn, row in zip(task.turns, rows, strict=True) if _can(row)]
+    def rows(
+        self,
+        task: PersonaTask,
+        turns: Sequence[PersonaTurn],
+        answers: Sequence[Answer[str]],
+        progress: Progress = silent,
+    ) -> list[Row]:
+        """The columns of turns of the task, in order."""
+        rows = [_empty(turn, answer) for turn, answer in zip(turns, answers, strict=True)]
+        scored = [(turn, row) for turn, row in zip(turns, rows, strict=True) if _can(row)]
         progress(0, len(scored), f"labelling {task.speaker}")
         self._label(scored)
         progress(0, len(scored), f"comparing {task.speaker}")
         self._compare([row for _, row in scored])
         progress(0, len(scored), f"who wrote it: {task.speaker}")
-        trial = self._trial(task)
-        self._judge(trial, [row for _, row in scored])
+        self._judge(self._trial(task), [row for _, row in scored])
         progress(len(scored), len(scored), f"scored {task.speaker}")
-        return rows, {**_facts(task, trial, rows), **self._spoken(task)}
+        return rows
+
+    def facts(self, task: PersonaTask, rows: Sequence[Row]) -> Row:
+        """What is known of the speaker as a whole, from the rows of all turns."""
+        return {**_facts(task, self._trial(task), rows), **self._spoken(task)}
 
     def _spoken(self, task: PersonaTask) -> Row:
         """What the tested turns are written in, on which their labels depend."""
@@ -105,21 +102,21 @@ class Scorer:
         labels = self._labeller.label([_input(turn, turn.text) for turn, _ in new])
         for (turn, _), label in zip(new, labels, strict=True):
             self._truths[turn.prompt.speaker, turn.id] = label
-        said = self._labeller.label([_input(turn, row["simulated"]) for turn, row in scored])
+        said = self._labeller.label([_input(turn, row["answer"]) for turn, row in scored])
         for (turn, row), label in zip(scored, said, strict=True):
             _agree(row, self._truths[turn.prompt.speaker, turn.id], label)
 
     def _compare(self, rows: Sequence[Row]) -> None:
         for row in rows:
-            shared = overlap(row["simulated"], row["truth"])
+            shared = overlap(row["answer"], row["truth"])
             if shared is None:
                 row["left_out"] += [f"{name}: no word" for name in ("rouge_1", "rouge_l")]
             else:
                 row |= {"rouge_1": shared.rouge_1, "rouge_l": shared.rouge_l}
-            row["length_ratio"] = length_ratio(row["simulated"], row["truth"])
+            row["length_ratio"] = length_ratio(row["answer"], row["truth"])
             if row["length_ratio"] is None:
                 row["left_out"].append("length_ratio: no word")
-        pairs = [(row["simulated"], row["truth"]) for row in rows]
+        pairs = [(row["answer"], row["truth"]) for row in rows]
         if self._similarity is None:
             for row in rows:
                 row["left_out"] += [f"{name}: no encoder" for name in ("semantic", "cosine")]
@@ -144,39 +141,32 @@ class Scorer:
             for row in rows:
                 row["left_out"].append(f"taken_for: {trial.unscored}")
             return
-        shares = trial.judge.shares([row["simulated"] for row in rows])
+        shares = trial.judge.shares([row["answer"] for row in rows])
         for row, share in zip(rows, shares, strict=True):
             row |= {"looks_like": share, "taken_for": float(share > 0.5)}
 
 
-def _empty(turn: PersonaTurn, found: Simulated | None) -> Row:
+def _empty(turn: PersonaTurn, answer: Answer[str]) -> Row:
     row: Row = {
-        "speaker": turn.prompt.speaker,
-        "id": turn.id,
+        "unscored": None,
+        "untold": None if turn.text.strip() else WORDLESS,
+        "left_out": [],
         "chat": turn.prompt.chat,
         "session": turn.prompt.session,
         "truth": turn.text,
-        "simulated": None if found is None else found.text,
+        "answer": answer.value,
         **dict.fromkeys(SCORES),
         "looks_like": None,
-        "tokens_in": 0 if found is None else found.tokens_in,
-        "tokens_out": 0 if found is None else found.tokens_out,
-        "unscored": None,
-        "left_out": [],
     }
     for name in (*AGREEMENTS, *DIFFERENCES):
         row |= {f"{name}_truth": None, f"{name}_simulated": None}
-    if not turn.text.strip():
-        row["unscored"] = _WORDLESS
-    elif found is None:
-        row["unscored"] = "not simulated"
-    elif found.text is None or not found.text.strip():
-        row["unscored"] = found.unscored or "the simulator wrote nothing"
+    if answer.value is None or not answer.value.strip():
+        row["unscored"] = answer.unscored or "the simulator wrote nothing"
     return row
 
 
 def _can(row: Row) -> bool:
-    return row["unscored"] is None
+    return row["unscored"] is None is row["untold"]
 
 
 def _input(turn: PersonaTurn, text: str) -> TurnInput:
@@ -187,8 +177,15 @@ def _input(turn: PersonaTurn, text: str) -> TurnInput:
     )
     place = int(prompt.id.rpartition("#")[2])
     return TurnInput(
-        *(prompt.chat, prompt.session, place, prompt.speaker, turn.message_ids, prompt.time),
-        *(text, prompt.previous, history),
+        chat=prompt.chat,
+        session=prompt.session,
+        turn=place,
+        speaker=prompt.speaker,
+        ids=turn.message_ids,
+        time=prompt.time,
+        text=text,
+        previous=prompt.previous,
+        history=history,
     )
 
 
@@ -214,7 +211,7 @@ def _put_in_place(row: Row, matched: Matched | None) -> None:
 
 
 def _facts(task: PersonaTask, trial: Trial, rows: Sequence[Row]) -> Row:
-    said = [row["simulated"] for row in rows if _can(row)]
+    said = [row["answer"] for row in rows if _can(row)]
     truths = [row["truth"] for row in rows if _can(row)]
     varied: Mapping[str, Any] = {
         f"distinct_{n}{which}": distinct(texts, n)
@@ -222,7 +219,6 @@ def _facts(task: PersonaTask, trial: Trial, rows: Sequence[Row]) -> Row:
         for texts, which in ((said, ""), (truths, "_truth"))
     }
     return {
-        "speaker": task.speaker,
         "learn": task.learning.chat.id,
         "test": task.test.id,
         "consistency": task.settings.get("consistency"),

@@ -2,7 +2,7 @@
 
     simulator = Retrieve()
     simulator.prepare(task.learning)
-    simulator.simulate(task.prompts)[0]    → Simulated("Chat_2_Mara_Juno#14", "haha no way")
+    simulator.solve(task.prompts)[0]    → Answer("haha no way")
 
 `copy` repeats what was said last, `constant` says one flat thing, `common` always the speaker's
 most typical turn, `retrieve` what the speaker said in the other chat where the context was
@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.nearness import Index, Nearness, nearness
-from realtalk.persona.values import Learning, Prompt, Settings, Simulated
+from realtalk.persona.values import Learning, Prompt, Settings
 
 __all__ = ["Common", "Constant", "Copy", "Retrieve", "gist", "refuse_empty"]
 
@@ -36,8 +37,8 @@ class Copy:
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
         """Nothing is learned."""
 
-    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:  # noqa: ARG002
-        return [_said(prompt.id, _last_of_others(prompt)) for prompt in prompts]
+    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
+        return [_said(_last_of_others(prompt)) for prompt in shown]
 
 
 def _last_of_others(prompt: Prompt) -> str | None:
@@ -45,10 +46,8 @@ def _last_of_others(prompt: Prompt) -> str | None:
     return next(others, None)
 
 
-def _said(id_: str, text: str | None) -> Simulated:
-    if text is None:
-        return Simulated(id_, None, "nobody else speaks in the context")
-    return Simulated(id_, text)
+def _said(text: str | None) -> Answer[str]:
+    return Answer(text, "" if text is not None else "nobody else speaks in the context")
 
 
 class Constant:
@@ -69,8 +68,8 @@ class Constant:
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
         """Nothing is learned."""
 
-    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:  # noqa: ARG002
-        return [Simulated(prompt.id, self._says) for prompt in prompts]
+    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
+        return [Answer(self._says)] * len(shown)
 
 
 class Common:
@@ -93,10 +92,10 @@ class Common:
         texts = [turn.text for turn in learning.turns]
         self._turn = texts[self._near.central(texts)]
 
-    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:  # noqa: ARG002
+    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
         if self._turn is None:
             raise ValueError("prepare comes first")
-        return [Simulated(prompt.id, self._turn) for prompt in prompts]
+        return [Answer(self._turn)] * len(shown)
 
 
 class Retrieve:
@@ -121,15 +120,12 @@ class Retrieve:
         self._texts = [turn.text for turn in learning.turns]
         self._index = self._near.index([gist(turn.prompt) for turn in learning.turns])
 
-    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:
+    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
         if self._index is None:
             raise ValueError("prepare comes first")
-        progress(0, len(prompts), "finding the nearest context")
-        ranked = self._index.nearest([gist(prompt) for prompt in prompts])
-        return [
-            Simulated(prompt.id, self._texts[places[0]])
-            for prompt, places in zip(prompts, ranked, strict=True)
-        ]
+        progress(0, len(shown), "finding the nearest context")
+        ranked = self._index.nearest([gist(prompt) for prompt in shown])
+        return [Answer(self._texts[places[0]]) for places in ranked]
 
 
 def gist(prompt: Prompt) -> str:

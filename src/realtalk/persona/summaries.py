@@ -1,4 +1,4 @@
-"""Rows of scores → figures a speaker and on average over speakers, each with its interval.
+"""Rows of scores → figures per speaker and on average over speakers, each with its interval.
 
     found = summarise("retrieve", rows, facts)
     found.speakers["Mara"].scores["empathy"]   → Estimate(value=1.02, low=0.9, high=1.15, n=123)
@@ -11,34 +11,23 @@ speakers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from realtalk.ei.languages import Languages, languages_json, merged
-from realtalk.metrics.distributions import jensen_shannon
+from realtalk.evals.averaging import Average, average
+from realtalk.evals.values import Row
 from realtalk.metrics.paired import wilson
-from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa
-from realtalk.persona.rows import AGREEMENTS, SCORES, Row
+from realtalk.metrics.statistics import Estimate, bootstrap_interval
+from realtalk.persona.rows import AGREEMENTS, SCORES, WHOLE, label_score
 
-__all__ = [
-    "BEYOND",
-    "Average",
-    "Simulation",
-    "SpeakerScores",
-    "average",
-    "label_score",
-    "labelled_by",
-    "summarise",
-]
+__all__ = ["Simulation", "SpeakerScores", "summarise"]
 
-_KAPPAS = {f"kappa_{name}": name for name in AGREEMENTS}
-_DISTANCES = {f"js_{name}": name for name in ("emotion", "sentiment")}
 _FACTS = ("distinct_1", "distinct_1_truth", "distinct_2", "distinct_2_truth")
-# Figures of a speaker as a whole, and which way is better.
-BEYOND: Mapping[str, int] = {**dict.fromkeys(_KAPPAS, 1), **dict.fromkeys(_DISTANCES, -1)}
 _SKEWED = frozenset({"length_ratio"})  # one long answer to a short turn would outweigh all
 _BINARY = frozenset({*AGREEMENTS, "taken_for"})
 
@@ -55,7 +44,7 @@ class SpeakerScores:
     test: str
     turns: int
     unscored: Mapping[str, int]  # reason → turns
-    scores: Mapping[str, Estimate]  # SCORES, then BEYOND
+    scores: Mapping[str, Estimate]  # SCORES, then WHOLE
     distinct: Mapping[str, float | None]
     ceiling: Estimate
     floor: Estimate
@@ -64,21 +53,11 @@ class SpeakerScores:
     tokens_out: int
     # Of the person's own turns in the tested chat.
     languages: Languages = field(default_factory=lambda: Languages("", "", {}))
+    untold: Mapping[str, int] = field(default_factory=dict)  # turns without a truth, by reason
 
     @property
     def scored(self) -> int:
-        return self.turns - sum(self.unscored.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Average:
-    """Over speakers; `n` of them. Without an interval where there is one speaker."""
-
-    mean: float | None
-    sd: float | None
-    low: float | None
-    high: float | None
-    n: int
+        return self.turns - sum(self.unscored.values()) - sum(self.untold.values())
 
 
 @dataclass(frozen=True)
@@ -117,12 +96,12 @@ def summarise(name: str, rows: Sequence[Row], facts: Sequence[Row]) -> Simulatio
     """Every speaker who has rows, in the order of the facts."""
     by_speaker: dict[str, list[Row]] = {}
     for row in rows:
-        by_speaker.setdefault(row["speaker"], []).append(row)
-    known = {each["speaker"]: each for each in facts if each["speaker"] in by_speaker}
+        by_speaker.setdefault(row["group"], []).append(row)
+    known = {each["group"]: each for each in facts if each["group"] in by_speaker}
     speakers = {who: _speaker(by_speaker[who], fact) for who, fact in known.items()}
     averages = {
         score: average(each.scores[score].value for each in speakers.values())
-        for score in (*SCORES, *BEYOND)
+        for score in (*SCORES, *WHOLE)
     }
     for fact in _FACTS:
         averages[fact] = average(each.distinct[fact] for each in speakers.values())
@@ -131,31 +110,19 @@ def summarise(name: str, rows: Sequence[Row], facts: Sequence[Row]) -> Simulatio
     return Simulation(name, speakers, averages)
 
 
-def average(values: Iterable[float | None]) -> Average:
-    """The mean over speakers; those without a figure do not count."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return Average(None, None, None, None, 0)
-    mean = float(np.mean(known))
-    if len(known) < 2:
-        return Average(mean, None, None, None, len(known))
-    low, high = bootstrap_interval((known,), np.mean) or (None, None)
-    return Average(mean, float(np.std(known, ddof=1)), low, high, len(known))
-
-
 def _speaker(rows: Sequence[Row], fact: Row) -> SpeakerScores:
-    unscored: dict[str, int] = {}
-    for row in rows:
-        if row["unscored"] is not None:
-            unscored[row["unscored"]] = unscored.get(row["unscored"], 0) + 1
+    told = [row for row in rows if row["untold"] is None]
+    unscored = Counter(row["unscored"] for row in told if row["unscored"] is not None)
+    untold = Counter(row["untold"] for row in rows if row["untold"] is not None)
     scores = {name: _mean(name, rows) for name in SCORES}
-    scores |= {title: label_score(title, rows) for title in BEYOND}
+    scores |= {title: label_score(title, rows) for title in WHOLE}
     return SpeakerScores(
-        speaker=fact["speaker"],
+        speaker=fact["group"],
         learn=fact["learn"],
         test=fact["test"],
         turns=len(rows),
-        unscored=unscored,
+        unscored=dict(unscored),
+        untold=dict(untold),
         scores=scores,
         distinct={name: fact[name] for name in _FACTS},
         ceiling=Estimate(**fact["ceiling"]),
@@ -169,23 +136,6 @@ def _speaker(rows: Sequence[Row], fact: Row) -> SpeakerScores:
             {each["language"]: each["turns"] for each in fact.get("by_language") or ()},
         ),
     )
-
-
-def labelled_by(title: str) -> str:
-    """The measure whose labels a figure of BEYOND is made from."""
-    return _KAPPAS.get(title) or _DISTANCES[title]
-
-
-def label_score(title: str, rows: Sequence[Row]) -> Estimate:
-    """A figure of BEYOND over the turns that have both labels; the others are counted."""
-    name = labelled_by(title)
-    truth, said = ([row[f"{name}_{side}"] for row in rows] for side in ("truth", "simulated"))
-    if title in _KAPPAS:
-        return cohen_kappa(truth, said)
-    # Only turns that have both: the two sides are to differ by the writer alone.
-    both = [pair for pair in zip(truth, said, strict=True) if None not in pair]
-    found = jensen_shannon([one for one, _ in both], [other for _, other in both])
-    return replace(found, n=len(both), left_out=len(rows) - len(both))
 
 
 def _mean(name: str, rows: Sequence[Row]) -> Estimate:

@@ -1,20 +1,23 @@
 """Figures of simulations → tables for people: headings and rows.
 
-table_2(simulations, published=True)   a line a simulator, the paper's two below
-table_8(simulation, published=True)    a line a speaker, the paper's beside it
+table_2(simulations, published=True)   one line per simulator, the paper's two below
+table_8(simulation, published=True)    one line per speaker, the paper's beside it
 beyond(simulations)                    kappa, distances, variety, who wrote it
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
+from realtalk.evals.averaging import Average
+from realtalk.evals.tables import Lines, averaged, compared_table
 from realtalk.metrics.statistics import Estimate
-from realtalk.persona.comparing import Compared
+from realtalk.persona.comparing import COMPARED, SpeakersCompared
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8
-from realtalk.persona.rows import SCORES
-from realtalk.persona.summaries import Average, Simulation
+from realtalk.persona.rows import SCORES, WHOLE
+from realtalk.persona.summaries import Simulation
 
 __all__ = [
     "READING",
@@ -27,8 +30,6 @@ __all__ = [
     "unscored_lines",
 ]
 
-Rows: TypeAlias = tuple[tuple[str, ...], list[tuple[Any, ...]]]
-
 READING = (
     "mean ± standard deviation over speakers [95 % interval of the mean], of one speaker the mean "
     "over turns [95 % interval]; more is better, but for "
@@ -38,40 +39,20 @@ READING = (
 )
 _MAIN = tuple(name for name, kind in SCORES.items() if kind.family != "beyond")
 _PUBLISHED = {SCORES[name].published: name for name in SCORES if SCORES[name].published}
-_WHOLE = (
-    *("kappa_reflective", "kappa_grounding", "kappa_sentiment", "kappa_emotion"),
-    *("js_emotion", "js_sentiment"),
-)
-_TITLES = {
-    **{f"kappa_{name}": f"{name} kappa" for name in ("reflective", "grounding")},
-    **{f"kappa_{name}": f"{name} kappa" for name in ("sentiment", "emotion")},
-    **{f"js_{name}": f"{name} JS (bits)" for name in ("emotion", "sentiment")},
-}
+_DIGITS = 2
 
 
 def title_of(name: str) -> str:
     """A score's name as it stands over a column."""
-    return SCORES[name].title if name in SCORES else _TITLES[name]
+    return (SCORES.get(name) or WHOLE[name]).title
 
 
-def _averaged(found: Average, digits: int = 2) -> str | None:
-    if found.mean is None:
-        return None
-    text = f"{found.mean:.{digits}f}"
-    if found.sd is not None:
-        text += f" ± {found.sd:.{digits}f}"
-    if found.low is not None and found.high is not None:
-        text += f" [{found.low:.{digits}f}, {found.high:.{digits}f}]"
-    return text
+def _averaged(found: Average) -> str | None:
+    return averaged(found, _DIGITS)
 
 
-def _estimated(found: Estimate, digits: int = 2) -> str | None:
-    if found.value is None:
-        return None
-    text = f"{found.value:.{digits}f}"
-    if found.low is not None and found.high is not None:
-        text += f" [{found.low:.{digits}f}, {found.high:.{digits}f}]"
-    return text
+def _estimated(found: Estimate) -> str | None:
+    return averaged(Average(found.value, None, found.low, found.high, found.n), _DIGITS)
 
 
 def _told(found: Simulation, name: str) -> str | None:
@@ -81,7 +62,7 @@ def _told(found: Simulation, name: str) -> str | None:
     return _averaged(found.averages[name])
 
 
-def table_2(simulations: Sequence[Simulation], *, published: bool) -> Rows:
+def table_2(simulations: Sequence[Simulation], *, published: bool) -> Lines:
     """Averages over speakers, in the form of the paper's Table 2."""
     headings = ("simulator", "speakers", "turns", *(title_of(name) for name in _MAIN))
     rows: list[tuple[Any, ...]] = [
@@ -103,21 +84,16 @@ def table_2(simulations: Sequence[Simulation], *, published: bool) -> Rows:
     return headings, rows
 
 
-def table_8(simulation: Simulation, *, published: bool) -> Rows:
+def table_8(simulation: Simulation, *, published: bool) -> Lines:
     """Every speaker, in the form of the paper's Table 8."""
-    headings = (
-        *("speaker", "turns", "learn", "test", "consistency"),
-        *(title_of(name) for name in _MAIN),
-    )
+    titles = (title_of(name) for name in _MAIN)
+    headings = ("speaker", "turns", "learn", "test", "consistency", *titles)
     rows: list[tuple[Any, ...]] = []
     for who, each in simulation.speakers.items():
         apart = None if each.consistency is None else f"{each.consistency:.2f}"
-        rows.append(
-            (
-                *(who, f"{each.scored} of {each.turns}", each.learn, each.test, apart),
-                *(_estimated(each.scores[name]) for name in _MAIN),
-            )
-        )
+        counted = f"{each.scored} of {each.turns}"
+        cells = [_estimated(each.scores[name]) for name in _MAIN]
+        rows.append((who, counted, each.learn, each.test, apart, *cells))
         told = next((row for row in TABLE_8 if row.speaker.casefold() == who.casefold()), None)
         if not published or told is None:
             continue
@@ -126,28 +102,27 @@ def table_8(simulation: Simulation, *, published: bool) -> Rows:
             ("Table 8, tuned", told.tuned),
         )
         for title, values in lines:
-            cells = {_PUBLISHED[name]: f"{values[name]:.2f}" for name in PUBLISHED_SCORES}
-            rows.append(
-                (
-                    *(f"  {title}", None, "-".join(told.learn), "-".join(told.test)),
-                    f"{told.consistency:.2f}",
-                    *(cells.get(name) for name in _MAIN),
-                )
-            )
+            known = {_PUBLISHED[name]: f"{values[name]:.2f}" for name in PUBLISHED_SCORES}
+            chats = ("-".join(told.learn), "-".join(told.test))
+            apart = f"{told.consistency:.2f}"
+            rows.append((f"  {title}", None, *chats, apart, *map(known.get, _MAIN)))
     return headings, rows
 
 
-def beyond(simulations: Sequence[Simulation]) -> Rows:
+def beyond(simulations: Sequence[Simulation]) -> Lines:
     """What raw agreement hides: chance, distributions, variety, length and authorship."""
     headings = (
         "simulator",
-        *(title_of(name) for name in _WHOLE),
-        *("length ratio", "distinct-1", "distinct-2", "taken for the speaker"),
+        *(title_of(name) for name in WHOLE),
+        "length ratio",
+        "distinct-1",
+        "distinct-2",
+        "taken for the speaker",
     )
     rows: list[tuple[Any, ...]] = [
         (
             each.name,
-            *(_told(each, name) for name in (*_WHOLE, "length_ratio")),
+            *(_told(each, name) for name in (*WHOLE, "length_ratio")),
             *(_averaged(each.averages[f"distinct_{n}"]) for n in (1, 2)),
             _told(each, "taken_for"),
         )
@@ -158,61 +133,40 @@ def beyond(simulations: Sequence[Simulation]) -> Rows:
         rows.append(
             (
                 "the person (ceiling)",
-                *(("1.00",) * 4 + ("0.00",) * 2),
+                *["1.00"] * 4,
+                *["0.00"] * 2,
                 "1.00",
                 *(_averaged(real[f"distinct_{n}_truth"]) for n in (1, 2)),
                 _averaged(real["ceiling"]),
             )
         )
         rows.append(
-            ("the partner's real turns", *((None,) * (len(_WHOLE) + 3)), _averaged(real["floor"]))
+            ("the partner's real turns", *[None] * (len(WHOLE) + 3), _averaged(real["floor"]))
         )
-        rows.append(("chance", *(("0.00",) * 4), *((None,) * 5), "0.50"))
+        rows.append(("chance", *["0.00"] * 4, *[None] * 5, "0.50"))
     return headings, rows
 
 
 def unscored_lines(simulation: Simulation) -> list[str]:
-    """A line a reason; nothing where every turn has its scores."""
-    counts: dict[str, int] = {}
+    """One line per reason; nothing where every turn has its scores."""
+    counts: Counter[tuple[str, str]] = Counter()
     for each in simulation.speakers.values():
-        for reason, count in each.unscored.items():
-            counts[reason] = counts.get(reason, 0) + count
+        for what, reasons in (("unscored", each.unscored), ("without a truth", each.untold)):
+            counts.update({(what, reason): count for reason, count in reasons.items()})
     return [
-        f"{simulation.name}, unscored: {count:,} of {simulation.turns:,} turns ({reason})"
-        for reason, count in counts.items()
+        f"{simulation.name}, {what}: {count:,} of {simulation.turns:,} turns ({reason})"
+        for (what, reason), count in counts.items()
     ]
 
 
-def compared(found: Compared) -> Rows:
-    """A line a score: both means over speakers, the difference, and both tests."""
-    headings = (
-        *("score", "turns", "speakers", found.names[0], found.names[1], "difference"),
-        *("better for", "p turns", "Holm", "p speakers", "Holm "),
-    )
-    rows: list[tuple[Any, ...]] = []
-    for name, test in found.tests.items():
-        interval = (
-            "" if test.low is None or test.high is None else f" [{test.low:+.3f}, {test.high:+.3f}]"
-        )
-        rows.append(
-            (
-                *(title_of(name), test.turns or None, test.speakers),
-                *(f"{test.first:.3f}", f"{test.second:.3f}", f"{test.difference:+.3f}{interval}"),
-                f"{test.better} of {test.better + test.worse}",
-                *(_p(test.p_turns), _p(test.p_turns_holm)),
-                *(_p(test.p_speakers), _p(test.p_speakers_holm)),
-            )
-        )
-    return headings, rows
+def compared(found: SpeakersCompared) -> Lines:
+    """One line per score: both means over speakers, the difference, the test, and for how many."""
+    headings, rows = compared_table(found, COMPARED, samples="turns", groups="speakers")
+    counts = (f"{up} of {up + down}" for up, down in found.better.values())
+    return (*headings, "better for"), [(*row, n) for row, n in zip(rows, counts, strict=True)]
 
 
-def _p(value: float | None) -> str | None:
-    if value is None:
-        return None
-    return "< .001" if value < 0.001 else f"{value:.3f}".replace("0.", ".", 1)
-
-
-def gain_line(found: Compared) -> str:
+def gain_line(found: SpeakersCompared) -> str:
     """Whether people who are alike in both chats gain more."""
     r = found.gain_and_consistency
     if r.value is None:
@@ -224,8 +178,8 @@ def gain_line(found: Compared) -> str:
     )
 
 
-def sweep(simulations: Mapping[int, Simulation]) -> Rows:
-    """A line a number of context sessions, in the form of the paper's Figure 7."""
+def sweep(simulations: Mapping[int, Simulation]) -> Lines:
+    """One line per number of context sessions, in the form of the paper's Figure 7."""
     names = (*_MAIN, "taken_for")
     headings = ("sessions", "turns", *(title_of(name) for name in names))
     rows: list[tuple[Any, ...]] = []

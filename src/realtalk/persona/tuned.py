@@ -3,7 +3,7 @@
     LocalSimulator(base="smollm2", style=True)     # no training, like `llm`
     TunedSimulator(adapter=Path("adapters"))       # adapters/mara, adapters/theo, …, or one adapter
     simulator.prepare(task.learning)
-    simulator.simulate(task.prompts)               → [Simulated("Chat_2_Mara_Juno#14", "lol no"), …]
+    simulator.solve(task.prompts)                  → [Answer("lol no"), …]
 
 Both write the prompt of persona/prompting.py, the same that adapters are trained with; where it
 does not fit into the model the oldest turns of its context are left out. An adapter is refused
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer, Cost
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.checkpoints import read_json
 from realtalk.persona.generation import Asked, Sampling, generate
@@ -34,7 +35,7 @@ from realtalk.persona.pretrained import (
 from realtalk.persona.prompting import PROMPT_VERSION, cleaned, messages
 from realtalk.persona.tuning import ADAPTER, SETTINGS
 from realtalk.persona.tuning_data import Example, Writer
-from realtalk.persona.values import Learning, Prompt, Settings, Simulated
+from realtalk.persona.values import Learning, Prompt, Settings
 
 __all__ = [
     "LocalSimulator",
@@ -99,12 +100,12 @@ class LocalSimulator:
                 self._base, device=self._device, cache=self._cache, progress=progress
             )
 
-    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:
+    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
         if self._loaded is None:
             raise ValueError("prepare comes first")
-        styles = self._guide.texts(prompts) if self._style else [""] * len(prompts)
+        styles = self._guide.texts(shown) if self._style else [""] * len(shown)
         return _simulate(
-            *(self._loaded, prompts, styles, self._sampling, self._batch_tokens, progress)
+            *(self._loaded, shown, styles, self._sampling, self._batch_tokens, progress)
         )
 
 
@@ -184,12 +185,12 @@ class TunedSimulator:
             fix=f"there are some for {', '.join(speakers)}; train one: realtalk persona tune",
         )
 
-    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:
+    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
         if self._loaded is None:
             raise ValueError("prepare comes first")
-        nothing = [""] * len(prompts)
+        nothing = [""] * len(shown)
         return _simulate(
-            *(self._loaded, prompts, nothing, self._sampling, self._batch_tokens, progress)
+            *(self._loaded, shown, nothing, self._sampling, self._batch_tokens, progress)
         )
 
 
@@ -254,7 +255,7 @@ def _simulate(
     sampling: Sampling,
     batch_tokens: int,
     progress: Progress,
-) -> list[Simulated]:
+) -> list[Answer[str]]:
     writer = Writer(base.tokenizer)
     room = base.window - sampling.max_new_tokens
     asked: dict[str, Asked] = {}
@@ -267,19 +268,17 @@ def _simulate(
         progress=progress,
     )
     written = {each.id: each for each in found}
-    made = []
+    made: list[Answer[str]] = []
     for prompt in prompts:
         if (each := written.get(prompt.id)) is None:
-            made.append(Simulated(prompt.id, None, "the prompt does not fit into the model"))
+            made.append(Answer(None, "the prompt does not fit into the model"))
             continue
         text = cleaned(writer.text(each.ids), prompt)
         made.append(
-            Simulated(
-                prompt.id,
+            Answer(
                 text or None,
                 "" if text else "empty answer",
-                len(asked[prompt.id].ids),
-                len(each.ids),
+                Cost(tokens_in=len(asked[prompt.id].ids), tokens_out=len(each.ids)),
             )
         )
     return made

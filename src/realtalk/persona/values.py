@@ -2,7 +2,7 @@
 
     task = PersonaTask("Mara", learning, test=chat, turns=(...))
     simulator.prepare(task.learning)             # one chat: what was said in it, nothing else
-    simulator.simulate(task.prompts)  → [Simulated("Chat_2_Mara_Juno#14", "lol no"), ...]
+    simulator.solve(task.prompts)                → [Answer("lol no"), ...]
 
 A simulator is handed a `Learning` and `Prompt`s, never a task: neither holds what the speaker
 wrote at the turns to be simulated. A prompt's context is what was said before its turn, so it
@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from realtalk.chat import Chat
+from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 
 __all__ = [
@@ -27,7 +28,6 @@ __all__ = [
     "PersonaTurn",
     "Prompt",
     "Settings",
-    "Simulated",
     "Simulator",
 ]
 
@@ -102,28 +102,19 @@ class PersonaTask:
         return tuple(turn.prompt for turn in self.turns)
 
 
-@dataclass(frozen=True, slots=True)
-class Simulated:
-    """What a simulator wrote for a turn; None with a reason where it could not."""
-
-    id: str
-    text: str | None
-    unscored: str = ""
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-
 class Simulator(Protocol):
-    """A way to continue as somebody."""
+    """A solver of persona simulation: a way to continue as somebody."""
 
     name: str
-    version: str
+
+    @property
+    def version(self) -> str: ...
 
     @property
     def settings(self) -> Settings: ...
 
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
-        """Learn who is to be continued; called once a speaker."""
+        """Learn who is to be continued; called once per speaker."""
 
-    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:
-        """One answer a prompt, in order."""
+    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
+        """One answer per prompt, in order."""

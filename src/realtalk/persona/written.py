@@ -14,13 +14,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer, Cost
 from realtalk.local.progress import Progress, silent
-from realtalk.persona.prompting import PROMPT_VERSION, cleaned
-from realtalk.persona.values import Learning, Prompt, Settings, Simulated
+from realtalk.persona.prompting import PROMPT_VERSION, read_message
+from realtalk.persona.values import Learning, Prompt, Settings
 
 __all__ = ["WrittenSimulator"]
 
@@ -70,18 +72,13 @@ class WrittenSimulator:
                     f"written with another {what}: {there}, not {here}", where=str(self._path)
                 )
 
-    def simulate(self, prompts: Sequence[Prompt], progress: Progress = silent) -> list[Simulated]:  # noqa: ARG002
-        return [self._one(prompt) for prompt in prompts]
+    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
+        return [self._one(prompt) for prompt in shown]
 
-    def _one(self, prompt: Prompt) -> Simulated:
+    def _one(self, prompt: Prompt) -> Answer[str]:
         row = self._rows.get((prompt.speaker, prompt.id))
         if row is None:
-            return Simulated(prompt.id, None, "not written")
-        text = cleaned(str(row["text"]), prompt)
-        return Simulated(
-            prompt.id,
-            text or None,
-            "" if text else "empty answer",
-            int(row.get("tokens_in", 0)),
-            int(row.get("tokens_out", 0)),
-        )
+            return Answer(None, "not written")
+        tokens_in, tokens_out = (int(row.get(name, 0)) for name in ("tokens_in", "tokens_out"))
+        cost = Cost(tokens_in=tokens_in, tokens_out=tokens_out)
+        return replace(read_message(str(row["text"]), prompt), cost=cost)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from realtalk.ei import SpeakerConsistency, SpeakerFacets
     from realtalk.memory.run import Probed
     from realtalk.memory.scoring import RunScores
-    from realtalk.persona.run import SimulatedRun
+    from realtalk.persona.benchmark import SimulatedRun
     from realtalk.persona.summaries import Simulation
     from realtalk.stats.values import CorpusStats
     from realtalk.threads.benchmark import PredictedRun
@@ -39,7 +39,7 @@ __all__ = ["CorpusRun", "LabelsRun", "LoadedRuns", "PersonaRun", "ProbeRun", "Th
 
 # What the report reads of a run's settings.
 _PROBE = ("corpus", "memory", "reader", "budgets")
-_PERSONA = ("corpus", "simulator", "context", "limit")
+_PERSONA = ("corpus", "solver", "context", "limit")
 _THREADS = ("corpus", "task", "solver", "settings", "chosen", "protocol", "test")
 
 
@@ -152,8 +152,8 @@ def load(
     """Every run in and below the folders, people's before models'."""
     from realtalk.memory.run import KIND as PROBE
     from realtalk.memory.run import load_probe
-    from realtalk.persona.run import KIND as PERSONA
-    from realtalk.persona.run import load_persona
+    from realtalk.persona.benchmark import KIND as PERSONA
+    from realtalk.persona.benchmark import load_persona
     from realtalk.threads.benchmark import KIND as THREADS
     from realtalk.threads.benchmark import load_threads
 

@@ -41,7 +41,7 @@ def measured_section(loaded: LoadedRuns) -> Section:
         count = len(probe.probed.rows)
         rows.append((probe.folder.name, "memory", probe.corpus, _words(chosen), count, "questions"))
     for persona in loaded.personas:
-        chosen = {name: persona.run.settings[name] for name in ("simulator", "context", "limit")}
+        chosen = {name: persona.run.settings[name] for name in ("solver", "context", "limit")}
         count = len(persona.run.rows)
         rows.append(
             (persona.folder.name, "persona", persona.corpus, _words(chosen), count, "turns")

@@ -30,7 +30,7 @@ _INTERVALS = (
 
 def simulations(personas: Sequence[PersonaRun]) -> dict[tuple[str, str], dict[str, Simulation]]:
     """By corpus and name. Runs of one simulator with different speakers are one simulation."""
-    from realtalk.persona.run import joined
+    from realtalk.persona.benchmark import joined
 
     groups: dict[tuple[str, str], dict[str, list[PersonaRun]]] = {}
     for each in personas:
@@ -38,8 +38,8 @@ def simulations(personas: Sequence[PersonaRun]) -> dict[tuple[str, str], dict[st
         named = groups.setdefault(key, {})
         name = each.run.name
         # The same speaker twice: another setting of the simulator, so another simulation.
-        taken = {who["speaker"] for other in named.get(name, ()) for who in other.run.speakers}
-        if not taken.isdisjoint(who["speaker"] for who in each.run.speakers):
+        taken = {who for other in named.get(name, ()) for who in other.run.speakers}
+        if not taken.isdisjoint(each.run.speakers):
             name = f"{name} ({each.folder.name})"
         named.setdefault(name, []).append(each)
     return {

@@ -79,14 +79,18 @@ def _persona(each: Simulation) -> Iterator[tuple[Cell, ...]]:
     from realtalk.persona.rows import SCORES
 
     whole: Counter[str] = Counter()
+    untold: Counter[str] = Counter()
     single: Counter[str] = Counter()
     for who in each.speakers.values():
         whole.update(who.unscored)
-        failed = sum(who.unscored.values())
+        untold.update(who.untold)
+        failed = sum(who.unscored.values()) + sum(who.untold.values())
         for score in SCORES:
             single[score] += max(0, who.scores[score].left_out - failed)
     for reason, count in whole.items():
         yield (each.name, "turns", count, each.turns, reason)
+    for reason, count in untold.items():
+        yield (each.name, "truths", count, each.turns, reason)
     for score, count in single.items():
         if count:
             reason = "this score alone could not be made"

@@ -137,14 +137,14 @@ def simulate(
     each speaker's first turns.
     """
     from realtalk.evals import refuse_other_folder
+    from realtalk.persona.benchmark import run_persona
     from realtalk.persona.registry import make_simulator
-    from realtalk.persona.run import run_persona
     from realtalk.persona.scoring import Scorer
     from realtalk.persona.turns import tasks_of
 
     if out is not None:
         refuse_other_folder(Path(out))
-    name, given = simulator_of(simulator, model, style, settings)
+    name, given = simulator_of(simulator, settings, model=model, style=style)
     made = make_simulator(name, given)
     semantics = semantics_of(bertscore, bertscore_layer)
     chats, choices = chosen_chats(corpus, labels, choice, speaker, progress)

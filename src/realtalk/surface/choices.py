@@ -5,7 +5,7 @@
     memory_of("my_module:MyMemory")                            → one of your own
     make_reader(None, None, corpus)                            → ExtractReader
     budgets_of("retrieved", "extract", "1000,2000w")           → (Budget(…), Budget(…))
-    simulator_of(None, "openai/gpt-4o-mini", style=True)       → ("llm", {"model": …, …})
+    simulator_of(None, model="openai/gpt-4o-mini", style=True)  → ("llm", {"model": …, …})
     predictor_of(None, {}, {"model": None, "seed": 0})         → ("majority", {})
     settings_named("p-conv,np-conv")                           → ("p-conv", "np-conv")
 
@@ -210,15 +210,12 @@ def make_judge(
 
 
 def simulator_of(
-    simulator: str | None, model: str | None, style: bool, settings: Mapping[str, Any] | None = None
+    simulator: str | None, settings: Mapping[str, Any] | None = None, **asked: Any
 ) -> tuple[str, dict[str, Any]]:
-    """The simulator's name and its settings, of which some have options of their own."""
-    name = simulator or ("retrieve" if model is None else "llm")
-    given: dict[str, Any] = dict(settings or {})
-    if model is not None:
-        given["model"] = model
-    if style:
-        given["style"] = True
+    """The simulator's name and its settings; `asked` are those with options of their own."""
+    wanted = {key: value for key, value in asked.items() if value not in (None, False)}
+    name = simulator or ("llm" if "model" in wanted else "retrieve")
+    given: dict[str, Any] = {**(settings or {}), **wanted}
     if name == "llm" and "model" not in given:
         raise RealtalkError("the simulator llm needs a model", fix=_NAME_IT)
     return name, given

@@ -21,9 +21,10 @@ from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
     from realtalk.memory.run import Probed
+    from realtalk.metrics.grouped import Change
     from realtalk.metrics.retrieval import RetrievalSummary
     from realtalk.metrics.statistics import Estimate
-    from realtalk.persona.run import SimulatedRun
+    from realtalk.persona.benchmark import SimulatedRun
     from realtalk.threads.benchmark import PredictedRun
 
 __all__ = ["CHANGE", "FIGURE", "KINDS", "RunKind"]
@@ -179,19 +180,18 @@ def _probe_schema() -> Any:
 
 
 def _load_persona(folder: Path) -> SimulatedRun:
-    from realtalk.persona.run import load_persona
+    from realtalk.persona.benchmark import load_persona
 
     return load_persona(folder)
 
 
 def _persona_figures(found: SimulatedRun) -> Iterator[Row]:
     """Averages over speakers, each with its mean; of one speaker alone their own figures."""
-    from realtalk.persona.rows import SCORES
-    from realtalk.persona.summaries import BEYOND
+    from realtalk.persona.rows import SCORES, WHOLE
 
     simulation = found.simulation
     everybody = list(simulation.speakers.values())
-    for score in (*SCORES, *BEYOND):
+    for score in (*SCORES, *WHOLE):
         if len(everybody) == 1:
             yield _of_estimate(found.name, _ALL, score, everybody[0].scores[score])
         else:
@@ -205,19 +205,28 @@ def _persona_figures(found: SimulatedRun) -> Iterator[Row]:
 def _persona_changes(
     first: SimulatedRun, second: SimulatedRun, _variant: str | None
 ) -> tuple[list[Row], dict[str, Any]]:
-    from realtalk.persona.comparing import compare
+    from realtalk.persona.comparing import COMPARED, compare
 
     found = compare(first.rows, first.simulation, second.rows, second.simulation)
-    changes = [
-        {
-            **{"variant": test.family, "score": name, "n": test.turns, "groups": test.speakers},
-            **{"first": test.first, "second": test.second, "difference": test.difference},
-            **{"low": test.low, "high": test.high},
-            **{"p": test.p_speakers, "p_holm": test.p_speakers_holm},
-        }
-        for name, test in found.tests.items()
-    ]
+    family = {score.name: score.family for score in COMPARED}
+    changes = [_of_change(family[name], name, change) for name, change in found.changes.items()]
     return changes, found.to_json()
+
+
+def _of_change(variant: str, score: str, change: Change) -> Row:
+    return {
+        "variant": variant,
+        "score": score,
+        "first": change.first,
+        "second": change.second,
+        "difference": change.difference.value,
+        "low": change.difference.low,
+        "high": change.difference.high,
+        "p": change.p,
+        "p_holm": change.p_holm,
+        "n": change.n,
+        "groups": change.groups,
+    }
 
 
 def _persona_failures(found: SimulatedRun, most: int) -> list[Row]:
@@ -228,11 +237,9 @@ def _persona_failures(found: SimulatedRun, most: int) -> list[Row]:
         agreed = sum(known) / len(known) if known else None
         return None if agreed is None or agreed > _HALF else agreed + (row["semantic"] or 0.0) / 10
 
-    columns = (
-        *("speaker", "chat", "session", "id", "truth", "simulated", "unscored"),
-        *(*_AGREEMENTS, "intimacy", "empathy", "semantic"),
-    )
-    return _worst(found.rows, worst, columns, most)
+    columns = ["group", "chat", "session", "sample", "truth", "answer", "unscored"]
+    scores = [*_AGREEMENTS, "intimacy", "empathy", "semantic"]
+    return _worst(found.rows, worst, [*columns, *scores], most)
 
 
 def _persona_cautions(found: SimulatedRun) -> Sequence[str]:
@@ -242,9 +249,10 @@ def _persona_cautions(found: SimulatedRun) -> Sequence[str]:
 
 
 def _persona_schema() -> Any:
-    from realtalk.persona.rows import row_schema
+    from realtalk.evals.running import run_schema
+    from realtalk.persona.rows import columns
 
-    return row_schema()
+    return run_schema(columns())
 
 
 # Thread tasks.
@@ -274,12 +282,7 @@ def _threads_changes(
         )
     found = compare_runs(first.rows, second.rows, first.task, ("first", "second"))
     changes = [
-        {
-            **{"variant": setting, "score": name, "n": change.n, "groups": change.groups},
-            **{"first": change.first, "second": change.second, "p": change.p},
-            **{"difference": change.difference.value, "low": change.difference.low},
-            **{"high": change.difference.high, "p_holm": change.p_holm},
-        }
+        _of_change(setting, name, change)
         for setting, compared in found.items()
         if variant in (None, setting)
         for name, change in compared.changes.items()
@@ -350,8 +353,7 @@ KINDS: Mapping[str, RunKind] = {
         ),
         RunKind(
             kind="persona simulation",
-            paired="paired by turn; intervals draw turns within speakers, p is Wilcoxon's over "
-            "speakers, from 5 of them on",
+            paired="paired by turn; intervals draw whole speakers and p swaps them",
             load=_load_persona,
             name=lambda found: found.name,
             figures=_persona_figures,

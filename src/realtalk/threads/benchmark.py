@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["KIND", "PredictedRun", "ThreadTask", "load_threads", "run_threads", "summary_of"]
 
 KIND = "thread tasks"
-_NEEDED = {"task", "settings", "protocol", "solver", "test"}  # settings that a table reads
+_NEEDED = ("task", "settings", "protocol", "test")  # settings that a table reads
 
 
 class ThreadTask:
@@ -235,13 +235,5 @@ def run_threads(
 
 def load_threads(folder: Path) -> PredictedRun:
     """A run's rows, of one that was stopped as far as it got; also one of version 0.1.0."""
-    found = running.load(folder, KIND, earlier_row)
-    settings = dict(found.settings)
-    settings.setdefault("solver", settings.get("predictor"))
-    if not settings.keys() >= _NEEDED or settings["solver"] is None:
-        raise RealtalkError(
-            f"not the settings of a run of {KIND}",
-            where=str(folder),
-            fix="start anew with --fresh",
-        )
-    return PredictedRun(settings, found.rows, folder)
+    found = running.load(folder, KIND, earlier_row, solver="predictor", needed=_NEEDED)
+    return PredictedRun(found.settings, found.rows, folder)

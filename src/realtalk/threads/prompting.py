@@ -15,7 +15,6 @@ is of the package's own tokens; a text without spaces counts by its length as we
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -25,7 +24,8 @@ from types import MappingProxyType
 
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
-from realtalk.evals.prompts import load_texts
+from realtalk.evals.prompts import Prompts
+from realtalk.evals.prompts import load_prompts as load
 from realtalk.threads.values import Case, Example, Shown, Task
 
 __all__ = ["PROMPT_VERSION", "Prompts", "load_prompts", "prompt"]
@@ -43,7 +43,6 @@ _NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "hint": ("sign",),
     }
 )
-_PLACEHOLDER = re.compile(r"\{(forum|user|text|hint|sign|entries|examples|history|conversation)\}")
 _NO_FORUM = "a forum"
 _LETTERS_A_TOKEN = 16  # no language writes that long; what counts as fewer tokens has no spaces
 _CUT = " …"
@@ -52,22 +51,9 @@ _ANSWERED = 40  # tokens of what an example answers
 _DEEPEST = 12  # indents of a tree
 
 
-@dataclass(frozen=True, slots=True)
-class Prompts:
-    """One text a use, and the version that names them all."""
-
-    version: str
-    texts: Mapping[str, str]
-
-    def fill(self, name: str, **values: str) -> str:
-        """The text with its placeholders filled in one pass: a comment on {text} stays so."""
-        return _PLACEHOLDER.sub(lambda found: values.get(found[1], ""), self.texts[name])
-
-
 def load_prompts(folder: Path | None = None) -> Prompts:
     """Our prompts, those in `folder` replaced by the user's own."""
-    version, texts = load_texts("realtalk.threads", PROMPT_VERSION, _NEEDED, folder)
-    return Prompts(version, {name: text.strip() for name, text in texts.items()})
+    return load("realtalk.threads", PROMPT_VERSION, _NEEDED, ("forum", "user"), folder)
 
 
 @cache

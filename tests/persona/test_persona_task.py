@@ -1,0 +1,113 @@
+"""Persona simulation as an Inspect task: run in this process, its log read back."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Iterator
+from functools import cache, partial
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from inspect_tasks import evaluated
+from judge_server import Call, JudgeServer
+from persona_chats import RuleLabeller
+from realtalk.corpora.opening import open_reading
+from realtalk.errors import RealtalkError
+from realtalk.persona.asking import LlmSimulator
+from realtalk.persona.benchmark import run_persona
+from realtalk.persona.turns import label_corpus, tasks
+
+pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@cache
+def sample_labels() -> pl.DataFrame:
+    """Labels of the sample by rule: the encoder would take seconds."""
+    return label_corpus(open_reading("sample").reading.corpus, RuleLabeller())
+
+
+@pytest.fixture(autouse=True)
+def _labelled(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    from realtalk.persona import inspecting
+
+    monkeypatch.setattr(inspecting, "tasks", partial(tasks, labels=sample_labels()))
+    yield
+    gc.collect()  # here, where the warnings about the engine's streams are silenced
+
+
+def bodies(calls: list[Call]) -> list[str]:
+    return sorted(json.dumps(call.body) for call in calls)
+
+
+def test_the_task_scores_as_the_command_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, calls = evaluated(
+        "persona_simulation",
+        tmp_path,
+        monkeypatch,
+        lambda call: "" if call.place == 1 else "Mara: Ha, quite.",
+        path="sample",
+        speaker="Mara",
+        turns=3,
+    )
+    assert log.status == "success"
+    prompts = [call.prompt for call in calls]
+    assert len(prompts) == 3 and all("You are Mara" in prompt for prompt in prompts)
+    scores = [sample.scores["plain"] for sample in log.samples]
+    answered = [score for score in scores if score.answer is not None]
+    assert [score.answer for score in answered] == ["Ha, quite."] * 2
+    row = answered[0].metadata
+    assert row["rouge_1"] == answered[0].value
+    assert {"emotion", "empathy", "taken_for"} <= set(row)
+    (plain,) = log.results.scores  # what is unscored has no strict reading here
+    mean = sum(score.value for score in answered) / 2
+    assert plain.metrics["rouge_1"].value == pytest.approx(mean)
+    assert {"emotion", "empathy", "js_emotion"} <= set(plain.metrics)
+    with pytest.raises(RealtalkError, match="limit must be 1 or more"):
+        evaluated("persona_simulation", tmp_path, monkeypatch, lambda call: "", turns=0)
+
+
+@pytest.mark.parametrize("style", [False, True])
+def test_inspect_sends_what_the_command_sends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: bool
+) -> None:
+    """The same requests to the last byte, whichever way a model is asked, in one's own words."""
+    own = tmp_path / "prompts"
+    own.mkdir()
+    (own / "continue.md").write_text("Be {speaker}.\n{context}\n", "utf-8")
+    _, calls = evaluated(
+        "persona_simulation",
+        tmp_path / "log",
+        monkeypatch,
+        lambda call: "haha",
+        speaker="Mara",
+        turns=5,
+        style=style,
+        seed=3,
+        prompts=str(own),
+    )
+    corpus = open_reading("sample").reading.corpus
+    found = tasks(corpus, speaker="Mara", labels=sample_labels())
+    with JudgeServer(lambda call: "haha") as server:
+        model = LlmSimulator(
+            model="openai-api/local/tiny",
+            base_url=server.url,
+            cache=tmp_path / "kept",
+            style=style,
+            seed=3,
+            prompts=own,
+        )
+        run = run_persona(corpus, found, model, limit=5)
+        asked = bodies(server.calls)
+    assert len(asked) == 5 and asked == bodies(calls)
+    assert any("Be Mara." in body for body in asked) is not style
+    assert run.settings["solver"]["version"].startswith("prompts sha256:")
