@@ -155,7 +155,8 @@ def machine(report: Mapping[str, Any], bench: Mapping[str, Any]) -> str:
             "## The machine",
             "",
             f"{bench['name']}, {bench['precision']}, {bench['parameters'] / 1e6:.1f}M parameters. "
-            "`bench/persona.py`, alone on the device, one run:",
+            "`bench/persona.py` of version 0.1.0, which trained and wrote with loops of its own "
+            "([decisions](../decisions.md) has what replaced them), alone on the device, one run:",
             "",
             f"- training {bench['ours_tokens_per_second']:,.0f} tokens/s "
             f"({bench['ours_share']:.1%} of the measured matrix rate of "

@@ -32,10 +32,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
+from realtalk.persona.chat_tokens import Example, Writer
 from realtalk.persona.generation import Asked, Sampling, generate
 from realtalk.persona.pretrained import Pretrained, convert_gguf, load, with_adapter
-from realtalk.persona.tuning import Tuned, TuneSettings, tune
-from realtalk.persona.tuning_data import Example, Writer, held_out
+from realtalk.persona.tuning import Tuned, TuneSettings, held_out, tune
 
 Row = dict[str, Any]
 WAYS = ("tuned", "local", "styled")

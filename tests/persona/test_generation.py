@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,13 +18,13 @@ from realtalk.cli import persona_tune
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.models.files import path_of
-from realtalk.persona.generation import Asked, Sampling, Written, generate
+from realtalk.persona.chat_tokens import Writer
+from realtalk.persona.generation import Asked, Sampling, Written, _batches, drawn, generate
 from realtalk.persona.pretrained import Pretrained, find, load
 from realtalk.persona.prompting import messages
 from realtalk.persona.registry import make_simulator
 from realtalk.persona.tuned import about_learning, adapters_in, encoded, examples_of
 from realtalk.persona.tuning import SETTINGS, TuneSettings, tune
-from realtalk.persona.tuning_data import Writer
 from realtalk.persona.turns import speaker_turns
 from realtalk.persona.values import Learning, Prompt
 from tiny_models import save_tiny_model
@@ -148,16 +149,106 @@ def test_top_p_leaves_the_unlikely_out(base: Pretrained, asked: list[Asked]) -> 
 def test_tokens_are_drawn_in_their_shares() -> None:
     import torch
 
-    from realtalk.persona.generation import _choose
-
     logits = torch.log(torch.tensor([[0.1, 0.6, 0.25, 0.05]])).expand(1000, 4)
     chances = (torch.arange(1000) + 0.5) / 1000
-    found = _choose(logits, chances, Sampling(1, temperature=1.0), torch)
+    found = drawn(logits, chances).argmax(-1)
     assert torch.bincount(found, minlength=4).tolist() == [100, 600, 250, 50]
-    found = _choose(logits, chances, Sampling(1, temperature=1.0, top_p=0.8), torch)
-    shares = torch.bincount(found, minlength=4).tolist()
+    left = logits.masked_fill(torch.tensor([True, False, False, True]), -torch.inf)
+    shares = torch.bincount(drawn(left, chances).argmax(-1), minlength=4).tolist()
     assert shares[0] == shares[3] == 0
     assert shares[1] == pytest.approx(1000 * 0.6 / 0.85, abs=1)
+    assert drawn(left[:2], torch.tensor([0.0, 1.0])).argmax(-1).tolist() == [1, 2]
+
+
+def random_model(kind: str, more: dict[str, Any]) -> Pretrained:
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM, GenerationConfig
+
+    sizes = {"vocab_size": 97, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    torch.manual_seed(7)
+    config = AutoConfig.for_model(kind, **{**sizes, "max_position_embeddings": 128, **more})
+    model = AutoModelForCausalLM.from_config(config).float().eval()
+    model.generation_config = GenerationConfig()  # as `load` does
+    return Pretrained(model, None, kind, "", "cpu", "fp32", 128)
+
+
+@needs_torch
+def test_a_penalty_breaks_a_circle() -> None:
+    """A model that always says the same word says others; the prompt's own words stay free."""
+    import torch
+
+    circling = random_model("llama", {"num_hidden_layers": 3, "num_key_value_heads": 2})
+    with torch.no_grad():
+        circling.model.lm_head.weight[11] = 0.1
+    asked = [Asked("#0", (5, 11, 11, 6))]
+    (circle,) = generate(circling, asked, (), Sampling(12))
+    (free,) = generate(circling, asked, (), Sampling(12, repetition_penalty=10.0))
+    assert len(set(circle.ids)) < len(set(free.ids))
+    assert free.ids[0] == circle.ids[0]
+
+
+@needs_torch
+@pytest.mark.parametrize("device", ["cpu", "cuda"])  # the second also with room for all steps
+@pytest.mark.parametrize("kind", ["gpt2", "mistral", "qwen3"])
+def test_models_of_other_kinds_write(kind: str, device: str) -> None:
+    more: dict[str, dict[str, Any]] = {
+        "gpt2": {"bos_token_id": None, "eos_token_id": None},
+        "mistral": {"num_key_value_heads": 2, "sliding_window": 16},
+        "qwen3": {"num_key_value_heads": 2},
+    }
+    other = replace(random_model(kind, more[kind]), device=device)
+    prompts = [Asked(f"#{n}", tuple(range(3, 3 + n))) for n in (1, 17, 40)]
+    found = generate(other, prompts, (), Sampling(8))
+    for prompt, each in zip(prompts, found, strict=True):
+        assert list(each.ids) == slowly(other, prompt.ids, frozenset(), 8)
+
+
+def test_batches_keep_to_the_budget() -> None:
+    lengths = [700, 30, 31, 29, 900, 300, 310, 5000]
+    found = _batches(lengths, 1000)
+    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
+    for batch in found:
+        size = len(batch) * max(lengths[place] for place in batch)
+        assert size <= 1000 or len(batch) == 1
+    assert [7] in found  # longer than the budget, and still there
+
+
+@needs_torch
+def test_a_batch_that_does_not_fit_is_halved(
+    base: Pretrained, asked: list[Asked], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    whole = generate(base, asked, (), WORDS)
+    real, sizes = base.model.generate, []
+
+    def full(rows: int) -> Callable[..., Any]:
+        def write(**given: Any) -> Any:
+            sizes.append(len(given["input_ids"]))
+            if sizes[-1] > rows:
+                raise torch.OutOfMemoryError
+            return real(**given)
+
+        return write
+
+    monkeypatch.setattr(base.model, "generate", full(1))
+    assert generate(base, asked, (), WORDS) == whole
+    assert sizes == [4, 2, 1, 1, 2, 1, 1]
+    monkeypatch.setattr(base.model, "generate", full(0))
+    with pytest.raises(RealtalkError, match="memory"):
+        generate(base, asked, (), WORDS)
+
+
+@needs_torch
+def test_what_a_folder_recommends_does_not_count(
+    folder: Path, base: Pretrained, asked: list[Asked], tmp_path: Path
+) -> None:
+    place = tmp_path / "tiny"
+    shutil.copytree(folder, place)
+    wild = {"do_sample": True, "temperature": 3.0, "repetition_penalty": 5.0, "max_length": 3}
+    (place / "generation_config.json").write_text(json.dumps(wild), "utf-8")
+    other = load(place, device="cpu")
+    assert generate(other, asked, (), WORDS) == generate(base, asked, (), WORDS)
 
 
 def test_sampling_that_makes_no_sense_is_refused() -> None:

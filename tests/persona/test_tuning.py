@@ -14,18 +14,19 @@ from typing import Any
 
 import pytest
 
+import realtalk
+from file_modes import open_to_others
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.local.progress import Progress
 from realtalk.local.writing import whole_folder
-from realtalk.persona import checkpoints
+from realtalk.persona import tuning
+from realtalk.persona.chat_tokens import Example, Writer
 from realtalk.persona.generation import Asked, Sampling, generate
-from realtalk.persona.learner import Learner, TuneSettings, reply_loss
 from realtalk.persona.pretrained import Pretrained, load, with_adapter
 from realtalk.persona.prompting import messages
-from realtalk.persona.tuned import encoded
-from realtalk.persona.tuning import ADAPTER, SETTINGS, tune
-from realtalk.persona.tuning_data import Example, Writer, held_out, micro_batches, updates
+from realtalk.persona.tuned import adapters_in, encoded
+from realtalk.persona.tuning import ADAPTER, SETTINGS, TuneSettings, held_out, read_settings, tune
 from realtalk.persona.turns import speaker_turns
 from realtalk.persona.values import PersonaTurn
 from tiny_models import save_tiny_model
@@ -51,38 +52,6 @@ def some(*lengths: int, reply: int = 2) -> list[Example]:
 
 
 # What needs no torch
-
-
-def test_updates_take_every_turn_once_and_are_the_same_again() -> None:
-    examples = some(*random.Random(1).choices(range(5, 200), k=50))
-    found = updates(examples, 8, seed=0, epoch=1)
-    assert sorted(place for group in found for place in group) == list(range(50))
-    assert [len(group) for group in found].count(8) == 6
-    assert found == updates(examples, 8, seed=0, epoch=1)
-    assert found != updates(examples, 8, seed=0, epoch=2)
-    assert found != updates(examples, 8, seed=1, epoch=1)
-
-
-def test_turns_of_an_update_are_alike_in_length() -> None:
-    examples = some(*random.Random(1).choices(range(5, 500), k=128))
-
-    def waste(groups: list[list[int]]) -> float:
-        padded = sum(len(g) * max(len(examples[at]) for at in g) for g in groups)
-        return 1 - sum(map(len, examples)) / padded
-
-    order = random.Random(0).sample(range(128), 128)
-    by_chance = [order[at : at + 16] for at in range(0, 128, 16)]
-    assert waste(updates(examples, 16, 0, 1)) < waste(by_chance) / 2
-
-
-def test_micro_batches_keep_to_the_budget() -> None:
-    lengths = [700, 30, 31, 29, 900, 300, 310, 5000]
-    found = micro_batches(lengths, 1000)
-    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
-    for batch in found:
-        size = len(batch) * max(lengths[place] for place in batch)
-        assert size <= 1000 or len(batch) == 1
-    assert [7] in found  # longer than the budget, and still there
 
 
 @pytest.mark.parametrize(
@@ -156,35 +125,60 @@ def same(one: dict[str, Any], two: dict[str, Any]) -> bool:
 
 
 @needs_torch
+def test_every_turn_comes_once_in_an_order_that_comes_again() -> None:
+    from realtalk.persona.trainer import Order
+
+    lengths = random.Random(1).choices(range(5, 500), k=70)
+
+    def of(epoch: int, seed: int = 0) -> list[int]:
+        order = Order(lengths, 16, seed)
+        order.set_epoch(epoch)
+        assert len(order) == 70
+        return list(order)
+
+    def waste(places: list[int]) -> float:
+        groups = [[lengths[at] for at in places[n : n + 16]] for n in range(0, 70, 16)]
+        return 1 - sum(lengths) / sum(len(group) * max(group) for group in groups)
+
+    assert sorted(of(1)) == list(range(70))
+    assert of(1) == of(1) != of(2)
+    assert of(1) != of(1, seed=1)
+    by_chance = random.Random(0).sample(range(70), 70)
+    assert waste(of(1)) < waste(by_chance) / 2
+
+
+@needs_torch
 def test_the_loss_is_on_the_reply_only(fresh: Callable[[], Pretrained]) -> None:
     import torch
 
+    from realtalk.persona.trainer import collate
+
     model = fresh().model
     (example,) = some(30, reply=5)
-    seen: list[tuple[int, ...]] = []
-    head = model.get_output_embeddings()
-    watch = head.register_forward_hook(lambda _, __, out: seen.append(tuple(out.shape)))
-    with torch.no_grad():
-        found = float(reply_loss(model, [example]))
-    watch.remove()
-    assert seen == [(1, 5, model.config.vocab_size)]  # no logits elsewhere
     ids = torch.tensor([[*example.prompt, *example.reply]])
     labels = ids.clone()
     labels[:, : len(example.prompt)] = -100
     with torch.no_grad():
-        wanted = float(model(input_ids=ids, labels=labels).loss) * 5
-    assert found == pytest.approx(wanted, rel=1e-5)
+        found = model(**collate([example]))
+        wanted = model(input_ids=ids, labels=labels)
+        whole = model(**collate([example], whole=True))
+    assert found.logits.shape == (1, 6, model.config.vocab_size)  # no logits elsewhere
+    assert float(found.loss) == pytest.approx(float(wanted.loss), rel=1e-5)
+    assert whole.logits.shape == wanted.logits.shape
+    assert float(whole.loss) == pytest.approx(float(wanted.loss), rel=1e-5)
 
 
 @needs_torch
 def test_a_batch_gives_the_loss_of_its_members(fresh: Callable[[], Pretrained]) -> None:
     import torch
 
+    from realtalk.persona.trainer import collate
+
     model = fresh().model
-    examples = some(12, 40, 33, 21, 8, reply=4)
+    examples = [*some(12, 40, 33, reply=4), *some(21, 8, reply=7)]
     with torch.no_grad():
-        together = float(reply_loss(model, examples))
-        alone = sum(float(reply_loss(model, [example])) for example in examples)
+        together = float(model(**collate(examples)).loss) * 26
+        alone = sum(float(model(**collate([e])).loss) * len(e.reply) for e in examples)
     assert together == pytest.approx(alone, rel=1e-5)
 
 
@@ -226,12 +220,12 @@ def test_a_catch_phrase_is_learned_and_kept(
     held = [each.held_out for each in tuned.epochs]
     assert min(h for h in held if h is not None) < 0.8 * tuned.untuned
     assert held[tuned.kept - 1] == min(h for h in held if h is not None)
-    assert "loss" in said[0]
-    assert "tokens/s" in said[0]
+    assert said[0].startswith("held-out loss")
+    assert "loss" in said[1] and "tokens/s" in said[1]
     assert sorted(path.name for path in (tmp_path / "mara").iterdir()) == sorted(
         [ADAPTER, "adapter_config.json", SETTINGS]
     )
-    known = checkpoints.read_json(tmp_path / "mara" / SETTINGS)
+    known = read_settings(tmp_path / "mara")
     assert known["base"]["sha256"] == base.sha256
     assert known["examples"]["held_out"] == len(examples) // 10 + (len(examples) % 10 >= 5)
     assert set(known["versions"]) >= {"torch", "transformers", "peft", "realtalk"}
@@ -274,10 +268,12 @@ def test_a_stopped_training_goes_on_to_the_same_weights(
     for update in (3, 8, 11):  # the last after the last checkpoint but one
         with pytest.raises(KeyboardInterrupt):
             tune(fresh(), examples, tmp_path / "halved", settings, progress=stop_at(update))
-        assert len(list((tmp_path / "halved").glob("checkpoint-*"))) == 1
+        assert len(list((tmp_path / "halved").glob("checkpoint-*"))) in (1, 2)  # last and best
+        with pytest.raises(RealtalkError, match="no finished adapter"):
+            adapters_in(tmp_path / "halved")
     done = tune(fresh(), examples, tmp_path / "halved", settings)
     assert same(weights(tmp_path / "whole"), weights(tmp_path / "halved"))
-    whole = checkpoints.read_json(tmp_path / "whole" / SETTINGS)["result"]
+    whole = read_settings(tmp_path / "whole")["result"]
     assert [e["loss"] for e in whole["epochs"]] == [e.loss for e in done.epochs]
 
     # Finished: nothing is trained again, and nothing else is taken for it.
@@ -311,7 +307,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(
     fresh: Callable[[], Pretrained], folder: Path, tmp_path: Path
 ) -> None:
     here = Path(__file__).parent
-    paths = (here, here.parent, Path(checkpoints.__file__).parents[2])
+    paths = (here, here.parent, Path(realtalk.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-c", _CHILD, str(folder), str(tmp_path / "killed")],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
@@ -319,7 +315,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(
         check=False,
     )
     assert done.returncode == -9, done.stderr.decode()
-    assert not (tmp_path / "killed" / SETTINGS).exists()
+    assert "result" not in read_settings(tmp_path / "killed")
     examples = some(*range(10, 40), reply=4)
     tune(fresh(), examples, tmp_path / "killed", FAST)
     tune(fresh(), examples, tmp_path / "whole", FAST)
@@ -343,21 +339,96 @@ def test_training_stops_when_the_held_out_turns_get_worse(
 
 @needs_torch
 @pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # CPUs without bf16 say so
-def test_small_steps_survive_bf16(folder: Path) -> None:
-    """On a GPU the adapter computes in bf16; its originals must not be rounded."""
+def test_small_steps_survive_bf16(folder: Path, tmp_path: Path) -> None:
+    """On a GPU the base computes in bf16; the adapter must not be rounded to it."""
     import torch
 
     base = load(folder, device="cpu")
     base = replace(base, model=base.model.to(torch.bfloat16), precision="bf16")
-    learner = Learner(base, replace(FAST, learning_rate=1e-6, warmup=0.0), 100)
-    (reply_loss(learner.model, some(20, 24)) / 4).backward()
-    before = {n: v.clone() for n, v in learner.tensors().items() if n.startswith("now")}
-    learner.step(0)
-    after = learner.tensors()
-    assert all(after[name].dtype == torch.float32 for name in before)
-    moved = [float((after[n] - value).detach().abs().max()) for n, value in before.items()]
-    assert all(0 < each < 1e-5 for each in moved if each)
-    assert sum(each > 0 for each in moved) >= len(moved) // 2
+    tune(base, some(*[20] * 32), tmp_path / "out", replace(FAST, learning_rate=1e-6, epochs=1))
+    found = weights(tmp_path / "out")
+    assert all(value.dtype == torch.float32 for value in found.values())
+    moved = [float(value.abs().max()) for name, value in found.items() if "lora_B" in name]
+    assert all(0 < each < 1e-5 for each in moved)  # they begin at zero
+
+
+@needs_torch
+def test_a_checkpoint_that_is_half_written_counts_for_nothing(
+    fresh: Callable[[], Pretrained], tmp_path: Path
+) -> None:
+    examples, out = some(*range(10, 40), reply=4), tmp_path / "out"
+    opened: dict[str, str] = {}
+    before = os.umask(0)
+
+    def stop(done: int, total: int, what: str) -> None:
+        opened.update({str(path): str(mode) for path, mode in open_to_others(out).items()})
+        if done == 6:
+            raise KeyboardInterrupt
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            tune(fresh(), examples, out, FAST, progress=stop)
+    finally:
+        os.umask(before)
+    assert opened == {}  # checkpoints are their owner's alone
+    last = max(out.glob("checkpoint-*"), key=lambda place: int(place.name.rpartition("-")[2]))
+    state = last / tuning.STATE
+    state.write_text(state.read_text("utf-8")[:40], "utf-8")
+    tune(fresh(), examples, out, FAST)
+    tune(fresh(), examples, tmp_path / "whole", FAST)
+    assert same(weights(tmp_path / "whole"), weights(out))
+
+
+@needs_torch
+def test_one_that_was_killed_at_its_end_is_not_trained_further(
+    fresh: Callable[[], Pretrained], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned = [replace(example, reply=(40, 41, 42)) for example in some(*[20] * 27)]
+    examples = [*learned, *(replace(each, reply=(90, 91, 92)) for each in some(*[20] * 3))]
+    settings = replace(FAST, epochs=9, patience=1, learning_rate=3e-2)
+    finish = tuning._finish
+
+    def killed(*_: Any) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tuning, "_finish", killed)
+    with pytest.raises(KeyboardInterrupt):
+        tune(fresh(), examples, tmp_path / "out", settings)
+    monkeypatch.setattr(tuning, "_finish", finish)
+    steps: list[int] = []
+    found = tune(
+        fresh(),
+        examples,
+        tmp_path / "out",
+        settings,
+        progress=lambda done, total, what: steps.append(done),
+    )
+    whole = tune(fresh(), examples, tmp_path / "whole", settings)
+    assert steps == []
+    assert found.epochs == whole.epochs and found.kept == whole.kept
+    assert same(weights(tmp_path / "out"), weights(tmp_path / "whole"))
+
+
+@needs_torch
+def test_folders_of_the_first_version(fresh: Callable[[], Pretrained], tmp_path: Path) -> None:
+    """An adapter kept in bf16 still writes; a training that it did not finish is refused."""
+    import torch
+    from safetensors.torch import save_file
+
+    out = tmp_path / "mara"
+    tune(fresh(), some(*range(10, 30), reply=4), out, FAST)
+    asked = [Asked("#1", some(30)[0].prompt)]
+    after = generate(with_adapter(fresh(), out), asked, (), Sampling(12))
+    save_file({n: v.to(torch.bfloat16) for n, v in weights(out).items()}, out / ADAPTER)
+    assert list(adapters_in(tmp_path)) == [out]
+    assert generate(with_adapter(fresh(), out), asked, (), Sampling(12)) == after
+    old = tmp_path / "theo" / "checkpoint-000040"
+    old.mkdir(parents=True)
+    (old / "state.json").write_text("{}", "utf-8")
+    examples = some(*range(10, 30), reply=4)
+    with pytest.raises(RealtalkError, match=r"another version of realtalk.*--fresh"):
+        tune(fresh(), examples, old.parent, FAST)
+    assert tune(fresh(), examples, old.parent, replace(FAST, epochs=1), fresh=True).kept == 1
 
 
 @needs_torch

@@ -81,11 +81,11 @@ def tune(
     from dataclasses import asdict
 
     from realtalk.cli.printing import print_json, progress, say, show
+    from realtalk.persona.chat_tokens import Writer
     from realtalk.persona.pretrained import load
     from realtalk.persona.tuned import about_learning, examples_of
     from realtalk.persona.tuning import TuneSettings
     from realtalk.persona.tuning import tune as train
-    from realtalk.persona.tuning_data import Writer
     from realtalk.persona.turns import tasks_of
 
     settings = TuneSettings(

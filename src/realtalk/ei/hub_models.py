@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.local.offline import no_hub
+from realtalk.local.offline import no_hub, quiet
 from realtalk.registry import suggest
 
 __all__ = [
@@ -214,21 +214,6 @@ def _library(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         raise MissingExtraError("labelling with hub classifiers", "train") from error
-
-
-@contextmanager
-def quiet(transformers: Any) -> Iterator[None]:
-    """Keeps the library's own bars and warnings off a user's screen."""
-    logging = transformers.utils.logging
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
     import realtalk                        # every way in begins with this: command, task, module
     os.environ["ORT_DISABLE_TELEMETRY"]    → "1"
     with no_hub(): ...                     # Hugging Face's client refuses every request
+    with quiet(transformers): ...          # no bars and warnings that are not for our user
 
 ONNX Runtime 1.31 reports to its maker from its import on, and nothing stops it afterwards; the
 others read their switch when they are imported, too. What the environment said before does not
@@ -17,8 +18,9 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-__all__ = ["SWITCHES", "no_hub", "switch_off"]
+__all__ = ["SWITCHES", "no_hub", "quiet", "switch_off"]
 
 SWITCHES = {
     "ORT_DISABLE_TELEMETRY": "1",  # ONNX Runtime: a device id, events, a session in the temp folder
@@ -59,3 +61,18 @@ def no_hub() -> Iterator[None]:
         yield
     finally:
         constants.HF_HUB_OFFLINE = before
+
+
+@contextmanager
+def quiet(transformers: Any) -> Iterator[None]:
+    """Keeps the library's own bars and warnings off a user's screen."""
+    logging = transformers.utils.logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()

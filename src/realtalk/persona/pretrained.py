@@ -18,9 +18,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from realtalk.ei.hub_models import quiet as quietly
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.local.offline import no_hub
+from realtalk.local.offline import quiet as quietly
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import whole_folder
 
@@ -33,6 +33,7 @@ __all__ = [
     "load",
     "quiet",
     "settle",
+    "with_adapter",
 ]
 
 _GGUF = ".gguf"
@@ -152,15 +153,15 @@ def load(
             where=str(folder),
             fix="give a Hugging Face folder with config.json, tokenizer.json and safetensors",
         ) from error
+    # How to write is said by `Sampling`, never by what a folder recommends.
+    model.generation_config = transformers.GenerationConfig()
     title = folder.resolve().name
+    window = _window(model.config)
     model = model.to(where).eval()
-    return Pretrained(
-        model, tokenizer, title, folder_hash(folder), where, precision, _window(model)
-    )
+    return Pretrained(model, tokenizer, title, folder_hash(folder), where, precision, window)
 
 
-def _window(model: Any) -> int:
-    config = model.config
+def _window(config: Any) -> int:
     for name in ("max_position_embeddings", "n_positions", "n_ctx"):
         if isinstance(size := getattr(config, name, None), int) and size > 0:
             return size

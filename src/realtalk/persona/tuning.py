@@ -4,44 +4,78 @@
     tune(load("smollm2"), examples, Path("mara"), TuneSettings(epochs=4), about={"speaker": "Mara"})
     → mara/adapter_model.safetensors, adapter_config.json (as `peft` reads them), settings.json
 
-The loss is on the replies only, and logits are made at their positions only. A weight update
-takes a fixed number of turns; how many go through the model at once is a question of memory
-(`batch_tokens`) and does not change what is learned. The last turns are held out: the adapter
-kept is the one of the epoch that predicts them best. A stopped training goes on from its last
-checkpoint to the same weights.
+The loss is on the replies only. A weight update takes a fixed number of turns; how many go
+through the model at once is a question of memory (`batch_tokens`) and does not change what is
+learned. The last turns are held out: the adapter kept is the one of the epoch that predicts them
+best. A stopped training goes on from its last checkpoint to the same weights (trainer.py).
 """
 
 from __future__ import annotations
 
-import math
+import hashlib
+import json
 import platform
 import shutil
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from realtalk import __version__
 from realtalk.errors import RealtalkError
+from realtalk.local.offline import no_hub
 from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import private_folder, refuse_strangers, whole_folder
-from realtalk.persona import checkpoints
-from realtalk.persona.learner import Learner, TuneSettings, reply_loss
+from realtalk.local.writing import private_folder, refuse_strangers, write_bytes, write_text
+from realtalk.persona.chat_tokens import Example
 from realtalk.persona.pretrained import Pretrained, library, quiet
-from realtalk.persona.tuning_data import Example, digest, held_out, micro_batches, updates
 
-__all__ = ["ADAPTER", "SETTINGS", "Epoch", "TuneSettings", "Tuned", "tune"]
+__all__ = [
+    "ADAPTER",
+    "SETTINGS",
+    "Epoch",
+    "TuneSettings",
+    "Tuned",
+    "held_out",
+    "read_settings",
+    "tune",
+]
 
-ADAPTER, SETTINGS = "adapter_model.safetensors", "settings.json"
-_SAVE_AFTER = 60  # seconds: what a kill may cost, however slow an update is
+ADAPTER, SETTINGS, STATE = "adapter_model.safetensors", "settings.json", "trainer_state.json"
+_CONFIG, _FOLDERS = "adapter_config.json", "checkpoint-*"
 _BATCH_TOKENS = {"cuda": 32_768, "cpu": 2_048}  # what is fast and fits: 139 GB, and 8 GB
 
 
 @dataclass(frozen=True, slots=True)
+class TuneSettings:
+    """How to learn. `batch_tokens` 0 is what suits the device; `patience` is in epochs."""
+
+    epochs: int = 4
+    learning_rate: float = 5e-4
+    per_update: int = 16  # turns
+    warmup: float = 0.1  # of all updates
+    rank: int = 16
+    alpha: int = 32
+    dropout: float = 0.0
+    held_out: float = 0.1
+    patience: int = 2
+    seed: int = 0
+    batch_tokens: int = 0
+    checkpoint_every: int = 20  # updates
+
+    def __post_init__(self) -> None:
+        least = {"epochs": 1, "per_update": 1, "rank": 1, "alpha": 1, "patience": 1}
+        for name, smallest in {**least, "checkpoint_every": 1, "batch_tokens": 0}.items():
+            if (given := getattr(self, name)) < smallest:
+                raise RealtalkError(f"{name} must be {smallest} or more, not {given}")
+        if not self.learning_rate > 0:
+            raise RealtalkError(f"learning_rate must be above 0, not {self.learning_rate}")
+
+
+@dataclass(frozen=True, slots=True)
 class Epoch:
-    """Mean loss a token of the replies, on what was learned from and on what was held out."""
+    """Mean loss per token of the replies: of its updates, and on what was held out after it."""
 
     number: int
     loss: float
@@ -50,7 +84,7 @@ class Epoch:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """What training came to. `untuned` is the base's loss on the held-out turns."""
+    """The outcome of a training. `untuned` is the base's loss on the held-out turns."""
 
     folder: Path
     untuned: float | None
@@ -63,36 +97,6 @@ class Tuned:
     @property
     def tokens_per_second(self) -> float:
         return self.tokens / self.seconds if self.seconds else 0.0
-
-
-@dataclass(slots=True)
-class _State:
-    """How far training is."""
-
-    update: int = 0
-    untuned: float | None = None
-    epochs: list[Epoch] = field(default_factory=list)
-    loss: float = 0.0  # sums over the epoch under way
-    targets: int = 0
-    tokens: int = 0
-    padded: int = 0
-    seconds: float = 0.0
-
-    @property
-    def kept(self) -> int:
-        """The best epoch so far: the first of equals, the last where nothing is held out."""
-        if not self.epochs:
-            return 0
-        if self.epochs[0].held_out is None:
-            return self.epochs[-1].number
-        return min(self.epochs, key=lambda each: (each.held_out, each.number)).number
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> _State:
-        return cls(**{**given, "epochs": [Epoch(**each) for each in given["epochs"]]})
 
 
 def tune(
@@ -111,177 +115,134 @@ def tune(
     into settings.json. A training that is finished is not repeated; `fresh` begins again.
     """
     settings = settings or TuneSettings()
-    refuse_strangers(out, "an adapter", SETTINGS, ADAPTER, "adapter", "checkpoint-*")
-    most = settings.batch_tokens or _BATCH_TOKENS[base.device]
+    settings = replace(settings, batch_tokens=settings.batch_tokens or _BATCH_TOKENS[base.device])
+    refuse_strangers(out, "an adapter", SETTINGS, ADAPTER, "adapter", _FOLDERS)
     learned, kept_out = held_out(examples, settings.held_out)
     if not learned:
         raise RealtalkError("no turns to learn from", where=str(out))
     if long := next((e.id for e in examples if len(e) > base.window), None):
         raise RealtalkError(f"turn {long} is longer than the model's {base.window:,} tokens")
+    digest = hashlib.sha256()
+    for each in examples:
+        digest.update(f"{each.id}\t{each.prompt}\t{each.reply}\n".encode())
     wanted = {
         "about": dict(about or {}),
         "base": {"title": base.title, "sha256": base.sha256, "precision": base.precision},
-        "tuning": {**asdict(settings), "batch_tokens": most},
+        "tuning": asdict(settings),
         "examples": {
             "learned": len(learned),
             "held_out": len(kept_out),
-            "sha256": digest(examples),
+            "sha256": digest.hexdigest(),
         },
     }
-    if (done := _finished(out, wanted, fresh)) is not None:
-        return done
-    groups = math.ceil(len(learned) / settings.per_update)
-    learner = Learner(base, settings, groups * settings.epochs)
-    state = _begin(out, wanted, learner)
-    model = learner.model
-    saved = time.monotonic()
+    result = _begin(out, wanted, fresh)
+    if result is None:
+        library("peft")
+        from realtalk.persona.trainer import train
+
+        last = _last_checkpoint(out)
+        try:
+            with quiet(), no_hub():
+                state = train(base, learned, kept_out, out, settings, last, progress)
+        except library("torch").OutOfMemoryError as error:
+            raise RealtalkError(
+                f"{settings.batch_tokens:,} tokens at once do not fit into the device's memory",
+                fix="pass a smaller --batch-tokens",
+            ) from error
+        result = _finish(out, wanted, state, sum(map(len, learned)))
+    return Tuned(out, **{**result, "epochs": tuple(Epoch(**each) for each in result["epochs"])})
+
+
+def held_out(examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
+    """(to learn from, held out): the last turns are held out, at least one where there are two."""
+    if not 0 <= share < 1:
+        raise RealtalkError(f"the held-out share must be from 0 to below 1, not {share}")
+    count = round(len(examples) * share)
+    if share and len(examples) > 1:
+        count = max(1, count)
+    cut = len(examples) - count
+    return list(examples[:cut]), list(examples[cut:])
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """An adapter's settings.json. One that is finished has a `result`."""
     try:
-        if state.untuned is None and kept_out:
-            state.untuned = _mean_loss(model, kept_out, most)
-        while state.update < groups * settings.epochs and not _enough(state, settings):
-            epoch, place = divmod(state.update, groups)
-            group = updates(learned, settings.per_update, settings.seed, epoch + 1)[place]
-            _update(learner, [learned[at] for at in group], most, state)
-            if state.update % groups == 0:
-                loss = state.loss / state.targets
-                ahead = _mean_loss(model, kept_out, most) if kept_out else None
-                state.epochs.append(Epoch(epoch + 1, loss, ahead))
-                state.loss, state.targets = 0.0, 0
-                if state.kept == epoch + 1:
-                    learner.keep()
-            late = time.monotonic() - saved > _SAVE_AFTER
-            if late or state.update % settings.checkpoint_every == 0 or state.update % groups == 0:
-                saved = time.monotonic()
-                checkpoints.save(
-                    out, state.update, learner.tensors(), {**wanted, "state": state.to_json()}
-                )
-            progress(state.update, groups * settings.epochs, _said(state))
-    except library("torch").OutOfMemoryError as error:
-        raise RealtalkError(
-            f"{most:,} tokens at once do not fit into the device's memory",
-            fix="pass a smaller --batch-tokens",
-        ) from error
-    learner.take_best()
-    model.eval()
-    return _save(out, wanted, learner, state)
+        return dict(json.loads((folder / SETTINGS).read_text("utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise RealtalkError("not readable JSON", where=str(folder / SETTINGS)) from error
 
 
-def _update(learner: Learner, group: Sequence[Example], most: int, state: _State) -> None:
-    """One step of the optimizer, over as many batches as memory asks for."""
-    began = time.perf_counter()
-    learner.model.train()
-    targets = sum(len(example.reply) for example in group)
-    total = 0.0
-    for batch in _batches(group, most):
-        loss = reply_loss(learner.model, batch)
-        (loss / targets).backward()
-        total += loss.detach()
-    learner.step(state.update)
-    state.loss += float(total)  # waits for the device, so that the seconds are true
-    state.seconds += time.perf_counter() - began
-    state.update += 1
-    state.targets += targets
-    state.tokens += sum(len(example) for example in group)
-    state.padded += sum(len(batch) * max(map(len, batch)) for batch in _batches(group, most))
-
-
-def _batches(examples: Sequence[Example], most: int) -> Iterator[list[Example]]:
-    for places in micro_batches([len(example) for example in examples], most):
-        yield [examples[place] for place in places]
-
-
-def _mean_loss(model: Any, examples: Sequence[Example], most: int) -> float:
-    model.eval()
-    with library("torch").no_grad():
-        total = sum(float(reply_loss(model, batch)) for batch in _batches(examples, most))
-    return total / sum(len(example.reply) for example in examples)
-
-
-def _enough(state: _State, settings: TuneSettings) -> bool:
-    """Whether the held-out turns have not been foretold better for a while."""
-    if not state.epochs or state.epochs[-1].held_out is None:
-        return False
-    return state.epochs[-1].number - state.kept >= settings.patience
-
-
-def _said(state: _State) -> str:
-    rate = state.tokens / state.seconds if state.seconds else 0.0
-    if state.targets:
-        loss = f"loss {state.loss / state.targets:.3f}"
-    else:
-        last = state.epochs[-1]
-        ahead = "" if last.held_out is None else f", held out {last.held_out:.3f}"
-        loss = f"loss {last.loss:.3f}{ahead}"
-    return f"{loss}, {rate:,.0f} tokens/s"
-
-
-def _begin(out: Path, wanted: Mapping[str, Any], learner: Learner) -> _State:
-    """From the last checkpoint, or from nothing."""
-    try:
-        private_folder(out)
-    except OSError as error:
-        raise RealtalkError(
-            f"cannot be an adapter's folder ({error.strerror})", where=str(out)
-        ) from error
-    found = checkpoints.latest(out)
-    if found is None:
-        return _State()
-    _, tensors, kept = found
-    state = kept.pop("state")
-    _refuse_difference(out, kept, wanted)
-    learner.restore(tensors)
-    return _State.from_json(state)
-
-
-def _refuse_difference(out: Path, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+def _begin(out: Path, wanted: Mapping[str, Any], fresh: bool) -> dict[str, Any] | None:
+    """The result of a finished training; else settings.json says what is begun here."""
+    if fresh:
+        _clear(out, SETTINGS, ADAPTER, _CONFIG)
+    known = read_settings(out) if (out / SETTINGS).is_file() else wanted
     names = [name for name in wanted if known.get(name) != wanted[name]]
+    if any(out.glob(f"{_FOLDERS}/state.json")):  # as 0.1.0 wrote them
+        names = ["version of realtalk"]
     if names:
         raise RealtalkError(
             f"an adapter was begun here with another {' and '.join(names)}",
             where=str(out),
             fix="name another folder, or start anew with --fresh",
         )
+    try:
+        private_folder(out)
+    except OSError as error:
+        raise RealtalkError(
+            f"cannot be an adapter's folder ({error.strerror})", where=str(out)
+        ) from error
+    if "result" not in known:
+        _write_settings(out, wanted)
+    return known.get("result")
 
 
-def _finished(out: Path, wanted: Mapping[str, Any], fresh: bool) -> Tuned | None:
-    if fresh and out.is_dir():
-        checkpoints.clear(out)
-        for name in (ADAPTER, "adapter_config.json", SETTINGS):
-            (out / name).unlink(missing_ok=True)
-    if not (out / SETTINGS).is_file():
-        return None
-    known = checkpoints.read_json(out / SETTINGS)
-    _refuse_difference(out, known, wanted)
-    result = known["result"]
-    return Tuned(out, epochs=tuple(Epoch(**e) for e in result.pop("epochs")), **result)
+def _last_checkpoint(out: Path) -> Path | None:
+    """The newest checkpoint that is whole: the Trainer's state is written last."""
+    for place in sorted(out.glob(_FOLDERS), key=lambda each: -int(each.name.rpartition("-")[2])):
+        try:
+            json.loads((place / STATE).read_text("utf-8"))
+        except (OSError, ValueError):  # killed while it was written
+            shutil.rmtree(place, ignore_errors=True)
+        else:
+            return place
+    return None
 
 
-def _save(out: Path, wanted: Mapping[str, Any], learner: Learner, state: _State) -> Tuned:
-    """The adapter in peft's own form; settings.json comes last and says that all is there."""
-    tuned = Tuned(
-        folder=out,
-        untuned=state.untuned,
-        epochs=tuple(state.epochs),
-        kept=state.kept,
-        tokens=state.tokens,
-        seconds=round(state.seconds, 3),
-        padding=1 - state.tokens / max(1, state.padded),
-    )
-    shutil.rmtree(out / "adapter", ignore_errors=True)
-    with whole_folder(out / "adapter") as temporary, quiet():
-        learner.wrapped.save_pretrained(str(temporary), save_embedding_layers=False)
-    for name in (ADAPTER, "adapter_config.json"):
-        (out / "adapter" / name).replace(out / name)
-    shutil.rmtree(out / "adapter")
+def _finish(out: Path, wanted: Mapping[str, Any], state: Any, tokens: int) -> dict[str, Any]:
+    """The kept epoch's adapter; settings.json comes last and says that all is there."""
+    best = state.best_global_step or state.global_step
+    for name in (ADAPTER, _CONFIG):
+        write_bytes(out / name, (out / f"checkpoint-{best}" / name).read_bytes())
+    log, done = state.log_history, round(state.epoch)
+    ahead = {round(each["epoch"] or 0): each["eval_loss"] for each in log if "eval_loss" in each}
+    epochs = []
+    for number in range(1, done + 1):
+        own = [e["loss"] for e in log if "loss" in e and number - 1 < e["epoch"] <= number]
+        epochs.append(asdict(Epoch(number, fmean(own), ahead.get(number))))
+    result = {
+        "untuned": ahead.get(0),
+        "epochs": epochs,
+        "kept": round(best * done / state.global_step),
+        "tokens": tokens * done,
+        "seconds": round(sum(each.get("seconds", 0.0) for each in log), 3),
+        "padding": 1 - tokens * done / state.num_input_tokens_seen,
+    }
     used = {name: version(name) for name in ("torch", "transformers", "peft")}
-    result = {name: value for name, value in asdict(tuned).items() if name != "folder"}
-    checkpoints.write_json(
-        out / SETTINGS,
-        {
-            **wanted,
-            "result": result,
-            "versions": {"realtalk": __version__, "python": platform.python_version(), **used},
-        },
-    )
-    checkpoints.clear(out)
-    return tuned
+    versions = {"realtalk": __version__, "python": platform.python_version(), **used}
+    _write_settings(out, {**wanted, "result": result, "versions": versions})
+    _clear(out)
+    return result
+
+
+def _write_settings(out: Path, value: Mapping[str, Any]) -> None:
+    # Python's own writer: a loss may be a number that the faster one refuses.
+    write_text(out / SETTINGS, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def _clear(out: Path, *names: str) -> None:
+    """Removes every checkpoint, also those that were never finished, and these files."""
+    for place in (*out.glob(_FOLDERS), *out.glob(f".{_FOLDERS}")):
+        shutil.rmtree(place, ignore_errors=True)
+    for name in names:
+        (out / name).unlink(missing_ok=True)

@@ -187,11 +187,11 @@ def tune(
     The adapter is written into `out`; simulate(…, simulator="tuned", settings={"adapter": out})
     tests it. The chat that is tested on is never read in training. Needs the extra train.
     """
+    from realtalk.persona.chat_tokens import Writer
     from realtalk.persona.pretrained import load
     from realtalk.persona.tuned import about_learning, examples_of
     from realtalk.persona.tuning import TuneSettings
     from realtalk.persona.tuning import tune as train
-    from realtalk.persona.tuning_data import Writer
     from realtalk.persona.turns import tasks_of
 
     asked = TuneSettings(
