@@ -123,8 +123,8 @@ drawn as the model believes (temperature 1, no cut; its adapters were trained ag
 python training/persona_prepare.py DATA/realtalk --sweep Akib --out prompts.jsonl.xz
 python training/persona_run.py --prompts prompts.jsonl.xz --base SmolLM2-135M-Instruct.Q4_1.gguf --out run \\
     --samplings greedy,sampled,pure
-realtalk persona simulate DATA/realtalk --simulator written --set rows=run/rows/k3-tuned-greedy.jsonl --out tuned
-realtalk persona simulate DATA/realtalk --simulator constant --out constant      # and copy, common, retrieve
+realtalk persona run DATA/realtalk --simulator written --set rows=run/rows/k3-tuned-greedy.jsonl --out tuned
+realtalk persona run DATA/realtalk --simulator constant --out constant      # and copy, common, retrieve
 realtalk persona share tuned untuned styled constant … --out docs/results/persona
 python bench/persona.py --base run/base
 ```"""

@@ -13,7 +13,7 @@ without it joins what they made. With several `--penalties` each way of writing 
 of them, and `--held` also writes the turns of the first chat that no adapter learned from: by
 those the ways are chosen (persona_choose.py). Each file of rows is scored on any machine with:
 
-    realtalk persona simulate CORPUS --simulator written --set rows=FILE --out DIR
+    realtalk persona run CORPUS --simulator written --set rows=FILE --out DIR
 """
 
 from __future__ import annotations

@@ -89,6 +89,7 @@ def talk_cases(folder: Path, form: str, size: int) -> Iterator[Case]:
         yield written(folder, form, f"long {kind}", said)
 
 
+@pytest.mark.slow
 def test_small_files_of_any_content_in_every_reader(tmp_path: Path) -> None:
     held(list(raw_cases(tmp_path, SMALL, [None, *FORMATS])), 6)
 

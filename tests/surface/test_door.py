@@ -94,7 +94,7 @@ def test_signatures_are_typed_and_out_is_a_choice(name: str) -> None:
         ("read", corpus_command.read),
         ("label", ei_command.label),
         ("probe", probe_command.run),
-        ("simulate", persona_command.simulate),
+        ("simulate", persona_command.run),
         ("tune", tune_command.tune),
         ("predict", threads_command.run),
     ],

@@ -37,6 +37,7 @@ from realtalk.cli.persona_options import (
     semantics_of,
     wanted_simulator,
 )
+from realtalk.cli.verbs import RUN, Verbs, add_stored_runs
 
 if TYPE_CHECKING:
     from realtalk.persona.choosing import Choice
@@ -44,9 +45,15 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
+
+class _PersonaVerbs(Verbs):
+    renamed = {"simulate": RUN}  # noqa: RUF012  a ClassVar of the base
+
+
 app = typer.Typer(
+    cls=_PersonaVerbs,
     help="Continue a chat as one of its speakers, and score content and emotional intelligence "
-    "against what they really wrote.",
+    "against what they really wrote. `realtalk persona PATH` is `realtalk persona run PATH`.",
     no_args_is_help=True,
 )
 
@@ -106,8 +113,8 @@ def turns(
         say(f"wrote {sum(len(task.turns) for task in made):,} prompts to {out}")
 
 
-@app.command()
-def simulate(
+@app.command(RUN)
+def run(
     path: Target,
     speaker: Speaker = None,
     simulator: SimulatorName = None,
@@ -136,11 +143,11 @@ def simulate(
 
     Examples:
 
-        realtalk persona simulate sample --speaker Mara --out as-mara
+        realtalk persona run sample --speaker Mara --out as-mara
 
-        realtalk persona simulate data/realtalk --simulator constant --out constant
+        realtalk persona run data/realtalk --simulator constant --out constant
 
-        realtalk persona simulate data/realtalk -s Akib --model openai/gpt-4o-mini --style --out llm
+        realtalk persona run data/realtalk -s Akib --model openai/gpt-4o-mini --style --out llm
     """
     from realtalk.cli.printing import end_unscored, progress, say
     from realtalk.cli.probe_options import run_folder
@@ -395,3 +402,6 @@ def _print(found: list[Simulation], json: bool, published: bool, *, detailed: bo
 
 
 persona_tune.register(app)
+
+
+add_stored_runs(app, "persona simulation")

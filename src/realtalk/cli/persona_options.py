@@ -144,7 +144,7 @@ BertLayer = Annotated[
 RunsNamed = Annotated[
     list[str],
     typer.Argument(
-        metavar="RUN...", help="Folders that `persona simulate` wrote; NAME=RUN gives a name."
+        metavar="RUN...", help="Folders that `persona run` wrote; NAME=RUN gives a name."
     ),
 ]
 RunNamed = Annotated[str, typer.Argument(metavar="RUN", help="As for `persona table`.")]

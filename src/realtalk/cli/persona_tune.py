@@ -76,7 +76,7 @@ def tune(
 
         realtalk persona tune sample --speaker Mara --base smollm2 --out adapters/mara
 
-        realtalk persona simulate sample --speaker Mara --simulator tuned --set adapter=adapters
+        realtalk persona run sample --speaker Mara --simulator tuned --set adapter=adapters
     """
     from dataclasses import asdict
 

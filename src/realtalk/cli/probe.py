@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from realtalk.cli import probe_several
 from realtalk.cli.options import FormatName, Gap, Json, Out, Target, opened, read_options
@@ -36,6 +35,7 @@ from realtalk.cli.probe_options import (
     run_folder,
     why_unscored,
 )
+from realtalk.cli.verbs import RUN, Verbs, add_stored_runs
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
@@ -43,26 +43,15 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-_RUN = "run"
-
-
-class _Group(TyperGroup):
-    """`realtalk probe PATH` is `realtalk probe run PATH`."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            args = [_RUN, *args]
-        return super().parse_args(ctx, args)
-
-
 app = typer.Typer(
-    cls=_Group,
-    help="Ask what a memory still knows of a long chat: evidence found, answers, cost.",
+    cls=Verbs,
+    help="Ask what a memory still knows of a long chat: evidence found, answers, cost. "
+    "`realtalk probe PATH` is `realtalk probe run PATH`.",
     no_args_is_help=True,
 )
 
 
-@app.command(_RUN)
+@app.command(RUN)
 def run(
     path: Target,
     memory: MemoryName = "retrieved",
@@ -290,3 +279,4 @@ def _print(
 
 
 probe_several.register(app)
+add_stored_runs(app, "memory probing")

@@ -47,7 +47,7 @@ def reproduce(
         typer.Option(
             "--persona",
             metavar="RUN",
-            help="Tables 2 and 8: a folder that `persona simulate` wrote; NAME=RUN gives a name, "
+            help="Tables 2 and 8: a folder that `persona run` wrote; NAME=RUN gives a name, "
             "runs of one name are joined, 'tuned' in a name says so. May be repeated.",
         ),
     ] = None,
@@ -112,7 +112,7 @@ def reproduce(
     if loaded and not are_published(loaded):
         raise RealtalkError(
             "a persona run is not of the paper's speakers and chats",
-            fix="make it with: realtalk persona simulate DATA/realtalk --choice paper",
+            fix="make it with: realtalk persona run DATA/realtalk --choice paper",
         )
     # REALTALK has no question without an answer, so the reader need not see the corpus first.
     reader = make_reader(None, model, Corpus("", ""), base_url, None, connections, None, 0)

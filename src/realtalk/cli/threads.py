@@ -33,6 +33,7 @@ from realtalk.cli.threads_options import (
     settings_named,
     wanted_predictor,
 )
+from realtalk.cli.verbs import Verbs, add_stored_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 app = typer.Typer(
+    cls=Verbs,
     help="Reddit-like threads: predict whether a reply is liked, how much, and what somebody "
-    "writes, with and without the conversation and their history.",
+    "writes, with and without the conversation and their history. `realtalk threads PATH` is "
+    "`realtalk threads run PATH`.",
     no_args_is_help=True,
 )
 
@@ -385,3 +388,6 @@ def _show_prompt(
         print_json({"key": sample.key, "setting": setting, "prompt": text})
     else:
         print_text(text)
+
+
+add_stored_runs(app, "thread tasks")

@@ -39,7 +39,7 @@ _NO_RUN = "no persona run was given: name stored ones with --persona"
 
 
 def _tuned(simulation: Simulation) -> bool:
-    """Runs of an adapter are called tuned, by `persona simulate` and in its examples."""
+    """Runs of an adapter are called tuned, by `persona run` and in its examples."""
     name = simulation.name.casefold()
     return "tuned" in name and "untuned" not in name
 
