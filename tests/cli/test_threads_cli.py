@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from judge_server import JudgeServer
 from realtalk.corpora.opening import open_reading
 
 
@@ -139,3 +141,19 @@ def test_settings_and_runs_are_compared(run: Any, runs: Path) -> None:
     assert (status, "are not two settings" in err) == (2, True)
     status, _, err = run("threads", "compare", str(runs / "mean"), str(runs / "impact"))
     assert (status, "compare one task" in err) == (2, True)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
+def test_a_server_of_ones_own_is_named_by_an_option(run: Any, tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    words = ("threads", "sample-threads", "--setting", "p-conv", "--limit", "5", "--json")
+    with JudgeServer(lambda call: "positive") as server:
+        model = ("--model", "openai-api/local/tiny", "--base-url", server.url)
+        status, out, err = run(*words, *model, "--set", f"cache={tmp_path}/kept")
+        assert status == 0, err
+        assert len(server.calls) == 5
+    assert json.loads(out)[0]["variants"]["p-conv"]["scored"] == 5
+    status, _, err = run(*words, "-p", "mean", "--base-url", server.url)
+    assert status == 2 and "leave --base-url or --predictor out" in err
+    gc.collect()  # here, where the warnings about the engine's streams are silenced

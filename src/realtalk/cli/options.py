@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from realtalk.corpora.reading import ReadOptions
 
 __all__ = [
+    "BaseUrl",
     "Columns",
     "Dates",
     "FormatName",
@@ -70,6 +71,10 @@ Columns = Annotated[
         metavar="OURS=THEIRS",
         help="A column of a JSONL or CSV file, e.g. speaker=author. May be repeated.",
     ),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", help="llm: the address of a server of your own."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")]

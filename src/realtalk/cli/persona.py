@@ -9,9 +9,8 @@ import typer
 
 from realtalk.cli import persona_tune
 from realtalk.cli.ei_options import warn_of_languages
-from realtalk.cli.options import FormatName, Gap, Json, Out, Target, named_run
+from realtalk.cli.options import BaseUrl, FormatName, Gap, Json, Out, Target, named_run
 from realtalk.cli.persona_options import (
-    BaseUrl,
     BertLayer,
     BertModel,
     Choosing,

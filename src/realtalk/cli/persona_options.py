@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from realtalk.persona.summaries import Simulation
 
 __all__ = [
-    "BaseUrl",
     "BertLayer",
     "BertModel",
     "Choosing",
@@ -95,12 +94,6 @@ ModelName = Annotated[
         "--model",
         metavar="NAME",
         help="llm: provider/model, which is sent the chat; realtalk/smollm2 runs here.",
-    ),
-]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--base-url", metavar="URL", help="llm: where the model is served, such as vLLM here."
     ),
 ]
 PromptsFolder = Annotated[

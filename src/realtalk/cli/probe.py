@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from realtalk.cli import probe_several
-from realtalk.cli.options import FormatName, Gap, Json, Out, Target, opened, read_options
+from realtalk.cli.options import BaseUrl, FormatName, Gap, Json, Out, Target, opened, read_options
 from realtalk.cli.probe_options import (
-    BaseUrl,
     Budgets,
     BudgetWords,
     Categories,

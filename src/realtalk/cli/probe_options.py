@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from realtalk.memory.values import Budget, Memory
 
 __all__ = [
-    "BaseUrl",
     "BudgetWords",
     "Budgets",
     "Categories",
@@ -82,10 +81,6 @@ ModelName = Annotated[
         help="llm: provider/model, which is sent what the memory shows; realtalk/smollm2 runs "
         "here.",
     ),
-]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option("--base-url", metavar="URL", help="llm: the address of a server of your own."),
 ]
 JudgeName = Annotated[
     str | None,

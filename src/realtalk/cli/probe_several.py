@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from realtalk.cli.options import FormatName, Gap, Json, Target, apart, opened, read_options
+from realtalk.cli.options import BaseUrl, FormatName, Gap, Json, Target, apart, opened, read_options
 from realtalk.cli.probe_options import (
-    BaseUrl,
     BudgetWords,
     Categories,
     Connections,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from realtalk.cli.options import Json, named_run
-from realtalk.cli.probe_options import BaseUrl, Connections, Fresh, JudgeName
+from realtalk.cli.options import BaseUrl, Json, named_run
+from realtalk.cli.probe_options import Connections, Fresh, JudgeName
 
 if TYPE_CHECKING:
     from realtalk.paper import Exhibit, Reproduction

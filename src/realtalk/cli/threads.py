@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from realtalk.cli.options import FormatName, Json, Out, Target
+from realtalk.cli.options import BaseUrl, FormatName, Json, Out, Target
 from realtalk.cli.threads_options import (
     Budget,
     Fresh,
@@ -123,6 +123,7 @@ def run(
     setting: SettingNames = "all",
     predictor: PredictorName = None,
     model: ModelName = None,
+    base_url: BaseUrl = None,
     settings: Set = None,
     budget: Budget = None,
     prompts: PromptsFolder = None,
@@ -159,7 +160,13 @@ def run(
     from realtalk.threads.registry import make_predictor
 
     named = settings_named(setting)
-    asked = {"model": model, "budget": budget, "prompts": prompts, "seed": seed}
+    asked = {
+        "model": model,
+        "base_url": base_url,
+        "budget": budget,
+        "prompts": prompts,
+        "seed": seed,
+    }
     made = make_predictor(*wanted_predictor(predictor, settings, asked))
     chosen = made_samples(
         *(path, format_name, task, protocol, leak, with_scores, split, history, shots),

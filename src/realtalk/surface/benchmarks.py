@@ -115,6 +115,8 @@ def simulate(
     simulator: str | None = None,
     *,
     model: str | None = None,
+    base_url: str | None = None,
+    prompts: str | PathLike[str] | None = None,
     style: bool = False,
     settings: Mapping[str, Any] | None = None,
     labels: Labels | str | PathLike[str] | None = None,
@@ -144,7 +146,14 @@ def simulate(
 
     if out is not None:
         refuse_other_folder(Path(out))
-    name, given = simulator_of(simulator, settings, model=model, style=style)
+    name, given = simulator_of(
+        simulator,
+        settings,
+        model=model,
+        style=style,
+        base_url=base_url,
+        prompts=None if prompts is None else Path(prompts),
+    )
     made = make_simulator(name, given)
     semantics = semantics_of(bertscore, bertscore_layer)
     chats, choices = chosen_chats(corpus, labels, choice, speaker, progress)
@@ -223,6 +232,7 @@ def predict(
     predictor: str | None = None,
     *,
     model: str | None = None,
+    base_url: str | None = None,
     settings: Mapping[str, Any] | None = None,
     budget: int | None = None,
     prompts: str | PathLike[str] | None = None,
@@ -251,7 +261,13 @@ def predict(
 
     named = settings_named(setting)
     folder = None if prompts is None else Path(prompts)
-    asked = {"model": model, "budget": budget, "prompts": folder, "seed": seed}
+    asked = {
+        "model": model,
+        "base_url": base_url,
+        "budget": budget,
+        "prompts": folder,
+        "seed": seed,
+    }
     made = make_predictor(*predictor_of(predictor, settings, asked))
     draw = Draw(
         task=task,

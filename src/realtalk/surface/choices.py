@@ -232,7 +232,8 @@ def predictor_of(
         given |= wanted
     elif stray := next((key for key in wanted if key != "seed"), None):
         raise RealtalkError(
-            f"the predictor {name} asks no model", fix=f"leave --{stray} or --predictor out"
+            f"the predictor {name} asks no model",
+            fix=f"leave --{stray.replace('_', '-')} or --predictor out",
         )
     if name == "llm" and "model" not in given:
         raise RealtalkError("the predictor llm needs a model", fix=_NAME_IT)
