@@ -30,7 +30,7 @@ _TICKED = re.compile(r"`(?P<rest>[a-z]+ (?:[a-z]|--)[^`\n]*)`")
 _ENDS = re.compile(r"\s#|&&|\|(?!\|)|;|\)| · | → |…|\$\(|, or |\bthen\b|[<{]")
 # Readers of a chat: what they are given is a path or a sample, never a corpus' bare name.
 _READERS = {"read", "stats", "check", "export", "redact", "studio", "label", "run", "turns"}
-_READERS |= {"simulate", "samples", "contexts", "sweep", "tune"}
+_READERS |= {"samples", "contexts", "sweep", "tune"}
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -79,6 +79,10 @@ def _words(rest: str) -> list[str]:
         return line.replace('"', " ").replace("'", " ").split()
 
 
+_DEFAULTS = {f"realtalk {group}": "run" for group in ("probe", "persona", "threads")}
+_DEFAULTS |= {"realtalk ei": "label"}
+
+
 def wrong(words: list[str]) -> str:
     """Why a command cannot be typed, "" where it can."""
     command, path = COMMANDS, "realtalk"
@@ -89,7 +93,7 @@ def wrong(words: list[str]) -> str:
             words = words[1:]
         elif words[0].startswith("-"):
             break
-        elif (default := {"realtalk ei": "label", "realtalk probe": "run"}.get(path)) is None:
+        elif (default := _DEFAULTS.get(path)) is None:
             return f"{path} has no {words[0]}"
         else:
             command, path = command.commands[default], f"{path} {default}"
@@ -132,7 +136,7 @@ def test_what_is_advised_can_be_typed() -> None:
     [
         ("fix with `realtalk probe realtalk`", "takes a path"),
         ("realtalk data get longmemeval", "no dataset longmemeval"),
-        ("realtalk persona simulat sample", "no simulat"),
+        ("realtalk cache clean", "no clean"),
         ("realtalk stats sample --figure pictures", "no --figure"),
         ("as `cache purge` does", "no purge"),
         ("realtalk models get llama", "no model llama"),

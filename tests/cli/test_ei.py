@@ -242,7 +242,7 @@ def test_one_person_in_two_spanish_chats(run: Any, tmp_path: Path) -> None:
     found = json.loads(out)
     assert found["speakers"][0]["english"] == [0.0, 0.0] and len(found["languages"]["notes"]) == 1
     words = ("--speaker", "Ana", "--simulator", "constant", "--out", "run")
-    for command in (("simulate", "chats", *words), ("table", "run"), ("compare", "run", "run")):
+    for command in (("run", "chats", *words), ("table", "run"), ("compare", "run", "run")):
         status, out, err = run("persona", *command, "--json")
         assert status == 0 and err.count("hardly any English in ") == 1
         assert "hardly any English in " in out

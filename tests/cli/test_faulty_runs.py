@@ -65,7 +65,7 @@ def well(call: Call) -> str:
 PROBE = ("probe", "sample", "--memory", "recent", "--budget", "300", "--limit", "6")
 COMMANDS: dict[str, tuple[str, ...]] = {
     "probe": (*PROBE, "--model", MODEL),
-    "persona": ("persona", "simulate", "two.jsonl", "-s", "A", "--limit", "6", "--model", MODEL),
+    "persona": ("persona", "run", "two.jsonl", "-s", "A", "--limit", "6", "--model", MODEL),
     "threads": (
         *("threads", "run", "sample-threads", "--setting", "p-conv", "--limit", "6"),
         *("--model", MODEL),

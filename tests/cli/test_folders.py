@@ -15,7 +15,7 @@ WRITERS = {
     "probe": ("probe", "sample", "--reader", "none", "--limit", "2"),
     "score": ("probe", "score", "sample", "answers.jsonl"),
     "probe sweep": ("probe", "sweep", "sample", "--memories", "recent", "--limit", "2"),
-    "persona": ("persona", "simulate", "sample", "-s", "Mara", "--simulator", "constant"),
+    "persona": ("persona", "run", "sample", "-s", "Mara", "--simulator", "constant"),
     "persona sweep": (
         *("persona", "sweep", "sample", "-s", "Mara", "--simulator", "constant"),
         *("--sessions", "1"),

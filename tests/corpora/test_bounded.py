@@ -104,7 +104,7 @@ def _by_default(names: Iterable[str]) -> list[Any]:
 
 @pytest.mark.parametrize("form", _by_default(FORMS))
 def test_small_chats_of_any_kind(tmp_path: Path, form: str) -> None:
-    ended = held(list(talk_cases(tmp_path, form, SMALL // 2)), 6)
+    ended = held(list(talk_cases(tmp_path, form, SMALL // 2)), 12)
     plain = next(cost for cost in ended if cost.case.name.startswith("'plain'"))
     assert plain.outcome == "read"  # or nothing was tried at all
 

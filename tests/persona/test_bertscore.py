@@ -107,7 +107,7 @@ def test_a_simulation_can_be_scored_by_it(folder: Path, tmp_path: Path) -> None:
     from realtalk.cli.main import app
     from realtalk.evals.folder import RunFolder
 
-    words = ["persona", "simulate", "sample", "-s", "Mara", "--simulator", "copy", "--limit", "6"]
+    words = ["persona", "run", "sample", "-s", "Mara", "--simulator", "copy", "--limit", "6"]
     plain = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "plain")])
     words += ["--bertscore", str(folder), "--bertscore-layer", "2"]
     other = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "other")])
@@ -136,7 +136,7 @@ def test_without_the_extra_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_layer_alone_is_of_no_use() -> None:
     from realtalk.cli.main import app
 
-    words = ["persona", "simulate", "sample", "-s", "Mara", "--bertscore-layer", "3"]
+    words = ["persona", "run", "sample", "-s", "Mara", "--bertscore-layer", "3"]
     found = CliRunner().invoke(app, words)
     assert found.exit_code != 0
     assert "--bertscore-layer" in str(found.exception or found.output)

@@ -183,7 +183,7 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
     lines = (tmp_path / "turns.jsonl").read_text().splitlines()
     assert len(lines) == found["turns"] and set(json.loads(lines[0])) == {"speaker", "id", "prompt"}
 
-    sample = ("persona", "simulate", *known, "--limit", "12")
+    sample = ("persona", "run", *known, "--limit", "12")
     for name, more in (("constant", ()), ("retrieve", ("--set", "by=words"))):
         status, out, err = run(*sample, "--simulator", name, *more, "--out", name)
         assert status == 0, err
@@ -210,8 +210,8 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("simulate", "sample", "--simulator", "llm"), "needs a model"),
-        (("simulate", "sample", "--speaker", "Theo"), "has only one chat"),
+        (("run", "sample", "--simulator", "llm"), "needs a model"),
+        (("run", "sample", "--speaker", "Theo"), "has only one chat"),
         (("table", "nowhere"), "no run here"),
         (("sweep", "sample", "--sessions", "1,x", "--out", "s"), "no numbers of sessions"),
         (("turns", "sample", "--labels", "nowhere"), "no labels here"),

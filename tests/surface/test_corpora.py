@@ -56,7 +56,7 @@ def test_errors_are_the_lines_that_the_command_prints(
         (lambda: rt.predict("sample-threads", "mood"), ["threads", "run", "sample", "-t", "mood"]),
         (
             lambda: rt.simulate("sample", "Nobody"),
-            ["persona", "simulate", "sample", "-s", "Nobody"],
+            ["persona", "run", "sample", "-s", "Nobody"],
         ),
     ):
         with pytest.raises(rt.RealtalkError) as caught:
