@@ -39,11 +39,10 @@ def test_a_path_is_run_and_the_run_can_be_looked_into(
 
 
 def test_an_old_spelling_is_understood_and_said(run: Any) -> None:
-    words = ("sample", "-s", "Mara", "--simulator", "copy", "--limit", "2", "--json")
-    status, out, err = run("persona", "simulate", *words)
+    status, out, err = run("persona", "simulate", "--help")
     assert status == 0
     assert "`persona simulate` is now `persona run`" in err
-    assert json.loads(out) == json.loads(run("persona", "run", *words)[1])
+    assert out == run("persona", "run", "--help")[1]
 
 
 @pytest.mark.parametrize("group", ["probe", "persona", "threads"])

@@ -95,7 +95,7 @@ def test_small_files_of_any_content_in_every_reader(tmp_path: Path) -> None:
 
 
 # The other forms, and what takes long to pack, are tried by `pytest -m slow`.
-QUICK = ("whatsapp", "messenger", "objects")
+QUICK = ("messenger", "objects")
 
 
 def _by_default(names: Iterable[str]) -> list[Any]:
@@ -220,6 +220,7 @@ def run(words: list[str], stdin: int | None = None) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such devices here")
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom", "/dev/full"])
 def test_devices_are_no_files(device: str) -> None:

@@ -30,6 +30,7 @@ def test_the_reference_is_what_the_code_says() -> None:
     assert " at 0x" not in written
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_its_code_shows(pages: Any) -> None:
     written = (DOCS / "python.md").read_text("utf-8")
     assert pages.run_markdown(written) == written, "run: python docs/run_pages.py"

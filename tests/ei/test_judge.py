@@ -334,6 +334,7 @@ def started(server: JudgeServer, cache: Path) -> subprocess.Popen[bytes]:
     return run
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     gate = threading.Event()
     with JudgeServer(held(truth, gate)) as server:

@@ -309,6 +309,7 @@ def server_model(server: JudgeServer, cache: Path, **options: Any) -> Asked:
     return Asked("openai-api/local/tiny", **(given | options))
 
 
+@pytest.mark.slow
 def test_a_flaky_provider_loses_no_question_of_a_run(tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 

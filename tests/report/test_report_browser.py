@@ -77,6 +77,7 @@ def test_charts_are_drawn_when_they_come_into_view(page: Any) -> None:
     assert page.locator("svg script, svg img").count() == 0
 
 
+@pytest.mark.slow
 def test_a_drawn_chart_takes_the_room_kept_for_it(page: Any) -> None:
     """A page that jumps moves a button away from under the reader's hand."""
     heights = "[...document.querySelectorAll('.plot')].map((plot) => plot.offsetHeight)"
@@ -150,6 +151,7 @@ def test_charts_and_tables_can_be_saved(page: Any) -> None:
     assert HOSTILE.strip() in names and f"'{FORMULA}" in names and FORMULA not in names
 
 
+@pytest.mark.slow
 def test_paper_is_light_and_shows_every_chart(page: Any, tmp_path: Path) -> None:
     page.locator("#theme").click()
     page.pdf(path=tmp_path / "report.pdf")

@@ -85,6 +85,7 @@ def is_on_top(box: Locator) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_all_measures_are_seen_wherever_a_message_stands(browser: Browser, server: Server) -> None:
     for page in sizes(browser, server, (1280, "light"), (1000, "light"), (390, "dark")):
         page.goto(f"{base_of(server)}chat/1")
@@ -191,6 +192,7 @@ def readable(page: Page, where: str) -> None:
     assert found["seen"] > 5 and found["poor"] == [], (where, found)
 
 
+@pytest.mark.slow
 def test_every_text_has_contrast(browser: Browser, server: Server, desk: Desk) -> None:
     """At least 4.5 to 1, in light and dark, also of what opens on demand."""
     body = {"text": "Who?", "answer": "Noor", "category": "temporal", "evidence": ["D2:2"]}

@@ -39,6 +39,7 @@ def deep() -> Corpus:
     return forum(thread("deep", *chain(100_000)), *small_forum().chats)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "rules"),
     [

@@ -125,6 +125,7 @@ run_threads(corpus, ThreadTask(samples, ("p-conv", "p-nonconv")), made, Path(sys
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_a_killed_run_goes_on_to_equal_rows(corpus: Corpus, tmp_path: Path) -> None:
     class Small(Regression):

@@ -87,6 +87,7 @@ def test_a_comment_cannot_answer_nothing() -> None:
         Thread("t", post, (Comment("a", "zz", "theo", None, "y"),))
 
 
+@pytest.mark.slow
 def test_a_chain_of_a_hundred_thousand_replies() -> None:
     depth = 100_000
     chat = _chat(("0", None), *((str(n), str(n - 1)) for n in range(1, depth + 1)))

@@ -124,6 +124,7 @@ VALID = (
 ).encode()
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(
     st.one_of(

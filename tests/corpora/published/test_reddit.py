@@ -180,6 +180,7 @@ def test_the_small_collection(data: Path) -> None:
     assert reading.tables.messages["time"].null_count() == 0
 
 
+@pytest.mark.slow
 def test_the_whole_collection(data: Path) -> None:
     reading = _read(data / "reddit" / "persona_like.json.gz")
     assert len(reading.tables.chats) == 12_218

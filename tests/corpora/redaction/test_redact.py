@@ -392,5 +392,6 @@ for sign in (*".@-1a/+( ", "A-", "Aa'", "a1", "Aa ", "a (at) ", "1 rue de la ", 
 """
 
 
+@pytest.mark.slow
 def test_long_runs_of_anything_are_quick() -> None:
     within(120, LONG_RUNS)
