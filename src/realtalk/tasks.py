@@ -28,6 +28,7 @@ import realtalk.models.provider  # noqa: F401  registers realtalk/smollm2
 from realtalk.chat import Chat, Question
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.evals.prompts import Prompts
 from realtalk.memory.asking import Plan, bare, built_without_questions, known_by
 from realtalk.memory.budgets import parse_budgets
 from realtalk.memory.judging import UNTOLD, read_verdict, refuse_own_judge
@@ -35,7 +36,7 @@ from realtalk.memory.readers import Item, NoReader, prompt_of
 from realtalk.memory.registry import BUDGETLESS, make_memory, parse_settings
 from realtalk.memory.rows import ANSWER_SCORES, answer_scores, category_of, may_abstain
 from realtalk.memory.values import Budget, Built
-from realtalk.memory.wording import Wording, load_wording
+from realtalk.memory.wording import load_wording
 from realtalk.metrics.answers import ABSTAINING
 from realtalk.models.replies import is_blank, readable, reason_of
 from realtalk.persona.inspecting import persona_simulation
@@ -113,7 +114,7 @@ def _sample(chat: Chat, question: Question) -> Sample:
 
 @solver
 def from_memory(
-    plan: Plan, budget: Budget, wording: Wording, abstain: bool, judge: str | None
+    plan: Plan, budget: Budget, wording: Prompts, abstain: bool, judge: str | None
 ) -> Solver:
     """Shows the model what the memory recalls, and lets it answer."""
     known = {(chat.id, q.id): (chat, q) for chat, chosen in plan.questions for q in chosen}
@@ -162,18 +163,18 @@ def formulas() -> Scorer:
 
 
 @scorer(metrics=_METRICS)
-def lenient(model: str, words: Wording) -> Scorer:
+def lenient(model: str, words: Prompts) -> Scorer:
     """Whether the answer matches the true one, by another model."""
     return _by_judge(model, "lenient", words)
 
 
 @scorer(metrics=_METRICS)
-def strict(model: str, words: Wording) -> Scorer:
+def strict(model: str, words: Prompts) -> Scorer:
     """Whether the answer is fully right, by another model."""
     return _by_judge(model, "strict", words)
 
 
-def _by_judge(model: str, wording: str, words: Wording) -> Scorer:
+def _by_judge(model: str, wording: str, words: Prompts) -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         reason = _unanswered(state)
         if reason:

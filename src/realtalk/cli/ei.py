@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from realtalk.cli.ei_options import (
     AsLabelled,
@@ -22,6 +21,7 @@ from realtalk.cli.ei_options import (
     warn_of_learned,
 )
 from realtalk.cli.options import FormatName, Gap, Json, Target, apart, opened, read_options
+from realtalk.cli.verbs import Verbs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,17 +31,14 @@ __all__ = ["app"]
 _LABEL = "label"
 
 
-class _Group(TyperGroup):
+class _LabelVerbs(Verbs):
     """`realtalk ei PATH` is `realtalk ei label PATH`."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            args = [_LABEL, *args]
-        return super().parse_args(ctx, args)
+    default = _LABEL
 
 
 app = typer.Typer(
-    cls=_Group,
+    cls=_LabelVerbs,
     help="Label every turn (reflective, grounding, sentiment, emotion, intimacy, empathy) and "
     "describe speakers by eleven facets.",
     no_args_is_help=True,

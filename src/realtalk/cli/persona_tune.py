@@ -81,9 +81,8 @@ def tune(
     from dataclasses import asdict
 
     from realtalk.cli.printing import print_json, progress, say, show
-    from realtalk.persona.chat_tokens import Writer
     from realtalk.persona.pretrained import load
-    from realtalk.persona.tuned import about_learning, examples_of
+    from realtalk.persona.tuned import training_set
     from realtalk.persona.tuning import TuneSettings
     from realtalk.persona.tuning import tune as train
     from realtalk.persona.turns import tasks_of
@@ -106,15 +105,13 @@ def tune(
         corpus, choices, context_sessions=context_sessions, context_tokens=context_tokens
     )
     learning = task.learning
-    writer = Writer(loaded.tokenizer)
-    examples = examples_of(writer, learning, loaded.window)
+    examples, about = training_set(base, loaded, learning)
     if len(examples) < len(learning.turns):
         say(f"{len(learning.turns) - len(examples):,} turns do not fit into the model")
     say(
         f"learning {learning.speaker} from {len(examples):,} turns of {learning.chat.id} on "
         f"{loaded.device} in {loaded.precision}"
     )
-    about = {**about_learning(learning), "base": base, "template": writer.way}
     with progress("training", always=True) as advance:
         tuned = train(loaded, examples, out, settings, about=about, fresh=fresh, progress=advance)
     if json:

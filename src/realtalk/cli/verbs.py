@@ -96,16 +96,17 @@ def _load(folder: Path, kind: str) -> Run:
 
 
 def _cells(row: dict[str, Any]) -> dict[str, Any]:
-    """A figure and its interval in one cell."""
-    value, low, high = (row.pop(name) for name in ("estimate", "low", "high"))
-    text = None if value is None else f"{value:.3f}"
-    if text is not None and low is not None and high is not None:
-        text += f" [{low:.3f}, {high:.3f}]"
+    """A figure and its interval in one cell, as every table has them."""
+    from realtalk.evals.tables import figure
+    from realtalk.evals.values import Score
+    from realtalk.metrics.statistics import Estimate
+
+    found = Estimate(row["estimate"], row["low"], row["high"])
     about = {name: row[name] for name in ("variant", "group") if row.get(name) is not None}
     return {
         **about,
         "score": row["score"],
-        "figure": text,
+        "figure": figure(found, Score(row["score"], row["score"])),
         "n": row["n"],
         "unscored": row["unscored"],
     }

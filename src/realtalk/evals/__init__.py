@@ -1,13 +1,13 @@
-"""A run: what was asked for, with which versions, and the rows that came of it.
+"""The engine of the benchmarks: samples, who solves them, and what comes of it.
 
-`folder` keeps any benchmark's rows so that a kill at any moment loses nothing that was there;
-the other modules carry out one benchmark each in such a folder.
+`values` has the words, `running` carries a benchmark out in a folder or in memory, `estimating`,
+`summaries`, `comparing` and `tables` make figures of its rows, `language_models` and `inspecting`
+ask models. `folder` keeps rows so that a kill at any moment loses nothing that was there.
 """
 
 from realtalk.evals.folder import (
     RunFolder,
     Table,
-    refuse_difference,
     refuse_other_folder,
     refuse_other_runs,
     versions,
@@ -16,7 +16,6 @@ from realtalk.evals.folder import (
 __all__ = [
     "RunFolder",
     "Table",
-    "refuse_difference",
     "refuse_other_folder",
     "refuse_other_runs",
     "versions",

@@ -22,7 +22,7 @@ from realtalk.metrics.grouped import grouped_estimates
 from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import Array, Estimate
 
-__all__ = ["by_variant", "estimate", "paired_lines", "shared_parts"]
+__all__ = ["by_variant", "estimate", "paired_lines", "shared_parts", "whole_lines"]
 
 
 def by_variant(rows: Sequence[Row], order: Sequence[str] = ()) -> dict[str, list[Row]]:
@@ -55,7 +55,7 @@ def estimate(
     found: dict[str, Estimate] = {}
     for parts, sharing in shared_parts(scores, strict=strict):
         lines = parts(rows)
-        kept = _whole_lines(lines)
+        kept = whole_lines(lines)
         groups = [row["group"] for row, keep in zip(rows, kept, strict=True) if keep]
         figures = {score.name: score.figure for score in sharing}
         made = grouped_estimates(
@@ -69,7 +69,8 @@ def estimate(
     return {score.name: found[score.name] for score in scores if score.name in found}
 
 
-def _whole_lines(lines: Array) -> npt.NDArray[np.bool_]:
+def whole_lines(lines: Array) -> npt.NDArray[np.bool_]:
+    """Which rows a score applies to."""
     return np.asarray(np.isfinite(lines).all(axis=1))
 
 
@@ -85,7 +86,7 @@ def paired_lines(
 ) -> tuple[Array, Array, list[str]]:
     """The lines of rows that both sides have, and their groups."""
     one, other = parts(first), parts(second)
-    kept = _whole_lines(one) & _whole_lines(other)
+    kept = whole_lines(one) & whole_lines(other)
     if kept.all():
         return one, other, [row["group"] for row in first]
     # What a row weighs may depend on which others of its group count.

@@ -30,6 +30,7 @@ import orjson
 
 from realtalk import __version__
 from realtalk.errors import RealtalkError
+from realtalk.evals.differences import refuse_difference
 from realtalk.local.writing import (
     private_folder,
     private_stream,
@@ -37,7 +38,6 @@ from realtalk.local.writing import (
     write_json,
     write_parquet,
 )
-from realtalk.models.addresses import bare_address
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,7 +47,6 @@ __all__ = [
     "Row",
     "RunFolder",
     "Table",
-    "refuse_difference",
     "refuse_other_folder",
     "refuse_other_runs",
     "versions",
@@ -72,8 +71,6 @@ _PACKAGES = (
     "openai",
     "xllamacpp",
 )
-# What describes a run without deciding its rows: older runs do not say it, and go on all the same.
-_DESCRIBING = frozenset({"settings.corpus.format"})
 # What the runs of this package call their tables: all that --fresh may remove.
 _TABLES = frozenset(
     [
@@ -275,30 +272,6 @@ class Table:
             self._stream.close()
 
 
-def refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    """Raises where a run was made with other settings, naming each that differs."""
-    before, now = _flat(known), _flat(wanted)
-    names = [
-        name
-        for name in dict.fromkeys((*before, *now))
-        if name != "versions" and before.get(name) != now.get(name) and name not in _DESCRIBING
-    ]
-    names = [name for name in names if not name.startswith("versions.")]
-    if not names:
-        return
-    shown = [
-        f"{name.removeprefix('settings.')} is {_short(before.get(name))} there, "
-        f"{_short(now.get(name))} now"
-        for name in names[:4]
-    ]
-    more = f", and {len(names) - 4} more" if len(names) > 4 else ""
-    raise RealtalkError(
-        f"made with other settings ({', '.join(shown)}{more})",
-        where=str(folder),
-        fix="name another folder, or start anew with --fresh",
-    )
-
-
 def refuse_other_folder(folder: Path) -> None:
     """Raises where a folder holds something else than a run; before long work, too."""
     refuse_strangers(folder, "a run", _FILE)
@@ -314,23 +287,6 @@ def refuse_other_runs(folder: Path) -> None:
             raise RealtalkError(
                 f"holds {path.name}, which is no run", where=str(folder), fix="name another folder"
             )
-
-
-def _flat(value: Mapping[str, Any], head: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, each in value.items():
-        if isinstance(each, Mapping):
-            flat |= _flat(each, f"{head}{name}.")
-        else:
-            # 0.1.0 wrote addresses down as they were given, with the keys in them.
-            bare = name == "base_url" and isinstance(each, str)
-            flat[f"{head}{name}"] = bare_address(each) if bare else each
-    return flat
-
-
-def _short(value: Any) -> str:
-    text = "not set" if value is None else str(value)
-    return text if len(text) <= 40 else f"{text[:37]}…"
 
 
 def _clear(folder: Path) -> None:

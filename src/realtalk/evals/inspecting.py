@@ -24,7 +24,7 @@ from inspect_ai.solver import Generate, TaskState, solver
 from inspect_ai.solver import Solver as InspectSolver
 
 from realtalk.chat import Corpus
-from realtalk.evals.estimating import shared_parts
+from realtalk.evals.estimating import shared_parts, whole_lines
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.running import row_of
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage
@@ -134,7 +134,7 @@ def _figures(scores: Sequence[Score], rows: Sequence[Row], *, strict: bool) -> d
     values: dict[str, float] = {}
     for parts, sharing in shared_parts(scores, strict=strict):
         lines = parts(rows)
-        sums = lines[np.isfinite(lines).all(axis=1)].sum(axis=0)
+        sums = lines[whole_lines(lines)].sum(axis=0)
         values |= {score.name: float(score.figure(sums)) for score in sharing}
     return {name: value for name, value in values.items() if np.isfinite(value)}
 

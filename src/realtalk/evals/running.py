@@ -1,6 +1,6 @@
 """A benchmark, a corpus and a solver → rows, in a folder or in memory. Killed, it goes on.
 
-    run(benchmark, corpus, solver, Path("out"))     → Run(settings, rows, …)
+    run(benchmark, corpus, solver, Path("out"))     → RunRecord(settings, rows, …)
     run(benchmark, corpus, solver)                  → the same, and nothing is written
     load(Path("out"), benchmark.name)               → RunRecord(settings, versions, rows)
 

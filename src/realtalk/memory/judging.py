@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.prompts import Prompts
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.rows import KEY, Row
-from realtalk.memory.wording import Wording
 from realtalk.metrics.answers import ABSTAINING
 from realtalk.models.asking import Asked, Prompt, Reply, ask
 
@@ -67,7 +67,7 @@ class Judge:
     """A model and the wordings it is asked with."""
 
     asked: Asked
-    wording: Wording
+    wording: Prompts
     wordings: tuple[str, ...] = WORDINGS
 
     def refuse_other_server(self, judgements: Iterable[Row], where: str) -> None:

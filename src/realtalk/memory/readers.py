@@ -18,10 +18,9 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from realtalk.chat import Chat, Question
-from realtalk.evals.prompts import written_day
+from realtalk.evals.prompts import Prompts, written_day
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.values import Context, Cost
-from realtalk.memory.wording import Wording
 from realtalk.models.asking import Asked, Prompt, Reply, ask
 
 __all__ = ["Answered", "ExtractReader", "Item", "LlmReader", "NoReader", "Reader", "prompt_of"]
@@ -101,7 +100,7 @@ class LlmReader:
     conversation does not tell; every question of a corpus is asked alike."""
 
     asked: Asked
-    wording: Wording
+    wording: Prompts
     abstain: bool = False
 
     name = "llm"
@@ -134,7 +133,7 @@ class LlmReader:
         ask(prompts, self.asked, lambda key, reply: keep(int(key), _answered(reply)), progress)
 
 
-def prompt_of(item: Item, wording: Wording, abstain: bool = False) -> str:
+def prompt_of(item: Item, wording: Prompts, abstain: bool = False) -> str:
     """What a language model is shown for one question."""
     question = item.question.text
     if item.question.asked is not None:

@@ -16,16 +16,14 @@ granted what was never said, as LongMemEval's do. A run that began with version 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.prompts import load_texts
+from realtalk.evals.prompts import Prompts, load_prompts
 
-__all__ = ["WORDING_VERSION", "Wording", "load_wording"]
+__all__ = ["WORDING_VERSION", "load_wording"]
 
 WORDING_VERSION = "2"
 _EARLIER = ("1",)
@@ -39,31 +37,18 @@ _NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "judge_strict": _JUDGING,
     }
 )
-_PLACEHOLDER = re.compile(r"\{(speakers|context|question|gold|answer)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """One text a use, and the version that names them all."""
-
-    version: str
-    texts: Mapping[str, str]
-
-    def fill(self, name: str, **values: str) -> str:
-        """The text with its placeholders filled in one pass: a chat about {gold} stays as it is."""
-        return _PLACEHOLDER.sub(lambda found: values[found[1]], self.texts[name])
-
-
-def load_wording(folder: Path | None = None) -> Wording:
+def load_wording(folder: Path | None = None) -> Prompts:
     """Our prompts, those in `folder` replaced by the user's own; or an earlier version of ours."""
     ours = WORDING_VERSION
     if folder is not None and str(folder) in (*_EARLIER, ours) and not folder.is_dir():
         ours, folder = str(folder), None
-    version, texts = load_texts("realtalk.memory", ours, _NEEDED, folder)
-    for name, text in texts.items():
-        unknown = set(_PLACEHOLDER.findall(text)) - {*_NEEDED[name], "speakers"}
+    prompts = load_prompts("realtalk.memory", ours, _NEEDED, ("speakers",), folder)
+    for name, text in prompts.texts.items():
+        unknown = set(prompts.placeholders.findall(text)) - {*_NEEDED[name], "speakers"}
         if unknown or (name.startswith("judge") and "{speakers}" in text):
             raise RealtalkError(
                 "the prompt has a placeholder of another one", where=str(folder and folder / name)
             )
-    return Wording(version, {name: text.strip() for name, text in texts.items()})
+    return prompts

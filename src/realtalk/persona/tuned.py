@@ -36,6 +36,7 @@ __all__ = [
     "adapters_in",
     "encoded",
     "examples_of",
+    "training_set",
 ]
 
 _AT_ONCE = {"cuda": 1024, "cpu": 32}
@@ -230,3 +231,12 @@ def examples_of(writer: Writer, learning: Learning, window: int) -> list[Example
         if ids := encoded(writer, turn.prompt, window - len(reply)):
             made.append(Example(turn.id, ids, reply))
     return made
+
+
+def training_set(
+    base: str, loaded: Pretrained, learning: Learning
+) -> tuple[list[Example], dict[str, Any]]:
+    """What an adapter is trained on, and what is written down of it; `base` as it was named."""
+    writer = Writer(loaded.tokenizer)
+    about = {**about_learning(learning), "base": base, "template": writer.way}
+    return examples_of(writer, learning, loaded.window), about

@@ -196,9 +196,8 @@ def tune(
     The adapter is written into `out`; simulate(…, simulator="tuned", settings={"adapter": out})
     tests it. The chat that is tested on is never read in training. Needs the extra train.
     """
-    from realtalk.persona.chat_tokens import Writer
     from realtalk.persona.pretrained import load
-    from realtalk.persona.tuned import about_learning, examples_of
+    from realtalk.persona.tuned import training_set
     from realtalk.persona.tuning import TuneSettings
     from realtalk.persona.tuning import tune as train
     from realtalk.persona.turns import tasks_of
@@ -219,9 +218,7 @@ def tune(
     (task,) = tasks_of(
         chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
     )
-    writer = Writer(loaded.tokenizer)
-    examples = examples_of(writer, task.learning, loaded.window)
-    about = {**about_learning(task.learning), "base": base, "template": writer.way}
+    examples, about = training_set(base, loaded, task.learning)
     return train(loaded, examples, Path(out), asked, about=about, fresh=fresh, progress=progress)
 
 

@@ -36,7 +36,6 @@ CHANGE = (
     *("p", "p_holm", "n", "groups"),
 )
 _ALL = ""  # the group of a figure over everything
-_AGREEMENTS = ("reflective", "grounding", "sentiment", "emotion")
 _HALF = 0.5
 
 
@@ -230,15 +229,17 @@ def _of_change(variant: str, score: str, change: Change) -> Row:
 
 
 def _persona_failures(found: SimulatedRun, most: int) -> list[Row]:
+    from realtalk.persona.rows import AGREEMENTS, DIFFERENCES
+
     def worst(row: Row) -> float | None:
         if row["unscored"] is not None:
             return -1.0
-        known = [row[name] for name in _AGREEMENTS if row[name] is not None]
+        known = [row[name] for name in AGREEMENTS if row[name] is not None]
         agreed = sum(known) / len(known) if known else None
         return None if agreed is None or agreed > _HALF else agreed + (row["semantic"] or 0.0) / 10
 
     columns = ["group", "chat", "session", "sample", "truth", "answer", "unscored"]
-    scores = [*_AGREEMENTS, "intimacy", "empathy", "semantic"]
+    scores = [*AGREEMENTS, *DIFFERENCES, "semantic"]
     return _worst(found.rows, worst, [*columns, *scores], most)
 
 
