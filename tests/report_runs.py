@@ -16,9 +16,9 @@ from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
 from realtalk.memory.asking import Plan
+from realtalk.memory.benchmark import run_probe
 from realtalk.memory.plain import Recent, Whole
 from realtalk.memory.readers import ExtractReader
-from realtalk.memory.run import run_probe
 from realtalk.memory.values import Budget
 from realtalk.persona.benchmark import run_persona
 from realtalk.persona.simulators import Constant

@@ -130,7 +130,7 @@ from realtalk.memory.plain import Recent
 from realtalk.memory.asking import Plan
 from realtalk.memory.readers import ExtractReader
 from realtalk.memory.values import Budget
-from realtalk.memory.run import run_probe
+from realtalk.memory.benchmark import run_probe
 
 corpus = open_reading("sample").reading.corpus
 plan = Plan(corpus, Recent(), ExtractReader(), (Budget(tokens=300), Budget(words=200)))

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from inspect_tasks import evaluated
-from judge_server import Call, Reply
+from judge_server import Call, JudgeServer, Reply
 from model_faults import FAULTS, Fault
+from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.memory.asking import Plan
+from realtalk.memory.judging import Judge
+from realtalk.memory.plain import Recent
+from realtalk.memory.readers import LlmReader, NoReader
+from realtalk.memory.rescoring import probe_and_judge
+from realtalk.memory.values import Budget
+from realtalk.memory.wording import load_wording
+from realtalk.models.asking import Asked
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 pytestmark = [
@@ -32,6 +43,10 @@ def answer(call: Call) -> str:
     return "" if "Theo's boss" in call.prompt else "3 March 2026"
 
 
+def _bodies(calls: Sequence[Call]) -> list[str]:
+    return sorted(json.dumps(call.body) for call in calls)
+
+
 def test_a_task_is_scored_like_a_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log, calls = evaluated(
         *("memory_probing", tmp_path, monkeypatch, answer),
@@ -45,21 +60,23 @@ def test_a_task_is_scored_like_a_probe(tmp_path: Path, monkeypatch: pytest.Monke
     assert log.eval.task_args["memory"] == "recent"
     assert log.eval.metadata["memory"]["name"] == "recent"
     scored = {each.name: each for each in log.results.scores}
-    assert list(scored) == ["f1", "exact", "rouge_l", "date_f1", "lenient", "strict"]
+    assert list(scored) == ["plain", "lenient", "strict"]
+    plain = scored["plain"]
+    assert {"f1", "date_f1", "recall@budget", "f1, temporal", "stderr"} <= set(plain.metrics)
     assert scored["lenient"].metrics["all"].value == 1.0
     assert scored["strict"].metrics["all"].value == 0.0
-    assert "stderr" in scored["f1"].metrics
     # One model answers one question with nothing: unscored, not zero.
-    assert (scored["f1"].scored_samples, scored["f1"].unscored_samples) == (9, 1)
+    assert (plain.scored_samples, plain.unscored_samples) == (9, 1)
     by_id = {sample.id: sample for sample in log.samples}
-    first = by_id["Chat_1_Mara_Theo:Q1"]
-    assert first.input == "When did the big oven at Theo's bakery break down?"
+    first = by_id["Chat_1_Mara_Theo/Q1"]
+    assert first.metadata["question"] == "When did the big oven at Theo's bakery break down?"
     assert first.target == "03.03.2026"
-    assert first.scores["formulas"].value["date_f1"] == 1.0
-    assert first.metadata["context_tokens"] <= 120
-    assert first.metadata["message_ids"]
+    row = first.scores["plain"].metadata
+    assert row["date_f1"] == 1.0
+    assert row["tokens"] <= 120
+    assert row["message_ids"]
     prompt = first.messages[0].text
-    assert prompt.count(first.input) == 1 and "03.03.2026" not in prompt
+    assert prompt.count(first.metadata["question"]) == 1 and "03.03.2026" not in prompt
     assert first.model_usage["openai-api/local/tiny"].total_tokens == 2
     asked = [call for call in calls if "<program_answer>" not in call.prompt]
     assert len(asked) == 10
@@ -83,6 +100,56 @@ def test_a_task_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     )
     assert log.status == "error"
     assert "would judge its own answers" in log.error.message
+
+
+def test_a_model_may_judge_itself_where_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, calls = evaluated(
+        "memory_probing",
+        tmp_path,
+        monkeypatch,
+        answer,
+        memory="recent",
+        budget=60,
+        questions=2,
+        judge="same",
+    )
+    assert log.status == "success"
+    assert {call.body["model"] for call in calls} == {"tiny"}
+    assert "<program_answer>" in "".join(call.prompt for call in calls)
+
+
+def test_inspect_sends_what_the_command_sends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same requests to the last byte, of the reader and of the judge."""
+    judge = "openai-api/local/another"  # Inspect keeps a model of one name with its address
+    _, calls = evaluated(
+        "memory_probing",
+        tmp_path / "log",
+        monkeypatch,
+        answer,
+        memory="recent",
+        budget=120,
+        questions=6,
+        judge=judge,
+    )
+    plan = Plan(
+        open_reading("sample").reading.corpus,
+        Recent(),
+        NoReader(),
+        (Budget(tokens=120),),
+        limit=6,
+    )
+    with JudgeServer(answer) as server:
+        asked = Asked("openai-api/local/tiny", base_url=server.url, cache=tmp_path / "kept")
+        reader = LlmReader(asked, load_wording())
+        verdicts = Judge(replace(asked, model=judge), load_wording())
+        probe_and_judge(replace(plan, reader=reader), judge=verdicts)
+        sent = _bodies(server.calls)
+    assert len(sent) == 6 + 2 * 6
+    assert [one == other for one, other in zip(sent, _bodies(calls), strict=True)] == [True] * 18
 
 
 def test_the_local_models_are_a_provider() -> None:

@@ -64,13 +64,12 @@ def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None
     status, out, _ = run("probe", "compare", "short", "whole", "--json")
     assert status == 0
     found = json.loads(out)
-    assert found["scores"]["f1"]["n"] == 12
-    assert found["scores"]["all@budget"]["second"] == 1.0
-    chats = found["scores"]["f1"]["by_chat"]
-    assert (chats["chats"], chats["p"], chats["p_holm"]) == (2, None, None)
-    assert "fewer than 5 chats" in chats["unscored"]
+    assert found["changes"]["f1"]["n"] == 12
+    assert found["changes"]["all@budget"]["second"] == 1.0
+    f1 = found["changes"]["f1"]
+    assert (f1["groups"], f1["p"], f1["p_holm"]) == (2, None, None)
     status, out, err = run("probe", "compare", "short", "whole")
-    assert status == 0 and "McNemar" in out and "p by chat" in out
+    assert status == 0 and "p (Holm)" in out
     assert "fewer than 5 chats for" in err and "cannot be told" in err
 
 
@@ -140,10 +139,9 @@ def test_enough_chats_are_tested_as_chats(run: Any, tmp_path: Path) -> None:
     assert run(*words, "none", "--memory", "none")[0] == 0
     status, out, err = run("probe", "compare", "none", "all", "--json")
     assert status == 0
-    found = json.loads(out)["scores"]["recall@budget"]
-    assert found["by_chat"]["p"] == 2 / 2**5 and found["by_chat"]["exact"] is True
-    assert found["p"] < found["by_chat"]["p"] == found["by_chat"]["p_holm"] / 2
-    assert "trust p by chat" in err and "5 chats cannot give a p below 0.062" in err
+    found = json.loads(out)["changes"]["recall@budget"]
+    assert found["p"] == 2 / 2**5 == found["p_holm"] / 2
+    assert "5 chats cannot give a p below 0.062" in err
 
 
 def test_a_sweep_draws_score_against_tokens(run: Any, tmp_path: Path) -> None:
@@ -179,6 +177,19 @@ def test_a_model_answers_and_another_judges(
         )
         assert status == 0
         assert len(server.calls) == 4 + 8
+        assert [each["own_answers"] for each in json.loads(out)["judged"]] == [False, False]
+        # As Table 3 has it, where somebody asks for it by name: every output then says so.
+        status, own, err = run("probe", "rescore", "run", "--judge", "same")
+        assert status == 0 and len(server.calls) == 4 + 8 + 8
+        assert "(its own answers)" in own
+        assert "judged by the model that answered" in " ".join(err.split())
+        again = run(*words, *model, "--judge", "same", "--json")
+        both = {(each["judge"], each["own_answers"]) for each in json.loads(again[1])["judged"]}
+        assert both == {("openai-api/local/judge", False), ("openai-api/local/tiny", True)}
+        assert len(server.calls) == 4 + 8 + 8
+        run("probe", "sample", "--memory", "recent", "--limit", "2", "--out", "ruled")
+        status, _, err = run("probe", "rescore", "ruled", "--judge", "same")
+        assert status == 2 and "no model answers that 'same' could name" in err
     judged = json.loads(out)["judged"]
     assert [(each["wording"], each["right"], each["n"]) for each in judged] == [
         ("lenient", 1.0, 4),

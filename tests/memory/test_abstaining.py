@@ -11,26 +11,22 @@ from typing import Any
 import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Question, Session
-from realtalk.cli.probe_options import make_reader
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, contexts
+from realtalk.memory.benchmark import load_probe, run_probe
 from realtalk.memory.judging import UNTOLD, Judge
 from realtalk.memory.plain import Recent
-from realtalk.memory.readers import Answered, ExtractReader, Item, NoReader, prompt_of
+from realtalk.memory.readers import ExtractReader, Item, NoReader, prompt_of
+from realtalk.memory.rescoring import judge_run, refuse_other_formulas, rescore_run
 from realtalk.memory.rows import category_of, may_abstain
-from realtalk.memory.run import (
-    judge_run,
-    load_probe,
-    refuse_other_formulas,
-    rescore_run,
-    run_probe,
-)
 from realtalk.memory.values import Budget, Context
 from realtalk.memory.wording import load_wording
 from realtalk.models.asking import Asked
+from realtalk.surface.choices import make_reader
 
 TURN = {"role": "user", "content": "the ferry costs nine crowns", "has_answer": True}
 
@@ -90,7 +86,7 @@ def test_an_abstention_is_right_and_an_answer_wrong(corpus: Corpus, tmp_path: Pa
 
 def test_the_judge_holds_an_abstention_against_the_same_words(corpus: Corpus) -> None:
     row = {
-        **{"chat": "c", "id": "q2_abs", "budget": "all", "category": "abstention"},
+        **{"group": "c", "sample": "q2_abs", "variant": "all", "category": "abstention"},
         **{"question": "What does the bus cost?", "gold": "You did not mention any bus."},
         "answer": "not mentioned",
     }
@@ -118,7 +114,7 @@ def made_before(folder: Path, **rows: dict[str, Any]) -> None:
     del told["settings"]["scoring"]
     place.write_text(json.dumps(told), "utf-8")
     lines = [json.loads(line) for line in (folder / "rows.jsonl").read_text("utf-8").splitlines()]
-    texts = [json.dumps(row | rows.get(row["id"], {})) + "\n" for row in lines]
+    texts = [json.dumps(row | rows.get(row["sample"], {})) + "\n" for row in lines]
     (folder / "rows.jsonl").write_text("".join(texts), "utf-8")
 
 
@@ -179,9 +175,10 @@ def test_an_empty_answer_is_none_wherever_it_comes_from(corpus: Corpus, tmp_path
         name, version = "blank", "1"
         settings: Mapping[str, Any] = {}
 
-        def read(self, items: Sequence[Item], keep: Any, progress: Progress = silent) -> None:
-            for place in range(len(items)):
-                keep(place, Answered(" \n"))
+        def prepare(self, learning: Any, progress: Progress = silent) -> None: ...
+
+        def solve(self, shown: Sequence[Item], progress: Progress = silent) -> list[Answer[str]]:
+            return [Answer(" \n") for _ in shown]
 
     given = score_answers(corpus, answers("", " "), tmp_path / "given")
     read = run_probe(Plan(corpus, Recent(), Blank(), (Budget(),)), tmp_path / "read")
@@ -192,7 +189,7 @@ def test_an_empty_answer_is_none_wherever_it_comes_from(corpus: Corpus, tmp_path
     made_before(tmp_path / "given", q1={"answer": "", "unscored": None, "f1": 0.0})
     assert rescore_run(tmp_path / "given")[0].rows == given.rows
     with pytest.raises(RealtalkError, match="no answers to judge"):
-        judge_run(tmp_path / "read", Judge(Asked("a/b"), load_wording()))
+        judge_run(read, Judge(Asked("a/b"), load_wording()))
 
 
 def test_answers_from_contexts_of_several_budgets_are_told_apart(
@@ -204,11 +201,11 @@ def test_answers_from_contexts_of_several_budgets_are_told_apart(
     path = tmp_path / "answers.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
     found = score_answers(corpus, read_answers(path), tmp_path / "run")
-    assert [row["budget"] for row in found.rows] == ["3t"] * 2 + ["500t"] * 2
+    assert [row["variant"] for row in found.rows] == ["3t", "500t"] * 2
     straight = run_probe(plan, tmp_path / "straight")
-    assert [row["recall@budget"] for row in found.rows][2:] == [
-        row["recall@budget"] for row in straight.rows
-    ][2:]
+    assert [row["recall@budget"] for row in found.rows if row["variant"] == "500t"] == [
+        row["recall@budget"] for row in straight.rows if row["variant"] == "500t"
+    ]
     bare = [{name: line[name] for name in ("id", "answer")} for line in lines]
     with pytest.raises(RealtalkError, match=r"answered twice; .*budgets name theirs"):
         score_answers(corpus, bare, tmp_path / "bare")
@@ -240,10 +237,18 @@ def test_one_id_twice_in_a_chat_is_refused(corpus: Corpus) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "fault"),
     [
-        ("rows.jsonl", '{"x": 1}\n', "rows.jsonl: a line is no row of a probe"),
-        ("rows.jsonl", "[1]\n", "rows.jsonl: a line is no row of a probe"),
-        ("rows.jsonl", '{"chat": "a", "id": "b", "budget": "all"}\n', "its rows lack 'all@10'"),
-        ("run.json", '{"kind": "memory probing", "settings": {}, "versions": []}', "'corpus'"),
+        ("rows.jsonl", '{"x": 1}\n', "run: not the rows of a run of memory probing"),
+        ("rows.jsonl", "[1]\n", "run: not the rows of a run of memory probing"),
+        (
+            "rows.jsonl",
+            '{"chat": "a", "id": "b", "budget": "all", "unscored": null}\n',
+            "its rows lack 'all@10'",
+        ),
+        (
+            "run.json",
+            '{"kind": "memory probing", "settings": {}, "versions": []}',
+            "the settings",
+        ),
     ],
 )
 def test_a_damaged_run_is_refused_in_a_line(
@@ -259,7 +264,7 @@ def test_a_damaged_run_is_refused_in_a_line(
 
 def test_the_command_tells_a_model_that_it_may_abstain(corpus: Corpus) -> None:
     def reader(of: Corpus, prompts: Path | None = None) -> Any:
-        return make_reader("llm", "local/tiny", of, None, prompts, 1, None, 0)
+        return make_reader("llm", "local/tiny", of, prompts=prompts)
 
     told = reader(corpus)
     assert (told.settings["abstain"], told.version) == (True, "prompts 2")

@@ -12,7 +12,7 @@ import pytest
 
 from realtalk.chat import Chat, Message, Question, Session
 from realtalk.corpora.opening import open_reading
-from realtalk.memory.extract import Answer, answer
+from realtalk.memory.extract import Extracted, answer
 from realtalk.memory.extract_dates import amount, asks, when
 from realtalk.memory.extract_spans import best_spans, candidates, read
 from realtalk.memory.values import Context
@@ -52,7 +52,7 @@ def context(*ids: str, ranked: tuple[str, ...] | None = None) -> Context:
     return Context("", tuple(order), 0, 0, ids if ranked is None else ranked)
 
 
-def ask(text: str, *ids: str) -> Answer:
+def ask(text: str, *ids: str) -> Extracted:
     return answer(CHAT, Question("q", text, None, "temporal"), context(*ids))
 
 
@@ -109,12 +109,12 @@ def test_nothing_outside_the_context_is_read(ranked: tuple[str, ...] | None) -> 
 def test_a_context_without_an_order_is_read_by_what_it_repeats() -> None:
     everything = Context("", tuple(message.id for message in CHAT.messages), 0, 0, None)
     found = answer(CHAT, Question("q", "When did the kiln break?", None, "temporal"), everything)
-    assert found == Answer("27 February 2026", ("D1:1",))
+    assert found == Extracted("27 February 2026", ("D1:1",))
 
 
 def test_an_empty_context_is_unscored() -> None:
     found = ask("When did the kiln break?")
-    assert found == Answer(None, (), "the context shows no message")
+    assert found == Extracted(None, (), "the context shows no message")
     silent = Chat("c", ("A",), (Session(1, None, (Message("D1:1", "A", None, "…"),)),))
     nothing = answer(
         silent, Question("q", "When was it?", None, "temporal"), Context("", ("D1:1",), 0, 0)

@@ -18,8 +18,8 @@ from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
 from realtalk.encoders.learned import Learned, fingerprint
+from realtalk.memory.benchmark import load_probe
 from realtalk.memory.learned import InSample, learning_parts
-from realtalk.memory.run import load_probe
 from realtalk.report.build import make_report
 
 PARTS = learning_parts("retrieved", {"way": "fused"}, "none")

@@ -13,20 +13,17 @@ import pytest
 
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.answers_elsewhere import read_answers, score_answers
-from realtalk.memory.asking import Plan, known_by, probe
+from realtalk.memory.asking import Plan, known_by
+from realtalk.memory.benchmark import load_probe, run_probe
 from realtalk.memory.plain import Events, Recent, Whole
-from realtalk.memory.readers import Answered, ExtractReader, Item, NoReader
+from realtalk.memory.readers import ExtractReader, Item, NoReader
 from realtalk.memory.registry import make_memory
+from realtalk.memory.remembering import MemoryReader
 from realtalk.memory.restored import Restored
-from realtalk.memory.run import load_probe, run_probe
-from realtalk.memory.scoring import (
-    compare_runs,
-    question_scores,
-    refuse_other_questions,
-    score_run,
-)
+from realtalk.memory.scoring import compare_runs, score_run
 from realtalk.memory.tables import cost_rows, unscored_lines
 from realtalk.memory.values import Budget, Context, Cost
 from realtalk.memory.wording import WORDING_VERSION
@@ -63,10 +60,8 @@ def corpus(*questions: Question) -> Corpus:
 
 
 def rows_of(memory: Any, *questions: Question, budget: Budget | None = None) -> list[Row]:
-    rows: list[Row] = []
     plan = Plan(corpus(*questions), memory, NoReader(), (budget or Budget(),))
-    probe(plan, lambda row, _: rows.append(row))
-    return rows
+    return list(run_probe(plan).rows)
 
 
 def test_nothing_of_a_later_day_than_the_question_is_shown() -> None:
@@ -145,7 +140,7 @@ def test_what_building_a_memory_takes_is_told(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
     free = run_probe(Plan(two, Recent(), NoReader(), (Budget(),)), tmp_path / "none")
     assert free.scores.building is None
-    assert not list((tmp_path / "none").glob("memories*"))
+    assert not list((tmp_path / "none").glob("preparations*"))
 
 
 class Sayer:
@@ -157,15 +152,23 @@ class Sayer:
     def __init__(self, failing: Sequence[str] = (), stop_at: str = "") -> None:
         self.failing, self.stop_at = failing, stop_at
 
-    def read(self, items: Sequence[Item], keep: Any, progress: Progress = silent) -> None:
-        for place, item in enumerate(items):
+    def prepare(self, learning: Any, progress: Progress = silent) -> None: ...
+
+    def solve(self, shown: Sequence[Item], progress: Progress = silent) -> list[Answer[str]]:
+        answers: list[Answer[str]] = []
+        for item in shown:
             if item.question.id == self.stop_at:
                 raise KeyboardInterrupt
             failed = item.question.id in self.failing
-            keep(place, Answered(None, "timeout") if failed else Answered("the red one"))
+            answers.append(Answer(None, "timeout") if failed else Answer("the red one"))
+        return answers
 
 
-def test_a_run_that_went_on_and_was_stopped_shows_how_far_it_got(tmp_path: Path) -> None:
+def test_a_run_that_went_on_and_was_stopped_shows_how_far_it_got(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MemoryReader, "at_once", 1)
+
     def plan(reader: Sayer) -> Plan:
         return Plan(corpus(), Recent(), reader, (Budget(),))
 
@@ -173,7 +176,7 @@ def test_a_run_that_went_on_and_was_stopped_shows_how_far_it_got(tmp_path: Path)
     with pytest.raises(KeyboardInterrupt):
         run_probe(plan(Sayer(stop_at="Q2")), tmp_path)
     found = load_probe(tmp_path)
-    assert [row["id"] for row in found.rows] == ["Q1", "Q2", "Q3"]
+    assert [row["sample"] for row in found.rows] == ["Q1", "Q2", "Q3"]
     assert [row["answer"] for row in found.rows] == ["the red one", None, "the red one"]
     assert run_probe(plan(Sayer()), tmp_path).rows == (
         run_probe(plan(Sayer()), tmp_path / "straight").rows
@@ -185,8 +188,8 @@ def test_two_wordings_of_a_judge_are_two_scores() -> None:
     for row in rows:
         row |= {"answer": "x", **dict.fromkeys(("f1", "exact", "rouge_l", "date_f1"), 0.0)}
     judgements = [
-        {"chat": row["chat"], "id": row["id"], "budget": "all", "judge": "a/b", "wording": "strict"}
-        | {"prompts": version, "right": right}
+        {"group": row["group"], "sample": row["sample"], "variant": "all", "judge": "a/b"}
+        | {"wording": "strict", "prompts": version, "right": right}
         for row in rows
         for version, right in ((WORDING_VERSION, 0.0), ("sha256:12ab", 1.0))
     ]
@@ -194,32 +197,35 @@ def test_two_wordings_of_a_judge_are_two_scores() -> None:
     assert judged["all", "a/b", "strict"].overall.means == {"right": 0.0}
     assert judged["all", "a/b", "strict, prompts sha256:12ab"].overall.means == {"right": 1.0}
     one, other = (
-        question_scores(rows, [each for each in judgements if each["prompts"] == version])
+        [each for each in judgements if each["prompts"] == version]
         for version in (WORDING_VERSION, "sha256:12ab")
     )
-    assert not any("a/b" in name for name in compare_runs(one, other).tests)
+    assert not any("a/b" in score.name for score in compare_runs(rows, rows, (one, other))[1])
+    assert any("a/b" in score.name for score in compare_runs(rows, rows, (one, one))[1])
 
 
 def test_chats_that_are_all_alike_do_not_make_a_proportion_certain() -> None:
     many = Corpus("x", "test", tuple(replace(CHAT, id=f"Chat_{n}") for n in range(6)))
-    rows: list[Row] = []
-    probe(
-        Plan(many, Recent(), Sayer(), (Budget(),)),
-        lambda row, _: rows.append(row),
-    )
-    overall = score_run(rows).answers["all"].overall
+    overall = run_probe(Plan(many, Recent(), Sayer(), (Budget(),))).scores.answers["all"].overall
     assert overall.drawn == "chats" and overall.means["exact"] == 1.0
-    # Wilson's interval of 18 of 18: n / (n + z²).
-    low, high = overall.intervals["exact"] or (None, None)
-    assert low == pytest.approx(18 / (18 + 1.959964**2), abs=1e-6) and high == 1.0
+    # Wilson's interval of the 6 chats that would be drawn: n / (n + z²).
+    exact = overall.estimates["exact"]
+    assert exact.low == pytest.approx(6 / (6 + 1.959964**2), abs=1e-6) and exact.high == 1.0
+    few = replace(many, chats=many.chats[:2])  # too few to be drawn: of their 6 questions
+    exact = (
+        run_probe(Plan(few, Recent(), Sayer(), (Budget(),)))
+        .scores.answers["all"]
+        .overall.estimates["exact"]
+    )
+    assert exact.low == pytest.approx(6 / (6 + 1.959964**2), abs=1e-6) and exact.high == 1.0
 
 
 def test_one_id_for_two_questions_cannot_be_compared() -> None:
     rows = rows_of(Recent())
-    others = [row | {"question": "another?"} if row["id"] == "Q2" else row for row in rows]
-    refuse_other_questions(rows, rows)
+    others = [row | {"question": "another?"} if row["sample"] == "Q2" else row for row in rows]
+    compare_runs(rows, rows)
     with pytest.raises(RealtalkError, match="Chat_1: the runs ask different questions under 'Q2'"):
-        refuse_other_questions(rows, others)
+        compare_runs(rows, others)
 
 
 @pytest.mark.parametrize(

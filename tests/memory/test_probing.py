@@ -18,18 +18,21 @@ from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
+from realtalk.evals.running import run_schema
+from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.answers_elsewhere import score_answers
-from realtalk.memory.asking import Plan, contexts, probe
+from realtalk.memory.asking import Plan, contexts
+from realtalk.memory.benchmark import load_probe, run_probe
 from realtalk.memory.budgets import label, parse_budgets
 from realtalk.memory.judging import Judge
 from realtalk.memory.pictures import draw_sweep, pareto
 from realtalk.memory.plain import Events, Nothing, Recent, Whole
 from realtalk.memory.published import TABLE_3, is_published
-from realtalk.memory.readers import Answered, ExtractReader, Item, LlmReader, NoReader
-from realtalk.memory.rows import RANK_SCORES, row_schema
-from realtalk.memory.run import judge_run, load_probe, run_probe
-from realtalk.memory.scoring import compare_runs, question_scores, score_run
+from realtalk.memory.readers import ExtractReader, Item, LlmReader, NoReader
+from realtalk.memory.rescoring import judge_run
+from realtalk.memory.rows import RANK_SCORES, columns
+from realtalk.memory.scoring import compare_runs, score_run
 from realtalk.memory.tables import answer_rows, published_rows, retrieval_rows, unscored_lines
 from realtalk.memory.values import Budget, Context
 from realtalk.memory.wording import load_wording
@@ -108,21 +111,23 @@ class Sayer:
         self.right, self.failing = right, failing
         self.items: list[Item] = []
 
-    def read(self, items: Sequence[Item], keep: Any, progress: Progress = silent) -> None:
-        for place, item in enumerate(items):
+    def prepare(self, learning: Any, progress: Progress = silent) -> None: ...
+
+    def solve(self, shown: Sequence[Item], progress: Progress = silent) -> list[Answer[str]]:
+        answers: list[Answer[str]] = []
+        for item in shown:
             self.items.append(item)
             lucky = random.Random(f"{item.chat.id}{item.question.id}").random() < self.right
             text = f"SECRET{item.question.id[1:]}" if lucky else "no idea"
             failed = item.question.id in self.failing
-            keep(place, Answered(None, "timeout") if failed else Answered(text))
+            answers.append(Answer(None, "timeout") if failed else Answer(text))
+        return answers
 
 
 def asked(
     memory: Any, reader: Any, budgets: tuple[Budget, ...] = (Budget(words=10),), **options: Any
 ) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    probe(Plan(CORPUS, memory, reader, budgets, **options), lambda row, _: rows.append(row))
-    return rows
+    return list(run_probe(Plan(CORPUS, memory, reader, budgets, **options)).rows)
 
 
 def test_neither_memory_nor_reader_sees_what_only_the_corpus_knows() -> None:
@@ -139,10 +144,10 @@ def test_neither_memory_nor_reader_sees_what_only_the_corpus_knows() -> None:
 def test_rows_hold_every_question_and_budget_once() -> None:
     budgets = parse_budgets("10w,40")
     rows = asked(Shuffled(), Sayer(), budgets)
-    keys = [(row["chat"], row["id"], row["budget"]) for row in rows]
+    keys = [(row["group"], row["sample"], row["variant"]) for row in rows]
     assert len(keys) == len(set(keys)) == 6 * 12 * 2
-    assert {row["budget"] for row in rows} == {"10w", "40t"}
-    assert set(rows[0]) == set(row_schema())
+    assert {row["variant"] for row in rows} == {"10w", "40t"}
+    assert set(rows[0]) == set(run_schema(columns()))
     assert all(row["f1"] == 1.0 and row["gold"] == row["answer"] for row in rows)
 
 
@@ -172,9 +177,7 @@ def test_a_memory_without_an_order_or_messages_is_not_scored_on_them() -> None:
     (row, *_) = asked(Nothing(), NoReader(), (Budget(),))
     assert row["recall@budget"] == 0.0
     corpus = open_reading("sample").reading.corpus
-    rows: list[dict[str, Any]] = []
-    plan = Plan(corpus, Events(), NoReader(), (Budget(tokens=500),), limit=2)
-    probe(plan, lambda row, _: rows.append(row))
+    rows = run_probe(Plan(corpus, Events(), NoReader(), (Budget(tokens=500),), limit=2)).rows
     assert [row["recall@budget"] for row in rows] == [None, None]  # events show no message
     assert score_run(rows).retrieval is not None
     assert score_run(rows).to_json()["n"] == 0
@@ -261,8 +264,8 @@ def test_figures_overall_and_by_category(tmp_path: Path) -> None:
     by_hand = sum(row["f1"] for row in probed.rows) / 72
     assert answers.overall.means["f1"] == pytest.approx(by_hand)
     assert answers.overall.drawn == "chats"  # six chats are enough to draw them whole
-    low, high = answers.overall.intervals["f1"] or (1, 0)
-    assert low < by_hand < high
+    f1 = answers.overall.estimates["f1"]
+    assert f1.low is not None and f1.high is not None and f1.low < by_hand < f1.high
     assert sum(group.n for group in answers.by_category.values()) == 72
     shown = scores.to_json()
     assert shown["any@5"] == pytest.approx(sum(row["any@5"] for row in probed.rows) / 72)
@@ -276,16 +279,17 @@ def test_figures_overall_and_by_category(tmp_path: Path) -> None:
 def test_two_runs_are_compared_on_the_same_questions(tmp_path: Path) -> None:
     poor = run_probe(plan_of(Sayer(right=0.2)), tmp_path / "poor")
     good = run_probe(plan_of(Sayer(right=0.9, failing=("Q1",))), tmp_path / "good")
-    found = compare_runs(question_scores(poor.rows), question_scores(good.rows), ("poor", "good"))
-    exact = found.tests["exact"]
-    assert (exact.n, found.left_out["exact"]) == (66, 6)
-    assert exact.test == "McNemar"
-    assert exact.worse == 0 and exact.better > 20  # a lucky question stays lucky
-    assert exact.low is not None and exact.low > 0
-    assert found.corrected["exact"] >= exact.p
-    assert found.tests["recall@20"].difference == 0 and found.tests["recall@20"].p == 1.0
-    with pytest.raises(RealtalkError, match="no question in common"):
-        compare_runs(question_scores(poor.rows), {})
+    found, scores = compare_runs(poor.rows, good.rows, names=("poor", "good"))
+    exact = found.changes["exact"]
+    assert (exact.n, exact.groups) == (66, 6)  # what one side left open counts for neither
+    assert exact.difference.low is not None and exact.difference.low > 0
+    assert exact.p == pytest.approx(2 / 2**6)  # better in all six chats
+    assert exact.p is not None and exact.p_holm is not None and exact.p_holm >= exact.p
+    same = found.changes["recall@20"]
+    assert (same.n, same.difference.value, same.p) == (72, 0, 1.0)
+    assert {"f1", "exact", "recall@budget"} <= {score.name for score in scores}
+    with pytest.raises(RealtalkError, match="share no question"):
+        compare_runs(poor.rows, [])
 
 
 def test_the_picture_marks_what_nothing_beats(tmp_path: Path) -> None:
@@ -338,10 +342,10 @@ def test_rescoring_asks_the_judge_only(tmp_path: Path) -> None:
 
     with JudgeServer(rule) as server:
         judge = Judge(server_model(server, tmp_path / "cache"), load_wording())
-        judged = judge_run(tmp_path / "run", judge)
+        judged = judge_run(probed, judge)
         calls = len(server.calls)
         assert 0 < calls <= 20  # the same question with the same answer is asked once
-        judge_run(tmp_path / "run", judge)
+        judge_run(load_probe(tmp_path / "run"), judge)
         assert len(server.calls) == calls
     assert (tmp_path / "run" / "rows.parquet").read_bytes() == before
     right = sum(row["exact"] for row in probed.rows) / 10
@@ -354,9 +358,9 @@ def test_rescoring_asks_the_judge_only(tmp_path: Path) -> None:
 
 def test_a_run_without_answers_cannot_be_judged(tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-    run_probe(plan_of(NoReader()), tmp_path)
+    probed = run_probe(plan_of(NoReader()), tmp_path)
     with pytest.raises(RealtalkError, match="no answers to judge"):
-        judge_run(tmp_path, Judge(Asked("local/tiny"), load_wording()))
+        judge_run(probed, Judge(Asked("local/tiny"), load_wording()))
 
 
 def test_answers_from_elsewhere(tmp_path: Path) -> None:
@@ -388,7 +392,8 @@ def test_an_adversarial_question_wants_an_abstention(tmp_path: Path) -> None:
     corpus = Corpus("x", "locomo", (replace(CORPUS.chats[0], questions=(untold,)),))
     none = score_answers(corpus, [{"id": "Q1", "answer": "red"}], tmp_path / "c")
     assert none.rows[0]["f1"] is None
-    assert none.rows[0]["unscored"] == "the question has no true answer"
+    assert none.rows[0]["left_out"] == ["the question has no true answer"]
+    assert none.scores.unscored[0]["reason"] == "the question has no true answer"
 
 
 def test_the_paper_stands_beside_its_own_chats_only(data: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,17 @@ from typing import Any
 import pytest
 
 from judge_server import Call, JudgeServer, Reply, completion
-from realtalk.chat import Chat, Message, Question, Session
+from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer
+from realtalk.memory.asking import Plan
+from realtalk.memory.benchmark import run_probe
 from realtalk.memory.judging import Judge, read_verdict, refuse_own_judge
-from realtalk.memory.readers import Answered, ExtractReader, Item, LlmReader, NoReader, prompt_of
-from realtalk.memory.values import Context
+from realtalk.memory.plain import Recent
+from realtalk.memory.readers import ExtractReader, Item, LlmReader, NoReader, prompt_of
+from realtalk.memory.values import Budget, Context
 from realtalk.memory.wording import load_wording
-from realtalk.models.asking import Asked
+from realtalk.models.asking import Asked, Prompt, ask
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 # The engine leaves memory streams to the garbage collector and calls a library the old way:
@@ -64,10 +69,8 @@ def asked(server: JudgeServer, cache: Path, **options: Any) -> Asked:
     return Asked("openai-api/local/tiny", **(given | options))
 
 
-def answers(reader: Any, given: list[Item]) -> dict[int, Answered]:
-    found: dict[int, Answered] = {}
-    reader.read(given, found.__setitem__)
-    return found
+def answers(reader: Any, given: list[Item]) -> dict[int, Answer[str]]:
+    return dict(enumerate(reader.solve(given)))
 
 
 def echo(call: Call) -> str:
@@ -93,7 +96,7 @@ def test_every_answer_comes_with_its_cost(tmp_path: Path) -> None:
     with JudgeServer(echo) as server:
         reader = LlmReader(asked(server, tmp_path), load_wording())
         found = answers(reader, items(4))
-        assert {n: each.text for n, each in found.items()} == {
+        assert {n: each.value for n, each in found.items()} == {
             n: f"answer to what is {n}?" for n in range(4)
         }
         assert found[0].cost.calls == 1
@@ -102,8 +105,8 @@ def test_every_answer_comes_with_its_cost(tmp_path: Path) -> None:
         assert {call.body["seed"] for call in server.calls} == {0}
         again = answers(reader, items(4))
         assert len(server.calls) == 4  # what was answered is not asked again
-    assert [each.text for _, each in sorted(again.items())] == [
-        each.text for _, each in sorted(found.items())
+    assert [each.value for _, each in sorted(again.items())] == [
+        each.value for _, each in sorted(found.items())
     ]
     assert again[0].cost.tokens_in == found[0].cost.tokens_in
 
@@ -118,7 +121,7 @@ def test_failing_every_third_call_loses_no_question(tmp_path: Path) -> None:
         given = asked(server, tmp_path, retries=3, connections=3)
         found = answers(LlmReader(given, load_wording()), items(9))
         assert len(server.calls) > 9
-    assert {n: each.text for n, each in found.items()} == {
+    assert {n: each.value for n, each in found.items()} == {
         n: f"answer to what is {n}?" for n in range(9)
     }
 
@@ -145,30 +148,32 @@ def test_what_goes_wrong_has_a_reason(rule: Any, reason: str, tmp_path: Path) ->
     with JudgeServer(rule) as server:
         given = asked(server, tmp_path, timeout=1)
         (found,) = answers(LlmReader(given, load_wording()), items(1)).values()
-    assert found.text is None
-    assert found.reason == reason
+    assert found.value is None
+    assert found.unscored == reason
 
 
 def test_a_wrong_key_is_said_once_and_nothing_is_taken_for_answered(tmp_path: Path) -> None:
-    kept: list[int] = []
+    given = items(3)
+    corpus = Corpus("x", "test", (replace(CHAT, questions=tuple(i.question for i in given)),))
     with (
         JudgeServer(lambda _: Reply(status=401)) as server,
         pytest.raises(RealtalkError, match="does not accept the key"),
     ):
         reader = LlmReader(asked(server, tmp_path), load_wording())
-        reader.read(items(3), lambda place, _: kept.append(place))
-    assert not kept
+        run_probe(Plan(corpus, Recent(), reader, (Budget(),)), tmp_path / "run")
+    assert not (tmp_path / "run" / "rows.jsonl").read_bytes()
 
 
 def test_an_error_while_keeping_stops_the_run_as_itself(tmp_path: Path) -> None:
-    def keep(place: int, answered: Answered) -> None:
+    def keep(key: str, reply: Any) -> None:
         raise RealtalkError("the disk is full")
 
     with (
         JudgeServer(echo) as server,
         pytest.raises(RealtalkError, match="the disk is full"),
     ):
-        LlmReader(asked(server, tmp_path), load_wording()).read(items(3), keep)
+        prompts = [Prompt(str(n), lambda: "Question: what?\n") for n in range(3)]
+        ask(prompts, asked(server, tmp_path), keep)
 
 
 def test_a_model_needs_a_provider() -> None:
@@ -179,18 +184,18 @@ def test_a_model_needs_a_provider() -> None:
 
 
 def test_readers_without_a_model() -> None:
-    assert answers(NoReader(), items(2)) == {0: Answered(None), 1: Answered(None)}
+    assert answers(NoReader(), items(2)) == {0: Answer(None), 1: Answer(None)}
     when = Item(CHAT, Question("Q", "When did the kiln break?", None, ""), CONTEXT)
     (found,) = answers(ExtractReader(), [when]).values()
-    assert found.text is not None and "2026" in found.text
+    assert found.value is not None and "2026" in found.value
     nothing = Item(CHAT, when.question, Context("events only", (), 2, 2))
     (silent,) = answers(ExtractReader(), [nothing]).values()
-    assert silent.text is None and silent.reason
+    assert silent.value is None and silent.unscored
 
 
 ROWS = [
     {
-        **{"chat": "Chat_A", "id": f"Q{n}", "budget": "1000t", "category": "temporal"},
+        **{"group": "Chat_A", "sample": f"Q{n}", "variant": "1000t", "category": "temporal"},
         **{"question": f"when {n}?", "gold": "2 March 2026", "answer": said},
     }
     for n, said in enumerate(("2 March", "in May", None))
@@ -212,7 +217,7 @@ def test_a_judge_gives_two_scores_and_sees_no_chat(tmp_path: Path) -> None:
             assert "kiln" not in call.prompt and "2 March 2026" in call.prompt
         judge.judge(ROWS, kept.append, done=lambda key: True)
         assert len(server.calls) == 4
-    found = {(row["id"], row["wording"]): row["right"] for row in kept}
+    found = {(row["sample"], row["wording"]): row["right"] for row in kept}
     assert found == {
         ("Q0", "lenient"): 1.0,
         ("Q1", "lenient"): 0.0,
@@ -249,8 +254,12 @@ def test_a_verdict_is_one_word(text: str, value: float | None) -> None:
 def test_no_model_judges_itself() -> None:
     refuse_own_judge(None, "a/b")
     refuse_own_judge("a/c", "a/b")
-    with pytest.raises(RealtalkError, match="would judge its own answers"):
+    with pytest.raises(RealtalkError, match=r"would judge its own answers.* --judge same"):
         refuse_own_judge("a/b", "a/b")
+    judge = Judge(Asked("a/b"), load_wording())
+    with pytest.raises(RealtalkError, match="would judge its own answers"):
+        judge.refuse_own("a/b/")
+    replace(judge, own=True).refuse_own("a/b")
 
 
 def test_prompts_of_ones_own(tmp_path: Path) -> None:

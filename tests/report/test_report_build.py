@@ -107,8 +107,8 @@ def test_a_broken_run_among_others_is_left_out_and_named(runs: Path, tmp_path: P
     for path in (place / "recent").glob("rows.*"):
         path.unlink()
     found = make_report([place])
-    assert section(found, "measured").notes == ("Left out: recent (the run has no row yet)",)
-    with pytest.raises(RealtalkError, match="the run has no row yet"):
+    assert section(found, "measured").notes == ("Left out: recent (the run has no rows yet)",)
+    with pytest.raises(RealtalkError, match="the run has no rows yet"):
         make_report([place / "recent"])
 
 

@@ -17,9 +17,9 @@ from realtalk.corpora.store import store
 from realtalk.ei.label_files import labels_about, read_labels, write_labels
 from realtalk.errors import RealtalkError
 from realtalk.memory.asking import Plan
+from realtalk.memory.benchmark import run_probe
 from realtalk.memory.plain import Recent
 from realtalk.memory.readers import ExtractReader
-from realtalk.memory.run import run_probe
 from realtalk.memory.values import Budget
 from realtalk.report.build import PageReport, make_report
 from realtalk.report.loading import LoadedRuns, load

@@ -140,9 +140,9 @@ def _feel(samples: dict[str, Opened], out: Path) -> None:
 def _remember(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import progress
     from realtalk.memory.asking import Plan
+    from realtalk.memory.benchmark import run_probe
     from realtalk.memory.readers import ExtractReader
     from realtalk.memory.registry import make_memory
-    from realtalk.memory.run import run_probe
     from realtalk.memory.tables import answer_rows, cost_rows, retrieval_rows
     from realtalk.memory.values import Budget
 

@@ -26,19 +26,15 @@ from realtalk.cli.probe_options import (
     RunFolder,
     Seed,
     Set,
-    make_budgets,
-    make_judge,
-    make_memory,
-    make_plan,
-    make_reader,
-    run_folder,
+    named,
     why_unscored,
+    written_budgets,
 )
 from realtalk.cli.verbs import RUN, Verbs, add_stored_runs
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
-    from realtalk.memory.run import Probed
+    from realtalk.memory.benchmark import ProbedRun
 
 __all__ = ["app"]
 
@@ -89,26 +85,33 @@ def run(
         anthropic/claude-sonnet-4-5 --out probe-events
     """
     from realtalk.cli.printing import progress
-    from realtalk.memory.run import run_probe
+    from realtalk.memory.registry import parse_settings
+    from realtalk.surface.benchmarks import probe
 
-    with opened(path, format_name, read_options(gap)) as found:
-        corpus = found.reading.corpus
-    chosen = make_reader(
-        *(reader, model, corpus, base_url, prompts, connections, max_tokens, seed),
-        judged=judge is not None,
-    )
-    plan = make_plan(
-        corpus,
-        make_memory(memory, settings, protocol),
-        chosen,
-        make_budgets(memory, chosen.name, budget, budget_words),
-        categories,
-        limit,
-    )
-    judging = make_judge(judge, prompts, connections)
-    with run_folder(out) as folder, progress("probing") as advance:
-        probed = run_probe(plan, folder, fresh=fresh, judge=judging, progress=advance)
-    _print(probed, corpus, json, out, judge)
+    with opened(path, format_name, read_options(gap)) as source:
+        corpus = source.reading.corpus
+    with progress("probing") as advance:
+        probed = probe(
+            corpus,
+            memory,
+            settings=parse_settings(settings or []),
+            protocol=protocol,
+            reader=reader,
+            model=model,
+            base_url=base_url,
+            judge=judge,
+            prompts=prompts,
+            budget=written_budgets(budget, budget_words),
+            categories=named(categories),
+            limit=limit,
+            connections=connections,
+            max_tokens=max_tokens,
+            seed=seed,
+            out=out,
+            fresh=fresh,
+            progress=advance,
+        )
+    _print(probed.record, corpus, json, out, judge)
 
 
 @app.command()
@@ -132,18 +135,20 @@ def rescore(
     """
     from realtalk.cli.printing import progress, say
     from realtalk.errors import RealtalkError
-    from realtalk.memory.run import judge_run, load_probe, rescore_run, same_formulas
+    from realtalk.memory.benchmark import load_probe
+    from realtalk.memory.rescoring import judge_run, rescore_run, same_formulas
+    from realtalk.surface.choices import make_judge
 
     if judge is None and prompts is not None:
         raise RealtalkError("--prompts is for a judge", fix="name one with --judge")
-    judging = make_judge(judge, prompts, connections)
     probed = load_probe(folder)
+    judging = make_judge(judge, probed.answering, prompts=prompts, connections=connections)
     if judging is None or not same_formulas(probed):
         probed, changed = rescore_run(folder)
         say(f"scored again: {changed:,} of {len(probed.rows):,} rows changed")
     if judging is not None:
         with progress("judging") as advance:
-            probed = judge_run(folder, judging, advance)
+            probed = judge_run(probed, judging, advance)
     _print(probed, None, json, folder, judge)
 
 
@@ -174,17 +179,20 @@ def contexts(
     from realtalk.cli.printing import progress, say
     from realtalk.errors import RealtalkError
     from realtalk.local.writing import atomic_path
+    from realtalk.memory.asking import Plan
     from realtalk.memory.asking import contexts as recall
     from realtalk.memory.readers import NoReader
+    from realtalk.memory.registry import parse_settings
+    from realtalk.surface.choices import budgets_of, memory_of
 
-    with opened(path, format_name, read_options(gap)) as found:
-        corpus = found.reading.corpus
-    plan = make_plan(
+    with opened(path, format_name, read_options(gap)) as source:
+        corpus = source.reading.corpus
+    plan = Plan(
         corpus,
-        make_memory(memory, settings, protocol),
+        memory_of(memory, parse_settings(settings or []), protocol),
         NoReader(),
-        make_budgets(memory, "extract", budget, budget_words),
-        categories,
+        budgets_of(memory, "extract", budget, budget_words),
+        named(categories) or None,
         limit,
     )
     if out.is_dir():
@@ -229,20 +237,21 @@ def score(
     """
     from realtalk.cli.printing import progress
     from realtalk.memory.answers_elsewhere import read_answers, score_answers
-    from realtalk.memory.run import judge_run
+    from realtalk.memory.rescoring import judge_run
+    from realtalk.surface.choices import make_judge
 
-    with opened(path, format_name, read_options(gap)) as found:
-        corpus = found.reading.corpus
-    judging = make_judge(judge, prompts, connections)
-    with run_folder(out) as folder, progress("scoring") as advance:
-        probed = score_answers(corpus, read_answers(answers), folder, fresh=fresh)
+    with opened(path, format_name, read_options(gap)) as source:
+        corpus = source.reading.corpus
+    judging = make_judge(judge, {}, prompts=prompts, connections=connections)
+    with progress("scoring") as advance:
+        probed = score_answers(corpus, read_answers(answers), out, fresh=fresh)
         if judging is not None:
-            probed = judge_run(folder, judging, advance)
+            probed = judge_run(probed, judging, advance)
     _print(probed, corpus, json, out, judge)
 
 
 def _print(
-    probed: Probed, corpus: Corpus | None, json: bool, out: Path | None, judge: str | None
+    probed: ProbedRun, corpus: Corpus | None, json: bool, out: Path | None, judge: str | None
 ) -> None:
     from realtalk.cli.printing import end_unscored, print_json, say, show
     from realtalk.memory.published import is_published
@@ -258,7 +267,7 @@ def _print(
     if json:
         print_json(probed.to_json())
     else:
-        memory, reader = (probed.settings[name]["name"] for name in ("memory", "reader"))
+        memory, reader = probed.memory, probed.reader
         seen = " (in-sample)" if probed.cautions else ""
         if scores.retrieval is not None and scores.retrieval.overall.means:
             show(f"{memory}: evidence found{seen}", *retrieval_rows(scores.retrieval))
@@ -274,7 +283,7 @@ def _print(
         say(f"the run is in {out}")
     end_unscored(why_unscored(probed))
     if judge is not None:
-        end_unscored(why_unscored(probed, judge))
+        end_unscored(why_unscored(probed, probed.model if judge == "same" else judge))
 
 
 probe_several.register(app)

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from realtalk.chat import Corpus
-    from realtalk.memory.asking import Plan
-    from realtalk.memory.judging import Judge
-    from realtalk.memory.readers import Reader
-    from realtalk.memory.run import Probed
-    from realtalk.memory.values import Budget, Memory
+    from realtalk.memory.benchmark import ProbedRun
 
 __all__ = [
     "BudgetWords",
@@ -35,13 +30,10 @@ __all__ = [
     "RunFolder",
     "Seed",
     "Set",
-    "make_budgets",
-    "make_judge",
-    "make_memory",
-    "make_plan",
-    "make_reader",
+    "named",
     "run_folder",
     "why_unscored",
+    "written_budgets",
 ]
 
 MemoryName = Annotated[
@@ -85,7 +77,9 @@ ModelName = Annotated[
 JudgeName = Annotated[
     str | None,
     typer.Option(
-        "--judge", metavar="NAME", help="Another model that judges answers, leniently and strictly."
+        "--judge",
+        metavar="NAME",
+        help="Another model that judges answers, leniently and strictly; `same`: the model itself.",
     ),
 ]
 Prompts = Annotated[
@@ -125,70 +119,21 @@ Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew in a folder tha
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder that a probe wrote.")]
 
 
-def make_memory(name: str, settings: list[str] | None, protocol: str | None) -> Memory:
-    from realtalk.memory.registry import parse_settings
-    from realtalk.surface.choices import memory_of
-
-    return memory_of(name, parse_settings(settings or []), protocol)
+def named(text: str) -> tuple[str, ...]:
+    """Names with commas between them."""
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
-def make_budgets(
-    memory: str, reader: str, text: str | None, words: bool, *, shared: bool = False
-) -> tuple[Budget, ...]:
-    """The budgets that are asked for; `shared` with other memories, of which some take none."""
-    from realtalk.surface.choices import budgets_of
+def written_budgets(text: str | None, words: bool) -> str | None:
+    """Budgets as Python takes them: each with its unit."""
+    from realtalk.memory.budgets import label, parse_budgets
 
-    return budgets_of(memory, reader, text, words, shared=shared)
-
-
-def make_plan(
-    corpus: Corpus,
-    memory: Memory,
-    reader: Reader,
-    budgets: tuple[Budget, ...],
-    categories: str,
-    limit: int | None,
-) -> Plan:
-    from realtalk.memory.asking import Plan
-
-    names = tuple(dict.fromkeys(part.strip() for part in categories.split(",") if part.strip()))
-    return Plan(corpus, memory, reader, budgets, names or None, limit)
+    if text is None:
+        return None
+    return ",".join(label(budget) for budget in parse_budgets(text, words=words))
 
 
-def make_reader(
-    name: str | None,
-    model: str | None,
-    corpus: Corpus,
-    base_url: str | None,
-    prompts: Path | None,
-    connections: int,
-    max_tokens: int | None,
-    seed: int,
-    *,
-    judged: bool = False,
-) -> Reader:
-    from realtalk.surface import choices
-
-    return choices.make_reader(
-        name,
-        model,
-        corpus,
-        base_url=base_url,
-        prompts=prompts,
-        connections=connections,
-        max_tokens=max_tokens,
-        seed=seed,
-        judged=judged,
-    )
-
-
-def make_judge(model: str | None, prompts: Path | None, connections: int) -> Judge | None:
-    from realtalk.surface import choices
-
-    return choices.make_judge(model, prompts, connections)
-
-
-def why_unscored(probed: Probed, judge: str | None = None) -> Iterator[str | None]:
+def why_unscored(probed: ProbedRun, judge: str | None = None) -> Iterator[str | None]:
     """Of every question, or of every judgement where a judge was asked: None where it is scored.
 
     Evidence that was found is a score where nobody was to answer, or somebody did.
@@ -198,11 +143,12 @@ def why_unscored(probed: Probed, judge: str | None = None) -> Iterator[str | Non
     if judge is not None:
         yield from (each["unscored"] for each in probed.judgements if each["judge"] == judge)
         return
-    silent = probed.settings["reader"]["name"] == "none"
+    silent = probed.reader == "none"
     for row in probed.rows:
         found = any(row[name] is not None for name in (*RANK_SCORES, *BUDGET_SCORES))
         scored = row["f1"] is not None or (found and (silent or row["answer"] is not None))
-        yield None if scored else row["unscored"] or "no question has evidence"
+        reason = next(iter((row["unscored"], *row["left_out"])), None)
+        yield None if scored else reason or "no question has evidence"
 
 
 @contextmanager

@@ -21,15 +21,13 @@ from realtalk.cli.probe_options import (
     ReaderName,
     RunFolder,
     Seed,
-    make_budgets,
-    make_memory,
-    make_plan,
-    make_reader,
+    named,
     why_unscored,
+    written_budgets,
 )
 
 if TYPE_CHECKING:
-    from realtalk.memory.run import Probed
+    from realtalk.memory.benchmark import ProbedRun
 
 __all__ = ["compare", "register", "sweep"]
 
@@ -51,12 +49,10 @@ def compare(
 ) -> None:
     """Two runs on the same questions: paired differences with intervals and tests.
 
-    Trust p by chat: questions of one chat share its speakers, memory and annotator, so whole
-    chats are drawn for the interval and swapped for the test (every way of swapping, up to 16
-    chats). Below 5 chats it cannot be told, and 5 chats cannot give a p below 0.06.
-
-    p by question takes every question as independent and is often too small: McNemar's test for
-    right or wrong, a permutation test otherwise. Both are also corrected by Holm.
+    Questions of one chat share its speakers, memory and annotator, so whole chats are drawn for
+    the interval and swapped for the test (every way of swapping, up to 12 chats). Below 5 chats
+    the interval draws questions, and there is no p: nothing can be said about other chats. p is
+    also corrected by Holm for the other scores.
 
     Examples:
 
@@ -65,33 +61,25 @@ def compare(
         realtalk probe compare events-run retrieved-run --budget 1000 --json
     """
     from realtalk.cli.printing import print_json, say, show, warn
+    from realtalk.evals.comparing import comparison_notes
+    from realtalk.evals.tables import compared_table
+    from realtalk.memory.benchmark import load_probe
     from realtalk.memory.learned import in_sample
-    from realtalk.memory.run import load_probe, refuse_other_formulas
-    from realtalk.memory.scoring import compare_runs, question_scores, refuse_other_questions
-    from realtalk.memory.tables import comparison_lines, comparison_rows, independent_rows
+    from realtalk.memory.rescoring import compared_runs
 
     sides = [load_probe(folder) for folder in (first, second)]
-    refuse_other_formulas(sides)
-    scores = []
-    for side in sides:
-        chosen = side.one_budget(budget)
-        rows, judgements = (
-            [row for row in each if row["budget"] == chosen]
-            for each in (side.rows, side.judgements)
-        )
-        scores.append(question_scores(rows, judgements))
-    refuse_other_questions(sides[0].rows, sides[1].rows)
     if len({side.settings["corpus"].get("sha256") for side in sides}) > 1:
         warn("the runs were made from different states of their corpus")
-    found = compare_runs(scores[0], scores[1], apart(str(first), str(second)))
+    names = apart(str(first), str(second))
+    compared, scores = compared_runs(sides[0], sides[1], budget, names)
     if json:
-        print_json(
-            found.to_json() | {"in_sample": [in_sample(side.rows, side.settings) for side in sides]}
-        )
+        seen = [in_sample(side.rows, side.settings) for side in sides]
+        print_json(compared.to_json() | {"in_sample": seen})
     else:
-        show("the second run against the first, on the same questions", *comparison_rows(found))
-        show("as if questions were independent of their chats", *independent_rows(found))
-    for line in (*_cautions(dict(zip(found.names, sides, strict=True))), *comparison_lines(found)):
+        lines = compared_table(compared, scores, samples="questions", groups="chats")
+        show("the second run against the first, on the same questions", *lines)
+    notes = comparison_notes(compared, "chats")
+    for line in (*_cautions(dict(zip(names, sides, strict=True))), *notes):
         say(line)
 
 
@@ -131,32 +119,41 @@ def sweep(
     from realtalk.errors import RealtalkError
     from realtalk.evals import refuse_other_runs
     from realtalk.memory.pictures import draw_sweep
-    from realtalk.memory.run import run_probe
+    from realtalk.memory.registry import BUDGETLESS, make_memory
     from realtalk.memory.tables import sweep_rows
     from realtalk.stats.figures import save_figures
+    from realtalk.surface.benchmarks import probe
 
-    with opened(path, format_name, read_options(gap)) as found:
-        corpus = found.reading.corpus
-    chosen = make_reader(reader, model, corpus, base_url, prompts, connections, max_tokens, seed)
-    names = list(dict.fromkeys(part.strip() for part in memories.split(",") if part.strip()))
+    with opened(path, format_name, read_options(gap)) as source:
+        corpus = source.reading.corpus
+    names = named(memories)
     if not names:
         raise RealtalkError("no memory is named", fix="write --memories recent,events")
-    plans = {
-        name: make_plan(
-            corpus,
-            make_memory(name, None, None),
-            chosen,
-            make_budgets(name, chosen.name, budgets, budget_words, shared=True),
-            categories,
-            limit,
-        )
-        for name in names
-    }
+    written = written_budgets(budgets, budget_words)
+    for name in names:
+        make_memory(name, {})  # a name that nobody has is refused before the first run
     refuse_other_runs(out)
-    runs = {}
-    for name, plan in plans.items():
+    runs: dict[str, ProbedRun] = {}
+    for name in names:
         with progress(name) as advance:
-            runs[name] = run_probe(plan, out / name, fresh=fresh, progress=advance)
+            run = probe(
+                corpus,
+                name,
+                reader=reader,
+                model=model,
+                base_url=base_url,
+                prompts=prompts,
+                budget=None if name in BUDGETLESS else written,
+                categories=named(categories),
+                limit=limit,
+                connections=connections,
+                max_tokens=max_tokens,
+                seed=seed,
+                out=out / name,
+                fresh=fresh,
+                progress=advance,
+            )
+        runs[name] = run.record
     scores = {name: each.scores for name, each in runs.items()}
     if json:
         print_json({name: each.to_json() for name, each in runs.items()})
@@ -169,5 +166,5 @@ def sweep(
     end_unscored(reason for each in runs.values() for reason in why_unscored(each))
 
 
-def _cautions(runs: Mapping[str, Probed]) -> list[str]:
+def _cautions(runs: Mapping[str, ProbedRun]) -> list[str]:
     return [f"{name}: {line}" for name, each in runs.items() for line in each.cautions]

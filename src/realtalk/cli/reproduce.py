@@ -100,13 +100,13 @@ def reproduce(
     from realtalk.chat import Corpus
     from realtalk.cli.persona_options import are_published, load_runs
     from realtalk.cli.printing import end_unscored, print_json, progress, say
-    from realtalk.cli.probe_options import make_judge, make_reader
     from realtalk.errors import RealtalkError
     from realtalk.local.writing import write_text
     from realtalk.paper import StudyPlan
     from realtalk.paper import reproduce as carry_out
     from realtalk.paper.markdown import markdown
     from realtalk.paper.showing import write, write_pictures
+    from realtalk.surface.choices import make_judge, make_reader
 
     loaded = load_runs(list(map(named_run, persona or [])))
     if loaded and not are_published(loaded):
@@ -115,13 +115,13 @@ def reproduce(
             fix="make it with: realtalk persona run DATA/realtalk --choice paper",
         )
     # REALTALK has no question without an answer, so the reader need not see the corpus first.
-    reader = make_reader(None, model, Corpus("", ""), base_url, None, connections, None, 0)
+    reader = make_reader(None, model, Corpus("", ""), base_url=base_url, connections=connections)
     plan = StudyPlan(
         data=data,
         simulations=tuple(each.simulation for each in loaded),
         sweep=sweep,
         reader=reader,
-        judge=make_judge(judge, None, connections),
+        judge=make_judge(judge, reader.settings, base_url=base_url, connections=connections),
         only=tuple(part.strip() for part in only.split(",") if part.strip()),
     )
     with progress("reproducing") as advance:

@@ -18,10 +18,12 @@ from typing import Any
 from realtalk.errors import RealtalkError
 from realtalk.evals.estimating import paired_lines, shared_parts
 from realtalk.evals.values import Row, Score
-from realtalk.metrics.grouped import Change, grouped_changes
+from realtalk.metrics.grouped import FEWEST_GROUPS, Change, grouped_changes
 from realtalk.metrics.statistics import holm
 
-__all__ = ["Compared", "compare", "matched"]
+__all__ = ["Compared", "compare", "comparison_notes", "matched"]
+
+_SMALL_P = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,23 @@ def compare(
         strict = _changes(pairs, scores, strict=True)
     alone = (len(first) - len(shared), len(second) - len(shared))
     return Compared(names, changes, strict, alone)
+
+
+def comparison_notes(compared: Compared, groups: str) -> list[str]:
+    """What a table of differences has to say; `groups` is what they are called: chats, users."""
+    counts = [change.groups for change in compared.changes.values() if change.n]
+    few = sum(count < FEWEST_GROUPS for count in counts)
+    notes = []
+    if few:
+        notes.append(
+            f"fewer than {FEWEST_GROUPS} {groups} for {few} of {len(counts)} scores: the "
+            "intervals draw rows, and whether the difference holds for other "
+            f"{groups} cannot be told"
+        )
+    least = min((count for count in counts if count >= FEWEST_GROUPS), default=0)
+    if least and 2 ** (1 - least) > _SMALL_P:
+        notes.append(f"{least} {groups} cannot give a p below {2 ** (1 - least):.3f}")
+    return notes
 
 
 def matched(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:

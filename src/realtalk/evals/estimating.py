@@ -5,8 +5,8 @@
     by_variant(rows)                      → {"1000t": [row, …], "2000t": [row, …]}
 
 Scores that share their parts are drawn together. A row that a score does not apply to is left
-out and counted. Where every row of a proportion agrees, no draw differs: it then has Wilson's
-interval over the groups.
+out and counted. A proportion has Wilson's interval where draws tell too little: over the groups
+where all of them agree, and over the rows where there are too few groups to be drawn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.evals.values import Parts, Row, Score, column
-from realtalk.metrics.grouped import grouped_estimates
+from realtalk.metrics.grouped import FEWEST_GROUPS, grouped_estimates
 from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import Array, Estimate
 
@@ -65,7 +65,10 @@ def estimate(
             left_out=len(rows) - len(groups),
             whole=sharing[0].whole,
         )
-        found |= {score.name: _certain(score, made[score.name], groups) for score in sharing}
+        found |= {
+            score.name: _proportion(score, made[score.name], lines[kept], groups)
+            for score in sharing
+        }
     return {score.name: found[score.name] for score in scores if score.name in found}
 
 
@@ -74,11 +77,21 @@ def whole_lines(lines: Array) -> npt.NDArray[np.bool_]:
     return np.asarray(np.isfinite(lines).all(axis=1))
 
 
-def _certain(score: Score, made: Estimate, groups: Sequence[str]) -> Estimate:
-    if not score.proportion or made.value not in (0, 1):
-        return made
-    low, high = wilson([made.value] * len(set(groups))) or (None, None)
-    return replace(made, low=low, high=high)
+def _proportion(score: Score, estimate: Estimate, lines: Array, groups: Sequence[str]) -> Estimate:
+    """With Wilson's interval where draws cannot tell how uncertain a proportion is."""
+    if not score.proportion or estimate.value is None:
+        return estimate
+    named = len(set(groups))
+    if named >= FEWEST_GROUPS or score.whole:  # groups were drawn
+        values = [estimate.value] * named
+        if estimate.value not in (0, 1):
+            return estimate
+    else:
+        values = [float(score.figure(line)) for line in lines]
+        if not {0.0, 1.0}.issuperset(values):
+            return estimate
+    low, high = wilson(values) or (None, None)
+    return replace(estimate, low=low, high=high)
 
 
 def paired_lines(

@@ -35,6 +35,7 @@ from realtalk.local.writing import (
     private_folder,
     private_stream,
     refuse_strangers,
+    write_bytes,
     write_json,
     write_parquet,
 )
@@ -77,6 +78,7 @@ _TABLES = frozenset(
         "rows",
         "groups",
         "timings",
+        "preparations",
         "memories",
         "judgements",
         "simulated",
@@ -167,20 +169,40 @@ class RunFolder:
     def rows(
         self, name: str, key: Sequence[str], earlier: Callable[[Row], Row] | None = None
     ) -> list[Row]:
-        """The rows of one name, only to be read: as they came, or of a shared run its table.
+        """The rows of one name, only to be read: the latest of each key, in the table's order.
 
-        `earlier` brings rows of an earlier version up to date.
+        A run that went on and was stopped has rows that its table lacks: they come last. A run
+        that was shared has nothing but tables. `earlier` brings rows of an earlier version up to
+        date.
         """
         if self.folder is None:
             return []
         path = self.folder / f"{name}.jsonl"
-        if path.is_file():
-            lines = _lines(path)[0]
-            rows = lines if earlier is None else map(earlier, lines)
-            return list(_latest(rows, tuple(key)).values())
         table = path.with_suffix(".parquet")
-        rows = _table_rows(table) if table.is_file() else []
-        return rows if earlier is None else list(map(earlier, rows))
+        if not path.is_file():
+            rows = _table_rows(table) if table.is_file() else []
+            return rows if earlier is None else list(map(earlier, rows))
+        lines = _lines(path)[0]
+        latest = _latest(lines if earlier is None else map(earlier, lines), tuple(key))
+        if not table.is_file():
+            return list(latest.values())
+        keys = _table_rows(table, key)
+        order = _latest(keys if earlier is None else map(earlier, keys), tuple(key))
+        first = {each: latest[each] for each in order if each in latest}
+        return list({**first, **latest}.values())
+
+    def rewrite(self, name: str, rows: Sequence[Row], schema: pl.Schema | None = None) -> None:
+        """Puts rows in the place of a table's, in their order; refused while a run writes it."""
+        import polars as pl
+
+        assert self.folder is not None  # it was loaded from one
+        path = self.folder / f"{name}.jsonl"
+        if not rows and not path.exists():
+            return
+        with _opened(path):
+            write_bytes(path, b"".join(orjson.dumps(row) + b"\n" for row in rows))
+            frame = pl.DataFrame(rows, schema=schema, infer_schema_length=None)
+            write_parquet(path.with_suffix(".parquet"), frame)
 
     def close(self) -> None:
         for table in self._tables:
@@ -348,13 +370,18 @@ def _lines(path: Path) -> tuple[list[Row], int]:
     return rows, whole
 
 
-def _table_rows(path: Path) -> list[Row]:
+def _table_rows(path: Path, wanted: Sequence[str] = ()) -> list[Row]:
+    """The rows of a table; of the columns that are wanted, where it has them all."""
     import polars as pl
 
     try:
-        return pl.read_parquet(path).to_dicts()
+        known = set(pl.read_parquet_schema(path)) if wanted else set()
+        columns = list(wanted) if known.issuperset(wanted) else None
+        return pl.read_parquet(path, columns=columns or None).to_dicts()
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise RealtalkError("not a table of rows", where=str(path)) from error
+        raise RealtalkError(
+            "not a readable Parquet file", where=str(path), fix="start the run again to mend it"
+        ) from error
 
 
 def _latest(rows: Iterable[Row], key: tuple[str, ...]) -> dict[Key, Row]:

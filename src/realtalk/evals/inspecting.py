@@ -11,7 +11,7 @@ Needs inspect-ai (extra llm).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from inspect_ai import Task
@@ -25,14 +25,37 @@ from inspect_ai.solver import Solver as InspectSolver
 
 from realtalk.chat import Corpus
 from realtalk.evals.estimating import shared_parts, whole_lines
-from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.running import row_of
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage
+from realtalk.models.asking import Asked
 from realtalk.models.replies import readable
 
-__all__ = ["inspect_task"]
+__all__ = ["AskingSolver", "inspect_task", "unasked"]
 
 _UNASKED = {"content_filter": "refused", "model_length": "too long for the model"}
+
+
+class AskingSolver(Protocol):
+    """A solver that says what a model is asked, so that somebody else can ask it."""
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def asked(self) -> Asked: ...
+
+    def prepare(self, learning: Any) -> None: ...
+
+    def prompt(self, shown: Any) -> str: ...
+
+    def parse(self, text: str, shown: Any) -> Answer[Any]: ...
+
+    def most_tokens(self, shown: Any) -> int | None: ...
+
+
+def unasked(state: TaskState) -> str:
+    """Why the model gave nothing that could be read, "" where it gave something."""
+    return _UNASKED.get(state.output.stop_reason, "") if state.output.choices else ""
 
 
 class _Samples:
@@ -42,10 +65,11 @@ class _Samples:
         self,
         benchmark: Benchmark[Any, Any, Any],
         corpus: Corpus,
-        model: LanguageModel[Any, Any],
+        model: AskingSolver,
     ) -> None:
         self.benchmark = benchmark
         self.model = model
+        self.slices = str(getattr(benchmark, "slices", ""))
         self._stages: list[Stage[Any, Any]] = list(benchmark.stages(corpus))
         self._places: dict[str, tuple[int, int]] = {}
         self._prepared: int | None = None
@@ -87,10 +111,9 @@ class _Samples:
 
     def row(self, state: TaskState) -> Row:
         sample = self.get(state.sample_id)
-        stopped = state.output.stop_reason if state.output.choices else None
         answer: Answer[Any]
-        if stopped in _UNASKED:
-            answer = Answer(None, _UNASKED[stopped])
+        if reason := unasked(state):
+            answer = Answer(None, reason)
         else:
             answer = self.model.parse(readable(state.output.completion), sample.shown)
         return row_of(sample, answer, self.benchmark.score([sample], [answer])[0])
@@ -99,17 +122,21 @@ class _Samples:
 def inspect_task(
     benchmark: Benchmark[Any, Any, Any],
     corpus: Corpus,
-    model: LanguageModel[Any, Any],
+    model: AskingSolver,
     *,
     metadata: Mapping[str, Any] | None = None,
+    judges: Sequence[Scorer] = (),
 ) -> Task:
-    """The samples of a benchmark, to be answered by the model that Inspect is told."""
+    """The samples of a benchmark, to be answered by the model that Inspect is told.
+
+    `judges` are scorers beside the benchmark's own.
+    """
     samples = _Samples(benchmark, corpus, model)
     strict = any(score.strict for score in benchmark.scores)
     return Task(
         dataset=samples.dataset(corpus.name),
         solver=_shown(samples),
-        scorer=[_plain(samples), _strict(samples)] if strict else [_plain(samples)],
+        scorer=[_plain(samples), *([_strict(samples)] if strict else []), *judges],
         version=benchmark.version,
         fail_on_error=0.9999,  # a fault of the provider costs its sample, not all
         metadata={"prompts": model.version, **benchmark.settings, **(metadata or {})},
@@ -140,10 +167,14 @@ def _figures(scores: Sequence[Score], rows: Sequence[Row], *, strict: bool) -> d
 
 
 @metric(name="figures")
-def _all_figures(wanted: Sequence[Score], strict: bool) -> Metric:
+def _all_figures(wanted: Sequence[Score], strict: bool, slices: str) -> Metric:
     def made(scores: list[SampleScore]) -> Any:
         rows = [each.score.metadata for each in scores if each.score.metadata is not None]
-        return _figures(wanted, rows, strict=strict) if rows else {}
+        figures = _figures(wanted, rows, strict=strict) if rows else {}
+        for part in sorted({row[slices] for row in rows}) if slices else ():
+            own = _figures(wanted, [row for row in rows if row[slices] == part], strict=strict)
+            figures |= {f"{name}, {part}": value for name, value in own.items()}
+        return figures
 
     return made
 
@@ -153,7 +184,10 @@ def _plain(samples: _Samples) -> Scorer:
     scores = samples.benchmark.scores
 
     @scorer(
-        metrics=[_all_figures(scores, False), stderr(cluster=samples.benchmark.group)],
+        metrics=[
+            _all_figures(scores, False, samples.slices),
+            stderr(cluster=samples.benchmark.group),
+        ],
         name="plain",
     )
     def made() -> Scorer:
@@ -172,7 +206,7 @@ def _strict(samples: _Samples) -> Scorer:
     """All samples with a truth: what could not be read is wrong."""
     scores = samples.benchmark.scores
 
-    @scorer(metrics=[_all_figures(scores, True)], name="strict")
+    @scorer(metrics=[_all_figures(scores, True, samples.slices)], name="strict")
     def made() -> Scorer:
         async def score(state: TaskState, target: Target) -> InspectScore:  # noqa: ARG001
             row = samples.row(state)

@@ -6,6 +6,8 @@
 
 out/run.json  out/rows.jsonl, .parquet: one row per sample and variant
 out/groups.jsonl, .parquet: one row per stage, of benchmarks that tell facts of a stage
+out/timings.…: one row per sample and variant, of solvers that give times
+out/preparations.…: one row per stage, of solvers whose preparation takes something
 
 Rows are kept as they come. Samples are handed over in the same blocks whatever is there already:
 after a kill the rows come out equal to the last bit. A solver that `asks` is asked again for what
@@ -19,12 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder, Table
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Solver, Stage
 from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import private_folder, write_json
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,15 +37,18 @@ if TYPE_CHECKING:
 __all__ = [
     "FACTS_KEY",
     "KEY",
+    "STAGE_KEY",
     "RunRecord",
     "load",
     "run",
     "run_schema",
     "solver_record",
+    "write",
 ]
 
 KEY = ("sample", "group", "variant")
 FACTS_KEY = ("group",)
+STAGE_KEY = ("stage",)
 _COSTS = ("calls", "tokens_in", "tokens_out")
 _AT_ONCE = 1024  # samples handed to a solver that does not say otherwise
 
@@ -54,6 +62,18 @@ class RunRecord:
     versions: Sequence[Mapping[str, str]] = ()
     folder: Path | None = None
     facts: Sequence[Row] = ()  # of complete stages
+    timings: Sequence[Row] = ()
+    preparations: Sequence[Row] = ()
+
+    @property
+    def tables(self) -> dict[str, Sequence[Row]]:
+        """Every table of the run's folder by name."""
+        return {
+            "rows": self.rows,
+            "groups": self.facts,
+            "timings": self.timings,
+            "preparations": self.preparations,
+        }
 
 
 def solver_record(solver: Solver[Any, Any]) -> dict[str, Any]:
@@ -95,18 +115,37 @@ def run(
         _refuse_earlier(out)
     with RunFolder.open(out, benchmark.name, settings, fresh=fresh) as folder:
         rows = folder.table("rows", KEY)
+        timings = _LateTable(folder, "timings", KEY)
+        preparations = _LateTable(folder, "preparations", STAGE_KEY)
+        partly = {row["stage"] for row in preparations.stored if row["unscored"]}
         facts = _Facts.open(benchmark, folder)
         for stage in benchmark.stages(corpus, progress):
             before = len(order)
-            _Work(benchmark, solver, stage, rows, progress).carry_out(order)
+            work = _Work(
+                benchmark=benchmark,
+                solver=solver,
+                stage=stage,
+                rows=rows,
+                timings=timings,
+                preparations=preparations,
+                progress=progress,
+                partly=stage.title in partly,
+            )
+            work.carry_out(order)
             if facts is not None:
                 facts.tell(stage, [row for key in order[before:] if (row := rows.get(key))])
         if not order:
             raise RealtalkError("there is nothing to solve", where=corpus.name)
         rows.finish(order, run_schema(benchmark.columns))
-        kept = rows.in_order(order)
-        told = [] if facts is None else facts.finish()
-    return RunRecord(folder.settings, kept, folder.versions, out, told)
+        return RunRecord(
+            settings=folder.settings,
+            rows=rows.in_order(order),
+            versions=folder.versions,
+            folder=out,
+            facts=[] if facts is None else facts.finish(),
+            timings=timings.finish(order),
+            preparations=preparations.finish([]),
+        )
 
 
 def _refuse_earlier(folder: Path) -> None:
@@ -123,6 +162,29 @@ def _refuse_earlier(folder: Path) -> None:
             where=str(folder),
             fix="name another folder, or start anew with --fresh",
         )
+
+
+class _LateTable:
+    """A table that is opened when its first row comes: most runs have none of its kind."""
+
+    def __init__(self, folder: RunFolder, name: str, key: Sequence[str]) -> None:
+        self._folder = folder
+        self._name = name
+        self._key = key
+        self._table: Table | None = None
+        self.stored = folder.rows(name, key)
+
+    def add(self, row: Row) -> None:
+        if self._table is None:
+            self._table = self._folder.table(self._name, self._key)
+        self._table.add(row)
+
+    def finish(self, order: Sequence[tuple[str, ...]]) -> list[Row]:
+        """Every row, in the order given, those not named last; a table of its own where new."""
+        if self._table is None:
+            return self.stored
+        self._table.finish(order)
+        return self._table.in_order(order)
 
 
 class _Facts:
@@ -163,7 +225,10 @@ class _Work:
     solver: Solver[Any, Any]
     stage: Stage[Any, Any]
     rows: Table
+    timings: _LateTable
+    preparations: _LateTable
     progress: Progress
+    partly: bool  # what an earlier run prepared lacks something
 
     def carry_out(self, order: list[tuple[str, str, str]]) -> None:
         """Solves the stage block by block, and adds its keys to the order of the rows."""
@@ -183,8 +248,18 @@ class _Work:
                 self.progress(start, total, f"{what}: learning")
                 self.solver.prepare(self.stage.learning(), self.progress)
                 prepared = True
+                if not self.partly:
+                    self._keep_preparation()
             self._solve(block, waiting, start, total, what)
+        if prepared and self.partly:
+            # Not before its samples are solved again: a run that is killed now would not do it.
+            self._keep_preparation()
         self.progress(total, total, what)
+
+    def _keep_preparation(self) -> None:
+        preparation = getattr(self.solver, "preparation", None)
+        if preparation is not None:
+            self.preparations.add({"stage": self.stage.title, **preparation})
 
     def _solve(
         self,
@@ -205,7 +280,16 @@ class _Work:
         scored = self.benchmark.score(block, answers, self.progress)
         for sample, answer, columns in zip(block, answers, scored, strict=True):
             if _key(sample) in waiting:
-                self.rows.add(row_of(sample, answer, columns))
+                self._keep(sample, answer, columns)
+
+    def _keep(self, sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> None:
+        row = row_of(sample, answer, columns)
+        if self.rows.get(_key(sample)) == orjson.loads(orjson.dumps(row)):
+            return  # solved again with nothing new
+        if answer.times:
+            # Before the row, which says that the sample is done.
+            self.timings.add({**dict(zip(KEY, _key(sample), strict=True)), **answer.times})
+        self.rows.add(row)
 
     @property
     def _asks(self) -> bool:
@@ -213,7 +297,7 @@ class _Work:
 
     def _is_open(self, key: tuple[str, str, str]) -> bool:
         row = self.rows.get(key)
-        return row is None or (row["unscored"] is not None and self._asks)
+        return row is None or self.partly or (row["unscored"] is not None and self._asks)
 
 
 def _key(sample: Sample[Any, Any]) -> tuple[str, str, str]:
@@ -234,18 +318,28 @@ def row_of(sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> Row:
     }
 
 
+def write(record: RunRecord, kind: str, schema: pl.Schema, folder: Path) -> None:
+    """A run that was made in memory, as the folder that it would have been made in."""
+    private_folder(folder)
+    stored = RunFolder(folder, kind, record.settings)
+    for name, rows in record.tables.items():
+        stored.rewrite(name, rows, schema if name == "rows" else None)
+    about = {"kind": kind, "settings": dict(record.settings), "versions": list(record.versions)}
+    write_json(folder / "run.json", about)
+
+
 def load(
     folder: Path,
     kind: str,
     earlier: Callable[[Row], Row] | None = None,
     *,
-    solver: str = "solver",
+    solver: Callable[[Mapping[str, Any]], Any] = lambda settings: None,  # noqa: ARG005
     needed: Iterable[str] = (),
 ) -> RunRecord:
-    """A run's rows as they came; of one that was stopped, as far as it got.
+    """A run's rows in their order; of one that was stopped, as far as it got.
 
-    `earlier` gives rows of an earlier version the names of today, `solver` is what that called the
-    solver among its settings. Settings that are `needed` must be there.
+    `earlier` gives rows of an earlier version the names of today, `solver` takes the solver's
+    record from such a run's settings. Settings that are `needed` must be there.
     """
     run = RunFolder.load(folder, kind)
     try:
@@ -264,11 +358,22 @@ def load(
     facts = run.rows("groups", FACTS_KEY)
     if not facts:  # version 0.1.0 called them so
         facts = [{"group": row["speaker"], **row} for row in run.rows("speakers", ("speaker",))]
-    settings = {"solver": run.settings.get(solver), **run.settings}
+    settings = run.settings
+    today = "solver" in settings
+    if not today:
+        settings = {**settings, "solver": solver(settings)}
     if any(settings.get(name) is None for name in ("solver", *needed)):
         raise RealtalkError(
             f"not the settings of a run of {kind}",
             where=str(folder),
             fix="start anew with --fresh",
         )
-    return RunRecord(settings, rows, run.versions, folder, facts)
+    return RunRecord(
+        settings=settings,
+        rows=rows,
+        versions=run.versions,
+        folder=folder,
+        facts=facts,
+        timings=run.rows("timings", KEY) if today else [],
+        preparations=run.rows("preparations", STAGE_KEY),
+    )

@@ -164,9 +164,9 @@ def p_value(value: float | None) -> str | None:
 def better_side(score: Score, change: Change, names: tuple[str, str]) -> str | None:
     """The side that is better beyond chance: the interval leaves 0 out and so does the test."""
     low, high = change.difference.low, change.difference.high
-    if not score.better or low is None or high is None:
+    if not score.better or low is None or high is None or change.p_holm is None:
         return None
-    if low <= 0 <= high or (change.p_holm or 0.0) >= 0.05:
+    if low <= 0 <= high or change.p_holm >= 0.05:
         return None
     return names[1] if (low > 0) == (score.better > 0) else names[0]
 

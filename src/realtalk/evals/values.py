@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -79,11 +79,15 @@ class Sample(Generic[ShownT, TruthT]):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[ValueT]):
-    """What a solver answers; without a value it says why."""
+    """What a solver answers; without a value it says why.
+
+    `times` depend on the machine: they are kept in the table `timings`, apart from the rows.
+    """
 
     value: ValueT | None
     unscored: str = ""
     cost: Cost = _FREE
+    times: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -101,12 +105,16 @@ class Stage(Generic[ShownT, TruthT]):
 class Solver(Protocol[SeenT_contra, ValueT]):
     """A way to answer.
 
-    Two optional attributes: `at_once` is how many samples are handed over together, `asks` says
+    Three optional attributes. `at_once` is how many samples are handed over together. `asks` says
     that samples are answered one by one by something that may fail: those are then asked again
-    by the next run.
+    by the next run. `preparation` is what the last preparation took (calls, tokens_in,
+    tokens_out) and which parts it had to leave `unscored`, each with its reason; None where it
+    took nothing. It is kept in the table `preparations`. A stage of which a part was left out is
+    prepared and solved again by the next run.
     """
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     @property
     def version(self) -> str: ...
@@ -150,7 +158,8 @@ class Score:
 class Benchmark(Protocol[ShownT, TruthT, ValueT]):
     """A corpus with settings as samples, and how their answers are scored.
 
-    An optional method `facts(stage, rows)` tells what only all rows of a stage together show. It
+    An optional attribute `slices` names a column whose values are also looked at apart. An
+    optional method `facts(stage, rows)` tells what only all rows of a stage together show. It
     is called when a stage is complete; what it returns is kept in the table `groups`.
     """
 

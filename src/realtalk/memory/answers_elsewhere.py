@@ -2,7 +2,7 @@
 
     answers = read_answers(Path("answers.jsonl"))
     → [{"chat": "Chat_1", "id": "Q3", "answer": "3 March 2026", "budget": "1000t", …}]
-    score_answers(corpus, answers, Path("out"))    → Probed(rows, …)
+    score_answers(corpus, answers, Path("out"))    → ProbedRun(rows, …)
 
 A question without an answer, or with an empty one, is unscored and counted. Answers that name
 the budget of their context are rows of that budget.
@@ -11,33 +11,26 @@ the budget of their context are rows of that budget.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.errors import RealtalkError
-from realtalk.evals.corpus_records import corpus_record
-from realtalk.evals.folder import RunFolder
+from realtalk.evals.values import Answer, Row
+from realtalk.local.progress import Progress, silent
+from realtalk.memory.asking import Plan
+from realtalk.memory.benchmark import ProbedRun, run_probe
 from realtalk.memory.budgets import label, parse_budgets
-from realtalk.memory.rows import (
-    KEY,
-    SCORING_VERSION,
-    Row,
-    answered_columns,
-    category_of,
-    empty_row,
-    row_key,
-    row_schema,
-)
-from realtalk.memory.run import KIND, Probed, load_probe, refuse_earlier_formulas
+from realtalk.memory.readers import Item
+from realtalk.memory.remembering import NO_CONTEXT
 from realtalk.memory.values import Budget, Context
 
 __all__ = ["read_answers", "score_answers"]
 
-_NOTHING = Context("", (), 0, 0)
+Key: TypeAlias = tuple[str, str, str]  # chat, question, budget
 
 
 def read_answers(path: Path) -> list[Row]:
@@ -98,11 +91,11 @@ def _budget(row: Row) -> Budget:
 
 
 def score_answers(
-    corpus: Corpus, answers: Iterable[Row], folder: Path, *, fresh: bool = False
-) -> Probed:
+    corpus: Corpus, answers: Iterable[Row], folder: Path | None = None, *, fresh: bool = False
+) -> ProbedRun:
     """Rows of answers that came from anywhere; a question without one is unscored."""
     by_chat, by_id = _questions(corpus)
-    given: dict[tuple[str, str, str], Row] = {}
+    given: dict[Key, Row] = {}
     budgets: dict[Budget, None] = {}
     for row in answers:
         budget = _budget(row)
@@ -115,31 +108,9 @@ def score_answers(
             )
         given[key] = row
         budgets[budget] = None
-    told = [
-        [*key, row.get("answer"), *(row[name] for name in ("message_ids", "tokens") if name in row)]
-        for key, row in sorted(given.items(), key=lambda each: each[0])
-    ]
-    asked = [(each, *both) for each in budgets or [Budget()] for both in by_chat.values()]
-    settings = {
-        "corpus": corpus_record(corpus),
-        "memory": {"name": "elsewhere", "version": "", "settings": {}},
-        "reader": {"name": "elsewhere", "version": "", "settings": {}},
-        "budgets": [label(budget) for budget in budgets or [Budget()]],
-        "scoring": SCORING_VERSION,
-        "answers": hashlib.sha256(orjson.dumps(told)).hexdigest()[:16],
-    }
-    if not fresh:
-        refuse_earlier_formulas(folder)
-    with RunFolder.open(folder, KIND, settings, fresh=fresh) as run:
-        table = run.table("rows", KEY)
-        for budget, chat, question in asked:
-            key = row_key(chat, question, budget)
-            row = _given_row(chat, question, budget, given.get(key))
-            if table.get(key) != row:
-                table.add(row)
-        order = [row_key(chat, question, budget) for budget, chat, question in asked]
-        table.finish(order, row_schema())
-    return load_probe(folder)
+    memory = ContextsElsewhere(given)
+    plan = Plan(corpus, memory, AnswersElsewhere(given), tuple(budgets) or (Budget(),))
+    return run_probe(plan, folder, fresh=fresh)
 
 
 def _meant(
@@ -176,16 +147,66 @@ def _questions(
     return by_chat, by_id
 
 
-def _given_row(chat: Chat, question: Question, budget: Budget, given: Row | None) -> Row:
-    said = given or {}
-    # What the answer's reader was shown is not known here unless it says so.
-    shown = tuple(said.get("message_ids") or ())
-    if unknown := [id_ for id_ in shown if id_ not in chat.by_id]:
-        raise RealtalkError(f"no message '{unknown[0]}' in {chat.id}", where=said.get("where"))
-    told = Context("", shown, said.get("tokens") or 0, 0) if shown else _NOTHING
-    row = empty_row(chat, question, budget, told)
-    if not shown:
-        row |= dict.fromkeys(("any@budget", "all@budget", "recall@budget"))
-    answer = None if said.get("answer") is None else str(said["answer"]).strip()
-    missing = "no answer was given" if answer is None else None
-    return row | answered_columns(answer, question.answer, category_of(question), missing)
+class ContextsElsewhere:
+    """A memory that shows what readers elsewhere say they were shown: only its messages."""
+
+    name = "elsewhere"
+    version = ""
+
+    def __init__(self, given: Mapping[Key, Row]) -> None:
+        self._given = given
+
+    @property
+    def settings(self) -> dict[str, str | int | float | bool]:
+        return {}
+
+    def build(self, chat: Chat, progress: Progress = silent) -> _ShownElsewhere:  # noqa: ARG002
+        return _ShownElsewhere(chat, self._given)
+
+
+class _ShownElsewhere:
+    def __init__(self, chat: Chat, given: Mapping[Key, Row]) -> None:
+        self._chat = chat
+        self._given = given
+
+    def recall(self, question: Question, budget: Budget) -> Context:
+        line = self._given.get((self._chat.id, question.id, label(budget)), {})
+        shown = tuple(line.get("message_ids") or ())
+        if unknown := [id_ for id_ in shown if id_ not in self._chat.by_id]:
+            raise RealtalkError(
+                f"no message '{unknown[0]}' in {self._chat.id}", where=line.get("where")
+            )
+        # What the answer's reader was shown is not known here unless it says so.
+        return Context("", shown, line.get("tokens") or 0, 0) if shown else NO_CONTEXT
+
+
+class AnswersElsewhere:
+    """A reader that says what was answered elsewhere."""
+
+    name = "elsewhere"
+    version = ""
+
+    def __init__(self, given: Mapping[Key, Row]) -> None:
+        self._given = given
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """A hash of the answers: others are another run."""
+        lines = [
+            [*key, *(line.get(name) for name in ("answer", "message_ids", "tokens"))]
+            for key, line in sorted(self._given.items(), key=lambda item: item[0])
+        ]
+        return {"answers": hashlib.sha256(orjson.dumps(lines)).hexdigest()[:16]}
+
+    def prepare(self, learning: Any, progress: Progress = silent) -> None:
+        """Nothing is learned."""
+
+    def solve(self, shown: Sequence[Item], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
+        answers: list[Answer[str]] = []
+        for item in shown:
+            line = self._given.get((item.chat.id, item.question.id, label(item.budget)), {})
+            text = line.get("answer")
+            answers.append(
+                Answer(None, "no answer was given") if text is None else Answer(str(text).strip())
+            )
+        return answers

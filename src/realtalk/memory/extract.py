@@ -1,8 +1,8 @@
 """The `extract` reader: an answer from the messages of a context, without a language model.
 
     answer(chat, question, context)
-    → Answer("27 February 2026", ("D4:11",))        for "When did the kiln break?"
-    → Answer("the harbour museum", ("D2:7",))          for "Where did Mara meet Theo's sister?"
+    → Extracted("27 February 2026", ("D4:11",))        for "When did the kiln break?"
+    → Extracted("the harbour museum", ("D2:7",))          for "Where did Mara meet Theo's sister?"
 
 "When" takes the day of the best message, moved by what it says of time; "how long" and "how
 many" take an amount; a question that wants yes or no gets one; every other question gets the
@@ -22,7 +22,7 @@ from realtalk.memory.extract_dates import amount, asks, when
 from realtalk.memory.extract_spans import Reading, Span, best_spans, read
 from realtalk.memory.values import Context
 
-__all__ = ["Answer", "answer"]
+__all__ = ["Extracted", "answer"]
 
 _LOOKED_AT = 10  # best messages that are searched for an amount
 _LISTED = 3
@@ -40,7 +40,7 @@ _NEGATIVE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Extracted:
     """A reader's answer and the messages it was taken from; None and why where there is none."""
 
     text: str | None
@@ -48,11 +48,11 @@ class Answer:
     unscored: str | None = None
 
 
-def answer(chat: Chat, question: Question, context: Context) -> Answer:
+def answer(chat: Chat, question: Question, context: Context) -> Extracted:
     """The answer that the messages of a context allow."""
     reading = read(chat, question.text, context)
     if not reading.messages:
-        return Answer(None, unscored="the context shows no message")
+        return Extracted(None, unscored="the context shows no message")
     kind = asks(question.text)
     if kind in {"when", "year", "month"}:
         dated = _dated(reading, question.text)
@@ -63,29 +63,29 @@ def answer(chat: Chat, question: Question, context: Context) -> Answer:
     if kind in {"long", "often", "time", "many"}:
         for message in reading.messages[:_LOOKED_AT]:
             if (told := amount(message.text, question.text)) is not None:
-                return Answer(told, (message.id,))
+                return Extracted(told, (message.id,))
     several = bool(_SEVERAL.search(question.text))
     spans = best_spans(reading, question.text, _LISTED if several else 1)
     if not spans:
-        return Answer(None, unscored="the context's messages hold no words")
+        return Extracted(None, unscored="the context's messages hold no words")
     return _joined(spans)
 
 
-def _dated(reading: Reading, question: str) -> Answer | None:
+def _dated(reading: Reading, question: str) -> Extracted | None:
     """From the best message that has a day; None where no message has one."""
     for message in reading.messages:
         said = reading.said(message)
         if said is not None:
-            return Answer(when(message.text, said, question), (message.id,))
+            return Extracted(when(message.text, said, question), (message.id,))
     return None
 
 
-def _whether(reading: Reading) -> Answer:
+def _whether(reading: Reading) -> Extracted:
     best = reading.messages[0]
-    return Answer("No" if _NEGATIVE.search(best.text) else "Yes", (best.id,))
+    return Extracted("No" if _NEGATIVE.search(best.text) else "Yes", (best.id,))
 
 
-def _joined(spans: Sequence[Span]) -> Answer:
+def _joined(spans: Sequence[Span]) -> Extracted:
     # A comma parts the pieces of an answer, so none may stand inside one.
     text = ", ".join(span.text.replace(",", "") for span in spans)
-    return Answer(text, tuple(dict.fromkeys(span.message_id for span in spans)))
+    return Extracted(text, tuple(dict.fromkeys(span.message_id for span in spans)))

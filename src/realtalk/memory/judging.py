@@ -2,13 +2,15 @@
 
     judge = Judge(Asked("openai/gpt-4o-mini"), load_wording())
     judge.judge(rows, keep=print)
-    → {"chat": "Chat_1", "id": "Q3", "budget": "1000t", "judge": "openai/gpt-4o-mini",
+    → {"sample": "Q3", "group": "Chat_1", "variant": "1000t", "judge": "openai/gpt-4o-mini",
        "wording": "lenient", "right": 1.0, "unscored": None, "of": "9f86d081884c7d65", ...}
 
 Two wordings, two scores. `lenient` asks what the REALTALK paper's judge was asked: whether the
 answer matches. `strict` wants every fact, and no other. The judge sees question, true answer and
-answer: not the chat, and not who answered. `of` is a hash of the answer: a question that is
-answered anew is judged anew. `base_url` is where the judge was asked, without keys.
+answer: not the chat, and not who answered. A model is not its own judge unless that is asked for
+(`own`), as in Table 3 of the paper: every table then says so. `of` is a hash of the answer: a
+question that is answered anew is judged anew. `base_url` is where the judge was asked, without
+keys.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts
+from realtalk.evals.running import KEY
+from realtalk.evals.values import Row
 from realtalk.local.progress import Progress, silent
-from realtalk.memory.rows import KEY, Row
 from realtalk.metrics.answers import ABSTAINING
 from realtalk.models.asking import Asked, Prompt, Reply, ask
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "JUDGED_KEY",
+    "SAME",
     "UNTOLD",
     "WORDINGS",
     "Judge",
@@ -40,6 +44,7 @@ __all__ = [
 ]
 
 WORDINGS = ("lenient", "strict")
+SAME = "same"  # names the model under test as its own judge
 JUDGED_KEY = (*KEY, "judge", "wording", "prompts")
 UNTOLD = "The conversation does not tell this."
 _REMINDERS = (
@@ -55,20 +60,27 @@ def read_verdict(text: str) -> float | None:
 
 
 def refuse_own_judge(model: str | None, judge: str) -> None:
-    """A model that judges its own answers is no judge."""
+    """A model that judges its own answers is no judge, unless that is what somebody asked for."""
     if model is not None and model.strip("/") == judge.strip("/"):
         raise RealtalkError(
-            f"{judge} would judge its own answers", fix="name another model with --judge"
+            f"{judge} would judge its own answers",
+            fix=f"name another model with --judge, or say so: --judge {SAME}",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A model and the wordings it is asked with."""
+    """A model and the wordings it is asked with. `own` lets it judge its own answers."""
 
     asked: Asked
     wording: Prompts
     wordings: tuple[str, ...] = WORDINGS
+    own: bool = False
+
+    def refuse_own(self, model: str | None) -> None:
+        """Raises where the judge would judge its own answers and nobody asked for that."""
+        if not self.own:
+            refuse_own_judge(model, self.asked.model)
 
     def refuse_other_server(self, judgements: Iterable[Row], where: str) -> None:
         """Raises where a model of this name judged before, at another address."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from realtalk.chat import Chat, Question
 from realtalk.encoders.learned import Learned
-from realtalk.memory.rows import Row
+from realtalk.evals.values import Row
 
 __all__ = ["InSample", "in_sample", "learned_lines", "learning_parts", "with_learned"]
 
@@ -65,9 +65,10 @@ class InSample:
 
 
 def _parts_of(settings: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    memory = settings["memory"]
+    parts = settings["solver"]["settings"]
+    memory = parts["memory"]
     return learning_parts(
-        str(memory["name"]), memory.get("settings") or {}, str(settings["reader"]["name"])
+        str(memory["name"]), memory.get("settings") or {}, str(parts["reader"]["name"])
     )
 
 
@@ -83,7 +84,7 @@ def with_learned(rows: Iterable[Row], settings: Mapping[str, Any]) -> list[Row]:
 def in_sample(rows: Iterable[Row], settings: Mapping[str, Any]) -> dict[str, Any]:
     """How many of a run's questions which parts learned from, by set; empty where none did."""
     parts = _parts_of(settings)
-    questions = {(row["chat"], row["id"]): row.get("learned") for row in rows}
+    questions = {(row["group"], row["sample"]): row.get("learned") for row in rows}
     names = dict.fromkeys(name for name in questions.values() if name is not None)
     return {
         name: {

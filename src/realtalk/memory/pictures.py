@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from realtalk.memory.scoring import RunScores
-from realtalk.metrics.retrieval import RetrievalGroup
+from realtalk.metrics.statistics import Estimate
 from realtalk.stats.figures import styled
 
 __all__ = ["draw_sweep", "pareto"]
@@ -48,29 +48,28 @@ def _points(runs: Mapping[str, RunScores], name: str) -> list[dict[str, Any]]:
     points: list[dict[str, Any]] = []
     for memory, scores in runs.items():
         for budget, cost in scores.costs.items():
-            group, key = _group(scores, budget, name)
-            if group is None or key not in group.means:
+            estimate = _estimate(scores, budget, name)
+            if estimate is None or estimate.value is None:
                 continue
-            interval = group.intervals.get(key)
             points.append(
                 {
                     "memory": memory,
                     "budget": budget,
                     "tokens": max(1.0, cost.context_tokens),
-                    "value": group.means[key],
-                    "low": group.means[key] if interval is None else interval[0],
-                    "high": group.means[key] if interval is None else interval[1],
-                    "n": group.n,
+                    "value": estimate.value,
+                    "low": estimate.value if estimate.low is None else estimate.low,
+                    "high": estimate.value if estimate.high is None else estimate.high,
+                    "n": estimate.n,
                 }
             )
     return points
 
 
-def _group(scores: RunScores, budget: str, name: str) -> tuple[RetrievalGroup | None, str]:
+def _estimate(scores: RunScores, budget: str, name: str) -> Estimate | None:
+    figures = scores.answers.get(budget)
     if name == "recall":
-        return (None if scores.retrieval is None else scores.retrieval.overall), f"recall@{budget}"
-    answers = scores.answers.get(budget)
-    return (None if answers is None else answers.overall), name
+        figures, name = scores.retrieval, f"recall@{budget}"
+    return None if figures is None else figures.overall.estimates.get(name)
 
 
 def _chart(points: list[dict[str, Any]], title: str) -> Any:

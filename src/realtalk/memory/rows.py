@@ -1,19 +1,19 @@
 """One question asked of one memory with one budget, as a row of a run.
 
-    {"chat": "Chat_1", "id": "Q3", "budget": "1000t", "category": "temporal",
-     "question": "When did …?", "gold": "03.03.2026", "answer": "3 March 2026", "unscored": None,
+    {"sample": "Q3", "group": "Chat_1", "variant": "1000t", "answer": "3 March 2026",
+     "unscored": None, …, "category": "temporal", "question": "When did …?", "gold": "03.03.2026",
      "tokens": 981, "words": 702, "message_ids": ["D1:2", …], "evidence": ["D2:9"],
      "learned": None,
      "ranks": [4], "any@5": 1.0, …, "ndcg@10": 0.43, "recall@budget": 1.0, …,
      "f1": 0.67, "exact": 0.0, "rouge_l": 0.67, "date_f1": 1.0, "calls": 0, …}
 
-`unscored` says why there is no answer where one was asked for. `learned` names the published set
+The sample is a question, its group the chat, its variant the budget. `unscored` says why there is
+no answer where one was asked for. `learned` names the published set
 from which a shipped part of the run learned this question; None where it is new. `unresolved`
 counts pieces of the published evidence that name no message: what is found is scored on the
 others. `ranks` are the places of the evidence in the memory's own order, from 1, None where it
-has none. Nothing here
-depends on the machine or the moment: times stand in rows of their own, so that the same run gives
-the same rows.
+has none. Nothing here depends on the machine or the moment: times stand in a table of their own,
+so that the same run gives the same rows.
 
 A question whose right answer is that the chat does not tell is LoCoMo's `adversarial` category.
 LongMemEval marks such questions within its categories: in rows they are `abstention`.
@@ -22,12 +22,12 @@ LongMemEval marks such questions within its categories: in rows they are `absten
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from realtalk.chat import Chat, Corpus, Question, unpack_extra
+from realtalk.chat import Corpus, Question, unpack_extra
 from realtalk.corpora.categories import known
-from realtalk.memory.budgets import label
-from realtalk.memory.values import Budget, Context, Cost
+from realtalk.evals.values import Row, Score
+from realtalk.memory.values import Context, RecalledAnswer
 from realtalk.metrics.answers import ABSTAINING, score_answer
 from realtalk.metrics.retrieval import MESSAGES, NDCG_AT, score_ranking
 
@@ -38,23 +38,20 @@ __all__ = [
     "ANSWER_SCORES",
     "BUDGET_SCORES",
     "EMPTY",
-    "KEY",
     "NO_TRUTH",
     "RANK_SCORES",
+    "SCORES",
     "SCORING_VERSION",
-    "Row",
     "answer_scores",
     "answered_columns",
     "category_of",
-    "empty_row",
+    "columns",
+    "earlier_key",
+    "earlier_row",
     "may_abstain",
     "rescored",
-    "row_key",
-    "row_schema",
-    "timing_schema",
+    "row_columns",
 ]
-
-Row: TypeAlias = dict[str, Any]
 
 # 2: both ends of a date range count; LongMemEval's abstentions are scored as such.
 SCORING_VERSION = "2"
@@ -62,15 +59,17 @@ _ABSTENTION = "abstention"
 EMPTY = "empty answer"
 NO_TRUTH = "the question has no true answer"
 
-KEY = ("chat", "id", "budget")
 ANSWER_SCORES = ("f1", "exact", "rouge_l", "date_f1")
 RANK_SCORES = (
     *(f"{what}@{k}" for k in MESSAGES for what in ("any", "all", "recall")),
     f"ndcg@{NDCG_AT}",
 )
 BUDGET_SCORES = ("any@budget", "all@budget", "recall@budget")
-_TEXTS = ("category", "question", "gold", "answer", "unscored")
 _COSTS = ("calls", "tokens_in", "tokens_out")
+# A mean of 0 or 1 over a few questions is as uncertain as any other: all are proportions.
+SCORES = tuple(
+    Score(name, name, proportion=True) for name in (*ANSWER_SCORES, *RANK_SCORES, *BUDGET_SCORES)
+)
 
 
 def category_of(question: Question) -> str:
@@ -85,25 +84,21 @@ def may_abstain(corpus: Corpus) -> bool:
     return any(category_of(q) in ABSTAINING for chat in corpus.chats for q in chat.questions)
 
 
-def row_key(chat: Chat, question: Question, budget: Budget) -> tuple[str, str, str]:
-    return (chat.id, question.id, label(budget))
-
-
-def empty_row(
-    chat: Chat,
-    question: Question,
-    budget: Budget,
-    context: Context,
-    learned: str | None = None,
+def row_columns(
+    question: Question, recalled: RecalledAnswer, reason: str, learned: str | None = None
 ) -> Row:
-    """What is known before anybody answers: the question, the context, and its retrieval."""
-    return {
-        **dict(zip(KEY, row_key(chat, question, budget), strict=True)),
-        "category": category_of(question),
-        "question": question.text,
-        "gold": question.answer,
+    """The columns of a row: the question, what was shown, and how that and the answer score.
+
+    `reason` says why there is no answer. With neither, nobody was asked for one.
+    """
+    context = recalled.context
+    category = category_of(question)
+    row: Row = {
         "answer": None,
         "unscored": None,
+        "category": category,
+        "question": question.text,
+        "gold": question.answer,
         "tokens": context.tokens,
         "words": context.words,
         "message_ids": list(context.message_ids),
@@ -112,9 +107,11 @@ def empty_row(
         "learned": learned,
         **_retrieval(question.evidence, context),
         **dict.fromkeys(ANSWER_SCORES),
-        **dict.fromkeys(_COSTS, 0),
-        **_costs("memory_", context.cost),
+        **{f"memory_{name}": getattr(context.cost, name) for name in _COSTS},
     }
+    if recalled.text is not None or reason:
+        row |= answered_columns(recalled.text, question.answer, category, reason or None)
+    return row
 
 
 def answer_scores(answer: str | None, gold: str | None, category: str) -> Mapping[str, Any]:
@@ -130,15 +127,14 @@ def answered_columns(
     if answer is not None and not answer.strip():
         answer, reason = None, reason or EMPTY
     scores = answer_scores(answer, gold, category)
-    if answer is not None and scores["f1"] is None:
-        reason = reason or NO_TRUTH
-    return {"answer": answer, "unscored": reason, **scores}
+    left_out = [NO_TRUTH] if answer is not None and scores["f1"] is None else []
+    return {"answer": answer, "unscored": reason, "left_out": left_out, **scores}
 
 
 def rescored(row: Row) -> Row:
     """A stored row as the present formulas score its answer; what was retrieved stays."""
     category = row["category"]
-    if row["id"].endswith("_abs") and category in known("longmemeval"):
+    if row["sample"].endswith("_abs") and category in known("longmemeval"):
         category = _ABSTENTION
     made = row | {"category": category}
     if row["answer"] is not None:
@@ -146,8 +142,20 @@ def rescored(row: Row) -> Row:
     return made
 
 
-def _costs(prefix: str, cost: Cost) -> dict[str, int]:
-    return {f"{prefix}{name}": getattr(cost, name) for name in _COSTS}
+def earlier_key(row: Row) -> Row:
+    """A row of any table of version 0.1.0 with the key of today."""
+    renamed = {"id": "sample", "chat": "group", "budget": "variant"}
+    return {renamed.get(name, name): value for name, value in row.items()}
+
+
+def earlier_row(row: Row) -> Row:
+    """A row of version 0.1.0 as it would be written today."""
+    if "sample" in row:
+        return row
+    today = earlier_key(row)
+    untrue = today.get("unscored") == NO_TRUTH
+    left_out = {"left_out": [NO_TRUTH], "unscored": None} if untrue else {"left_out": []}
+    return {"untold": None, "unresolved": 0, **today, **left_out}
 
 
 def _retrieval(evidence: Sequence[str], context: Context) -> dict[str, Any]:
@@ -173,33 +181,17 @@ def _retrieval(evidence: Sequence[str], context: Context) -> dict[str, Any]:
     return {"ranks": ranks, **ranked, **shown}
 
 
-def row_schema() -> pl.Schema:
-    """The columns of rows.parquet."""
+def columns() -> dict[str, pl.DataType | type[pl.DataType]]:
+    """The columns of a question beyond those of every run."""
     import polars as pl
 
-    return pl.Schema(
-        {
-            **dict.fromkeys(
-                (*KEY, "category", "question", "gold", "answer", "unscored"), pl.String()
-            ),
-            **dict.fromkeys(("tokens", "words"), pl.Int64()),
-            **dict.fromkeys(("message_ids", "evidence"), pl.List(pl.String())),
-            "unresolved": pl.Int64(),
-            "learned": pl.String(),
-            "ranks": pl.List(pl.Int64()),
-            **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES), pl.Float64()),
-            **dict.fromkeys((*_COSTS, *(f"memory_{name}" for name in _COSTS)), pl.Int64()),
-        }
-    )
-
-
-def timing_schema() -> pl.Schema:
-    """The columns of timings.parquet."""
-    import polars as pl
-
-    return pl.Schema(
-        {
-            **dict.fromkeys(KEY, pl.String()),
-            **dict.fromkeys(("recall_ms", "reader_seconds"), pl.Float64()),
-        }
-    )
+    return {
+        **dict.fromkeys(("category", "question", "gold"), pl.String),
+        **dict.fromkeys(("tokens", "words"), pl.Int64),
+        **dict.fromkeys(("message_ids", "evidence"), pl.List(pl.String)),
+        "unresolved": pl.Int64,
+        "learned": pl.String,
+        "ranks": pl.List(pl.Int64),
+        **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES), pl.Float64),
+        **dict.fromkeys((f"memory_{name}" for name in _COSTS), pl.Int64),
+    }

@@ -1,11 +1,11 @@
 """Rows of a run → figures: overall and by category, with n and intervals, and what they cost.
 
-    found = score_run(rows, timings, judgements)
-    found.retrieval.overall.means["any@5"]                 → 0.77
-    found.answers["1000t"].by_category["temporal"].means["f1"]    → 0.21
-    found.judged["1000t", "openai/gpt-4o-mini", "strict"].overall  → …
-    found.costs["1000t"].context_tokens                    → 981.4
-    compare_runs(question_scores(rows), question_scores(others)).tests["f1"].p    → 0.03
+    scores = score_run(rows, timings, judgements)
+    scores.retrieval.overall.means["any@5"]                        → 0.77
+    scores.answers["1000t"].by_category["temporal"].means["f1"]    → 0.21
+    scores.judged["1000t", "openai/gpt-4o-mini", "strict"].overall → …
+    scores.costs["1000t"].context_tokens                           → 981.4
+    compare_runs(rows, others, names=("recent", "retrieved")).changes["f1"].p    → 0.03
 
 What has no score is left out of the means, counted, and listed with its reason. Two runs are
 compared on the questions that both have scored.
@@ -13,36 +13,87 @@ compared on the questions that both have scored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from realtalk.errors import RealtalkError
-from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, RANK_SCORES, Row
+from realtalk.evals.comparing import Compared, compare
+from realtalk.evals.estimating import by_variant, estimate
+from realtalk.evals.values import Row, Score
+from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, RANK_SCORES, SCORES
 from realtalk.memory.wording import WORDING_VERSION
-from realtalk.metrics.paired import PairedTest, compare_paired, wilson
-from realtalk.metrics.retrieval import (
-    QuestionRetrieval,
-    RetrievalGroup,
-    RetrievalSummary,
-    summarise,
-)
-from realtalk.metrics.statistics import holm
+from realtalk.metrics.grouped import FEWEST_GROUPS
+from realtalk.metrics.statistics import Estimate
 
 __all__ = [
     "Building",
-    "Comparison",
     "Costs",
+    "QuestionFigures",
+    "RunFigures",
     "RunScores",
     "compare_runs",
-    "question_scores",
-    "refuse_other_questions",
     "score_run",
 ]
 
 Judged: TypeAlias = tuple[str, str, str]  # budget, judge, wording
-_BINARY = ("exact", "right", "any@", "all@")  # how the names of right-or-wrong scores begin
+_SCORES = {score.name: score for score in SCORES}
+_COMPARED = (*ANSWER_SCORES, "any@5", "recall@20", "ndcg@10", "recall@budget", "all@budget")
+_RIGHT = Score("right", "right", proportion=True)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionFigures:
+    """Estimates over questions; those without such a score are counted, not scored."""
+
+    estimates: Mapping[str, Estimate]
+    questions: int
+    drawn: Literal["chats", "questions"]
+
+    @property
+    def n(self) -> int:
+        return max((estimate.n for estimate in self.estimates.values()), default=0)
+
+    @property
+    def unscored(self) -> int:
+        return self.questions - self.n
+
+    @property
+    def means(self) -> dict[str, float]:
+        """The scores that have a value."""
+        return {
+            name: estimate.value
+            for name, estimate in self.estimates.items()
+            if estimate.value is not None
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """The means under their own names, which is what tables and checks look up."""
+        return {
+            "n": self.n,
+            "unscored": self.unscored,
+            **self.means,
+            "intervals": {
+                name: None if (each := self.estimates[name]).low is None else [each.low, each.high]
+                for name in self.means
+            },
+            "intervals_over": self.drawn,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """All questions together, and each category."""
+
+    overall: QuestionFigures
+    by_category: Mapping[str, QuestionFigures] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **self.overall.to_json(),
+            "by_category": {name: each.to_json() for name, each in self.by_category.items()},
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +109,6 @@ class Costs:
     recall_ms: float | None
     reader_seconds: float | None
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Building:
@@ -75,25 +123,23 @@ class Building:
     tokens_out: int
     unscored: tuple[Row, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class RunScores:
     """Every figure of a run. `retrieval` is None where no question has evidence.
 
-    `partly_resolved` questions have evidence of which a piece names no message; they are scored
-    on the rest.
+    `model` is who answered. `partly_resolved` questions have evidence of which a piece names no
+    message; they are scored on the rest.
     """
 
-    retrieval: RetrievalSummary | None
-    answers: Mapping[str, RetrievalSummary]
-    judged: Mapping[Judged, RetrievalSummary]
+    retrieval: RunFigures | None
+    answers: Mapping[str, RunFigures]
+    judged: Mapping[Judged, RunFigures]
     costs: Mapping[str, Costs]
     unscored: tuple[Row, ...]
     building: Building | None = None
     partly_resolved: int = 0
+    model: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Retrieval at the top under its own names, the rest by budget."""
@@ -101,11 +147,17 @@ class RunScores:
             **(self.retrieval.to_json() if self.retrieval else {}),
             "answers": {budget: each.to_json() for budget, each in self.answers.items()},
             "judged": [
-                {"budget": budget, "judge": judge, "wording": wording, **each.to_json()}
+                {
+                    "budget": budget,
+                    "judge": judge,
+                    "own_answers": judge == self.model,
+                    "wording": wording,
+                    **each.to_json(),
+                }
                 for (budget, judge, wording), each in self.judged.items()
             ],
-            "costs": {budget: each.to_json() for budget, each in self.costs.items()},
-            "building": None if self.building is None else self.building.to_json(),
+            "costs": {budget: asdict(each) for budget, each in self.costs.items()},
+            "building": None if self.building is None else asdict(self.building),
             "unscored_questions": list(self.unscored),
             "evidence_partly_unresolved": self.partly_resolved,
         }
@@ -115,122 +167,99 @@ def score_run(
     rows: Sequence[Row],
     timings: Sequence[Row] = (),
     judgements: Sequence[Row] = (),
-    memories: Sequence[Row] = (),
+    preparations: Sequence[Row] = (),
+    model: str | None = None,
 ) -> RunScores:
-    """All figures that the rows hold."""
-    budgets = list(dict.fromkeys(row["budget"] for row in rows))
-    asked = any(row["answer"] is not None or row["unscored"] is not None for row in rows)
+    """All figures that the rows hold; `model` is who answered."""
+    budgets = by_variant(rows)
+    times = by_variant(timings)
+    answered = any(row["answer"] is not None or row["unscored"] is not None for row in rows)
+    scores = [_SCORES[name] for name in ANSWER_SCORES]
     return RunScores(
-        _retrieval(rows, budgets),
-        {budget: _answers(_of(rows, budget)) for budget in budgets} if asked else {},
-        _judged(rows, judgements),
-        {budget: _costs(_of(rows, budget), _of(timings, budget)) for budget in budgets},
-        tuple(
-            {name: row[name] for name in ("chat", "id", "budget")} | {"reason": row["unscored"]}
+        retrieval=_retrieval(budgets),
+        answers={name: _figures(kept, scores) for name, kept in budgets.items() if answered},
+        judged=_judged(budgets, judgements),
+        costs={name: _costs(kept, times.get(name, [])) for name, kept in budgets.items()},
+        unscored=tuple(
+            {"chat": row["group"], "id": row["sample"], "budget": row["variant"], "reason": reason}
             for row in rows
-            if row["unscored"] is not None
+            for reason in (row["unscored"], *row["left_out"])
+            if reason is not None
         ),
-        _building(memories) if memories else None,
-        len({(r["chat"], r["id"]) for r in rows if r["evidence"] and r.get("unresolved")}),
+        building=_building(preparations) if preparations else None,
+        partly_resolved=len(
+            {(r["group"], r["sample"]) for r in rows if r["evidence"] and r["unresolved"]}
+        ),
+        model=model,
     )
 
 
-def _building(memories: Sequence[Row]) -> Building:
-    return Building(
-        len(memories),
-        sum(row["calls"] for row in memories),
-        sum(row["tokens_in"] for row in memories),
-        sum(row["tokens_out"] for row in memories),
-        tuple({"chat": row["chat"], **each} for row in memories for each in row["unscored"]),
-    )
+def _figures(
+    rows: Sequence[Row], scores: Sequence[Score], names: Mapping[str, str] | None = None
+) -> RunFigures:
+    """The scores over all rows and by category, under other `names` where they are given."""
 
-
-def _of(rows: Iterable[Row], budget: str) -> list[Row]:
-    return [row for row in rows if row["budget"] == budget]
-
-
-def _summary(
-    rows: Iterable[Row], scores: Callable[[Row], dict[str, float] | None]
-) -> RetrievalSummary:
-    return summarise(
-        [QuestionRetrieval(row["id"], row["chat"], row["category"], scores(row)) for row in rows]
-    )
-
-
-def _named(names: Sequence[str]) -> Callable[[Row], dict[str, float] | None]:
-    def scores(row: Row) -> dict[str, float] | None:
-        if any(row[name] is None for name in names):
-            return None
-        return {name: row[name] for name in names}
-
-    return scores
-
-
-def _retrieval(rows: Sequence[Row], budgets: Sequence[str]) -> RetrievalSummary | None:
-    """The order that the memory ranks in, and what its contexts hold at each budget."""
-    if not any(row["evidence"] for row in rows):
-        return None
-    first = _of(rows, budgets[0])
-    # A memory without an order of its own has nothing to be scored at five messages.
-    parts = []
-    if any(row[RANK_SCORES[0]] is not None for row in first):
-        parts.append(_proportions(first, _named(RANK_SCORES)))
-    for budget in budgets:
-        part = _proportions(_of(rows, budget), _named(BUDGET_SCORES))
-        parts.append(_renamed(part, budget))
-    return _merged(parts)
-
-
-def _renamed(part: RetrievalSummary, budget: str) -> RetrievalSummary:
-    def group(each: RetrievalGroup) -> RetrievalGroup:
-        return replace(
-            each,
-            means={name.replace("budget", budget): value for name, value in each.means.items()},
-            intervals={
-                name.replace("budget", budget): value for name, value in each.intervals.items()
-            },
+    def figures(chosen: Sequence[Row]) -> QuestionFigures:
+        estimates = estimate(chosen, scores)
+        scored = [row for row in chosen if any(row[score.name] is not None for score in scores)]
+        chats = {row["group"] for row in scored}
+        return QuestionFigures(
+            {(names or {}).get(name, name): each for name, each in estimates.items()},
+            len(chosen),
+            "chats" if len(chats) >= FEWEST_GROUPS else "questions",
         )
 
-    return RetrievalSummary(
-        group(part.overall), {name: group(each) for name, each in part.by_category.items()}
+    categories = dict.fromkeys(row["category"] for row in rows)
+    return RunFigures(
+        figures(rows),
+        {name: figures([row for row in rows if row["category"] == name]) for name in categories},
     )
 
 
-def _merged(parts: Sequence[RetrievalSummary]) -> RetrievalSummary:
-    def merge(groups: Sequence[RetrievalGroup]) -> RetrievalGroup:
-        means: dict[str, float] = {}
-        intervals: dict[str, tuple[float, float] | None] = {}
-        for group in groups:
-            means |= group.means
-            intervals |= group.intervals
-        return replace(groups[0], means=means, intervals=intervals)
-
-    return RetrievalSummary(
-        merge([part.overall for part in parts]),
-        {name: merge([part.by_category[name] for part in parts]) for name in parts[0].by_category},
+def _retrieval(budgets: Mapping[str, Sequence[Row]]) -> RunFigures | None:
+    """The order that the memory ranks in, and what its contexts hold at each budget."""
+    if not any(row["evidence"] for rows in budgets.values() for row in rows):
+        return None
+    parts: list[RunFigures] = []
+    first = next(iter(budgets.values()))
+    # A memory without an order of its own has nothing to be scored at five messages.
+    if any(row[RANK_SCORES[0]] is not None for row in first):
+        parts.append(_figures(first, [_SCORES[name] for name in RANK_SCORES]))
+    for budget, rows in budgets.items():
+        names = {name: name.replace("budget", budget) for name in BUDGET_SCORES}
+        parts.append(_figures(rows, [_SCORES[name] for name in BUDGET_SCORES], names))
+    return RunFigures(
+        _merged([part.overall for part in parts]),
+        {
+            name: _merged([part.by_category[name] for part in parts])
+            for name in parts[0].by_category
+        },
     )
 
 
-def _answers(rows: Sequence[Row]) -> RetrievalSummary:
-    return _proportions(rows, _named(ANSWER_SCORES))
+def _merged(parts: Sequence[QuestionFigures]) -> QuestionFigures:
+    estimates = {name: each for part in parts for name, each in part.estimates.items()}
+    return QuestionFigures(estimates, parts[0].questions, parts[0].drawn)
 
 
-def _judged(rows: Sequence[Row], judgements: Sequence[Row]) -> dict[Judged, RetrievalSummary]:
+def _judged(
+    budgets: Mapping[str, Sequence[Row]], judgements: Sequence[Row]
+) -> dict[Judged, RunFigures]:
     """Each judge and wording apart. A question without an answer is unscored there too."""
-    at = {(row["chat"], row["id"], row["budget"]): row for row in rows}
-    sets: dict[Judged, dict[tuple[str, str, str], Row]] = {}
+    sets: dict[Judged, dict[tuple[str, str], float | None]] = {}
     for each in judgements:
-        key = (each["chat"], each["id"], each["budget"])
-        sets.setdefault((each["budget"], each["judge"], _asked_with(each)), {})[key] = each
-    found = {}
-    for named, given in sets.items():
-        joined = [
-            row | {"right": given[key]["right"] if key in given else None}
-            for key, row in at.items()
-            if key[2] == named[0]
-        ]
-        found[named] = _proportions(joined, _named(("right",)))
-    return found
+        named = (each["variant"], each["judge"], _asked_with(each))
+        sets.setdefault(named, {})[each["group"], each["sample"]] = each["right"]
+    return {
+        named: _figures(
+            [
+                row | {"right": verdicts.get((row["group"], row["sample"]))}
+                for row in budgets.get(named[0], ())
+            ],
+            [_RIGHT],
+        )
+        for named, verdicts in sets.items()
+    }
 
 
 def _asked_with(judgement: Row) -> str:
@@ -240,31 +269,13 @@ def _asked_with(judgement: Row) -> str:
     return wording if version == WORDING_VERSION else f"{wording}, prompts {version}"
 
 
-def _proportions(
-    rows: Sequence[Row], scores: Callable[[Row], dict[str, float] | None]
-) -> RetrievalSummary:
-    """Wilson's interval where a proportion was not drawn by chats, or is the same in all of
-    them: it also holds at 0 and 1. A score that was only ever 0 or 1 is a proportion too: three
-    wrong answers do not make an F1 of 0 certain."""
-    found = _summary(rows, scores)
-
-    def mended(group: RetrievalGroup, chosen: Sequence[Row]) -> RetrievalGroup:
-        intervals = dict(group.intervals)
-        for name, interval in group.intervals.items():
-            drawn = group.drawn == "chats" and interval is not None and interval[0] < interval[1]
-            if drawn:
-                continue
-            values = [given[name] for row in chosen if (given := scores(row)) is not None]
-            if name.startswith(_BINARY) or set(values) <= {0.0, 1.0}:
-                intervals[name] = wilson(values)
-        return replace(group, intervals=intervals)
-
-    return RetrievalSummary(
-        mended(found.overall, rows),
-        {
-            name: mended(group, [row for row in rows if row["category"] == name])
-            for name, group in found.by_category.items()
-        },
+def _building(preparations: Sequence[Row]) -> Building:
+    return Building(
+        len(preparations),
+        sum(row["calls"] for row in preparations),
+        sum(row["tokens_in"] for row in preparations),
+        sum(row["tokens_out"] for row in preparations),
+        tuple({"chat": row["stage"], **each} for row in preparations for each in row["unscored"]),
     )
 
 
@@ -273,110 +284,74 @@ def _costs(rows: Sequence[Row], timings: Sequence[Row]) -> Costs:
         return sum(row[name] + row[f"memory_{name}"] for row in rows)
 
     return Costs(
-        len(rows),
-        fmean(row["tokens"] for row in rows),
-        fmean(row["words"] for row in rows),
-        total("calls"),
-        total("tokens_in"),
-        total("tokens_out"),
-        fmean(each["recall_ms"] for each in timings) if timings else None,
-        fmean(each["reader_seconds"] for each in timings) if timings else None,
+        questions=len(rows),
+        context_tokens=fmean(row["tokens"] for row in rows),
+        context_words=fmean(row["words"] for row in rows),
+        calls=total("calls"),
+        tokens_in=total("tokens_in"),
+        tokens_out=total("tokens_out"),
+        recall_ms=fmean(each["recall_ms"] for each in timings) if timings else None,
+        reader_seconds=fmean(each["reader_seconds"] for each in timings) if timings else None,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two runs on the same questions: a test a score, and their p corrected by Holm.
-
-    `corrected` takes questions as independent, `corrected_by_chat` chats: None where there are
-    too few of them.
-    """
-
-    names: tuple[str, str]
-    tests: Mapping[str, PairedTest]
-    corrected: Mapping[str, float]
-    corrected_by_chat: Mapping[str, float | None]
-    left_out: Mapping[str, int]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "first": self.names[0],
-            "second": self.names[1],
-            "scores": {
-                name: {
-                    **(told := test.to_json()),
-                    "p_holm": self.corrected[name],
-                    "left_out": self.left_out[name],
-                    "by_chat": {**told["by_chat"], "p_holm": self.corrected_by_chat[name]},
-                }
-                for name, test in self.tests.items()
-            },
-        }
 
 
 def compare_runs(
-    first: Mapping[tuple[str, str], Mapping[str, float | None]],
-    second: Mapping[tuple[str, str], Mapping[str, float | None]],
+    first: Sequence[Row],
+    second: Sequence[Row],
+    judgements: tuple[Iterable[Row], Iterable[Row]] = ((), ()),
     names: tuple[str, str] = ("first", "second"),
-) -> Comparison:
-    """Scores by (chat, question) of two runs, paired; see `question_scores`."""
-    shared = [key for key in first if key in second]
-    if not shared:
-        raise RealtalkError("the two runs have no question in common")
-    known = dict.fromkeys(name for key in shared for name in first[key] if name in second[key])
-    tests: dict[str, PairedTest] = {}
-    left_out: dict[str, int] = {}
-    for name in known:
-        pairs = [
-            (key[0], one, other)
-            for key in shared
-            if (one := first[key].get(name)) is not None
-            and (other := second[key].get(name)) is not None
-        ]
-        test = compare_paired(
-            [one for _, one, _ in pairs],
-            [other for _, _, other in pairs],
-            [chat for chat, _, _ in pairs],
-        )
-        if test is not None:
-            tests[name] = test
-            left_out[name] = len(set(first) | set(second)) - len(pairs)
-    if not tests:
-        raise RealtalkError("the two runs have no score in common")
-    corrected = holm([test.p for test in tests.values()])
-    by_chat = holm([test.by_chat.p for test in tests.values()])
-    return Comparison(
-        names,
-        tests,
-        {name: p for name, p in zip(tests, corrected, strict=True) if p is not None},
-        dict(zip(tests, by_chat, strict=True)),
-        left_out,
+) -> tuple[Compared, tuple[Score, ...]]:
+    """Rows of one budget of two runs, paired by question; and the scores that both have."""
+    _refuse_other_questions(first, second)
+    sides = [
+        _with_verdicts(rows, given) for rows, given in zip((first, second), judgements, strict=True)
+    ]
+    judged = [name for name in sides[0][1] if name in sides[1][1]]
+    scores = (
+        *(_SCORES[name] for name in _COMPARED),
+        *(Score(name, name, proportion=True) for name in judged),
     )
+    known = tuple(
+        score
+        for score in scores
+        if all(any(row.get(score.name) is not None for row in rows) for rows, _ in sides)
+    )
+    compared = compare(sides[0][0], sides[1][0], known, names, what="question")
+    if not known:
+        raise RealtalkError("the two runs have no score in common")
+    return compared, known
 
 
-def refuse_other_questions(first: Iterable[Row], second: Iterable[Row]) -> None:
+def _with_verdicts(rows: Sequence[Row], judgements: Iterable[Row]) -> tuple[list[Row], list[str]]:
+    """Rows with a column per judge and wording, and those columns.
+
+    A row without an answer can still be compared by what was retrieved for it.
+    """
+    verdicts: dict[tuple[str, str], Row] = {}
+    names: dict[str, None] = {}
+    for each in judgements:
+        name = f"{_asked_with(each)} by {each['judge']}"
+        names[name] = None
+        verdicts.setdefault((each["group"], each["sample"]), {})[name] = each["right"]
+    return [
+        {
+            **row,
+            "unscored": None,
+            **dict.fromkeys(names),
+            **verdicts.get((row["group"], row["sample"]), {}),
+        }
+        for row in rows
+    ], list(names)
+
+
+def _refuse_other_questions(first: Iterable[Row], second: Iterable[Row]) -> None:
     """Raises where one id stands for two questions: answers to them cannot be paired."""
-    known = {(row["chat"], row["id"]): (row["question"], row["gold"]) for row in first}
+    known = {(row["group"], row["sample"]): (row["question"], row["gold"]) for row in first}
     for row in second:
-        key = (row["chat"], row["id"])
+        key = (row["group"], row["sample"])
         if key in known and known[key] != (row["question"], row["gold"]):
             raise RealtalkError(
                 f"the runs ask different questions under '{key[1]}'",
                 where=key[0],
                 fix="compare runs over the same corpus",
             )
-
-
-def question_scores(
-    rows: Iterable[Row], judgements: Iterable[Row] = ()
-) -> dict[tuple[str, str], dict[str, float | None]]:
-    """Everything that a run of one budget says about each question, by (chat, question)."""
-    found: dict[tuple[str, str], dict[str, float | None]] = {}
-    for row in rows:
-        names = (*ANSWER_SCORES, "any@5", "recall@20", "ndcg@10", "recall@budget", "all@budget")
-        found[row["chat"], row["id"]] = {name: row[name] for name in names}
-    for each in judgements:
-        scores = found.get((each["chat"], each["id"]))
-        if scores is not None:
-            scores[f"{_asked_with(each)} by {each['judge']}"] = each["right"]
-    return found

@@ -7,47 +7,38 @@ answer_rows(scores, published=True)    → the run's F1 by category, Table 3's l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
+from realtalk.evals.tables import Lines, figure
+from realtalk.evals.values import Score
 from realtalk.memory.published import TABLE_3
 from realtalk.memory.rows import ANSWER_SCORES
-from realtalk.memory.scoring import Comparison, RunScores
-from realtalk.metrics.paired import FEWEST_CHATS
-from realtalk.metrics.retrieval import RetrievalGroup, RetrievalSummary
+from realtalk.memory.scoring import QuestionFigures, RunFigures, RunScores
 
 __all__ = [
     "answer_rows",
-    "comparison_lines",
-    "comparison_rows",
     "cost_rows",
-    "independent_rows",
     "published_rows",
     "retrieval_rows",
     "sweep_rows",
     "unscored_lines",
 ]
 
-Rows: TypeAlias = tuple[tuple[str, ...], list[tuple[Any, ...]]]
-
 _SHOWN = ("any@5", "all@5", "recall@5", "recall@10", "recall@20", "all@20", "recall@50", "ndcg@10")
 _ALL = "all"
-_SMALL_P = 0.05
+_LOOK = Score("", "")  # every score is a mean from 0 to 1
 
 
-def figure(group: RetrievalGroup | None, name: str) -> str | None:
-    """A mean with its interval: 0.77 (0.72–0.80)."""
-    if group is None or name not in group.means:
-        return None
-    interval = group.intervals.get(name)
-    shown = "" if interval is None else f" ({interval[0]:.2f}–{interval[1]:.2f})"
-    return f"{group.means[name]:.3f}{shown}"
+def _figure(figures: QuestionFigures | None, name: str) -> str | None:
+    """A mean with its interval: "0.770 [0.722, 0.801]"."""
+    return None if figures is None else figure(figures.estimates.get(name), _LOOK)
 
 
-def _groups(summary: RetrievalSummary) -> list[tuple[str, RetrievalGroup]]:
+def _groups(summary: RunFigures) -> list[tuple[str, QuestionFigures]]:
     return [(_ALL, summary.overall), *summary.by_category.items()]
 
 
-def retrieval_rows(summary: RetrievalSummary) -> Rows:
+def retrieval_rows(summary: RunFigures) -> Lines:
     """A line a figure, a column a category: the figures are many, the categories few."""
     groups = _groups(summary)
     names = [
@@ -56,10 +47,10 @@ def retrieval_rows(summary: RetrievalSummary) -> Rows:
         if name in _SHOWN or (name.endswith(("t", "w", _ALL)) and not name.startswith("any"))
     ]
     headings = ("evidence found", *(f"{title}, n={group.n}" for title, group in groups))
-    return headings, [(name, *(figure(group, name) for _, group in groups)) for name in names]
+    return headings, [(name, *(_figure(group, name) for _, group in groups)) for name in names]
 
 
-def answer_rows(scores: RunScores) -> Rows:
+def answer_rows(scores: RunScores) -> Lines:
     """Every score of the answers by category."""
     categories = list(
         dict.fromkeys(name for each in scores.answers.values() for name in each.by_category)
@@ -70,15 +61,17 @@ def answer_rows(scores: RunScores) -> Rows:
         rows.append(("n", budget, *_counts(summary, categories)))
         rows += [_line(name, budget, summary, name, categories) for name in ANSWER_SCORES]
     for (budget, judge, wording), summary in scores.judged.items():
-        rows.append(_line(f"{wording}, {judge}", budget, summary, "right", categories))
+        own = " (its own answers)" if judge == scores.model else ""
+        rows.append(_line(f"{wording}, {judge}{own}", budget, summary, "right", categories))
     return headings, rows
 
 
-def published_rows(scores: RunScores, reader: str, memory: str) -> Rows:
+def published_rows(scores: RunScores, reader: str, memory: str) -> Lines:
     """The run's F1 and lenient judgements beside Table 3 of the paper, which has no intervals."""
     categories = tuple(TABLE_3[0].f1)
     headings = (
-        *("who answered", "from"),
+        "who answered",
+        "from",
         *(f"F1 {name}" for name in categories),
         *(f"judged {name}" for name in categories),
     )
@@ -92,9 +85,9 @@ def published_rows(scores: RunScores, reader: str, memory: str) -> Rows:
             ),
             None,
         )
-        found = [figure(summary.by_category.get(name), "f1") for name in categories]
+        found = [_figure(summary.by_category.get(name), "f1") for name in categories]
         right = [
-            figure(None if judged is None else judged.by_category.get(name), "right")
+            _figure(None if judged is None else judged.by_category.get(name), "right")
             for name in categories
         ]
         rows.append((f"this run: {reader}", f"{memory}, {budget}", *found, *right))
@@ -139,22 +132,29 @@ def _partly(scores: RunScores) -> list[str]:
     ]
 
 
-def _counts(summary: RetrievalSummary, categories: Sequence[str]) -> list[str]:
+def _counts(summary: RunFigures, categories: Sequence[str]) -> list[str]:
     groups = [summary.overall, *(summary.by_category.get(each) for each in categories)]
     return ["–" if each is None else f"{each.n} of {each.n + each.unscored}" for each in groups]
 
 
 def _line(
-    title: str, budget: str, summary: RetrievalSummary, name: str, categories: Sequence[str]
+    title: str, budget: str, summary: RunFigures, name: str, categories: Sequence[str]
 ) -> tuple[Any, ...]:
     groups = [summary.overall, *(summary.by_category.get(each) for each in categories)]
-    return (title, budget, *(figure(group, name) for group in groups))
+    return (title, budget, *(_figure(group, name) for group in groups))
 
 
-def cost_rows(scores: RunScores) -> Rows:
+def cost_rows(scores: RunScores) -> Lines:
     headings = (
-        *("budget", "questions", "context tokens", "context words", "calls"),
-        *("tokens in", "tokens out", "recall ms", "reader s"),
+        "budget",
+        "questions",
+        "context tokens",
+        "context words",
+        "calls",
+        "tokens in",
+        "tokens out",
+        "recall ms",
+        "reader s",
     )
     return headings, [
         (
@@ -180,74 +180,7 @@ def _building(scores: RunScores) -> list[tuple[Any, ...]]:
     return [("building the memory", None, None, None, *spent, None, None)]
 
 
-def comparison_rows(found: Comparison) -> Rows:
-    """The difference with whole chats drawn and swapped: what holds for other chats too."""
-    headings = (
-        *("score", "n", "chats (+/-)", found.names[0], found.names[1], "difference"),
-        *("p by chat", "Holm"),
-    )
-    rows: list[tuple[Any, ...]] = []
-    for name, test in found.tests.items():
-        chats = test.by_chat
-        ways = "" if chats.unscored is not None else f" ({chats.better}/{chats.worse})"
-        rows.append(
-            (
-                *(name, test.n, f"{chats.chats}{ways}"),
-                *(f"{test.first:.3f}", f"{test.second:.3f}"),
-                _difference(test.difference, chats.low, chats.high),
-                *(_p(chats.p), _p(found.corrected_by_chat[name])),
-            )
-        )
-    return headings, rows
-
-
-def independent_rows(found: Comparison) -> Rows:
-    """The same with every question taken as independent: what holds for these chats only."""
-    headings = (*("score", "n", "questions (+/-)", "difference", "test", "p by question", "Holm"),)
-    return headings, [
-        (
-            *(name, test.n, f"{test.better}/{test.worse}"),
-            *(_difference(test.difference, test.low, test.high), test.test),
-            *(_p(test.p), _p(found.corrected[name])),
-        )
-        for name, test in found.tests.items()
-    ]
-
-
-def comparison_lines(found: Comparison) -> list[str]:
-    """Which of the two tables to trust, and where the number of chats sets a limit."""
-    counts = [test.by_chat.chats for test in found.tests.values()]
-    few = sum(count < FEWEST_CHATS for count in counts)
-    lines = []
-    if few < len(counts):
-        lines.append("trust p by chat: questions of one chat are alike")
-    if few:
-        lines.append(
-            f"fewer than {FEWEST_CHATS} chats for {few} of {len(counts)} scores: whether the "
-            "difference holds for other chats cannot be told"
-        )
-    if left_out := max(found.left_out.values()):
-        lines.append(
-            f"left out: up to {left_out:,} questions of which one run, or both, has no score"
-        )
-    least = min((count for count in counts if count >= FEWEST_CHATS), default=0)
-    if least and 2 ** (1 - least) > _SMALL_P:
-        lines.append(f"{least} chats cannot give a p below {2 ** (1 - least):.3f}")
-    return lines
-
-
-def _difference(value: float, low: float | None, high: float | None) -> str:
-    return f"{value:+.3f}" + ("" if low is None else f" ({low:+.3f} to {high:+.3f})")
-
-
-def _p(value: float | None) -> str | None:
-    # A p of 0 does not exist: what is too small to be shown is said to be so.
-    if value is None:
-        return None
-    return f"{value:.4f}" if value >= 0.00005 else "<0.0001"
-
-
-def sweep_rows(runs: Mapping[str, RunScores]) -> Rows:
+def sweep_rows(runs: Mapping[str, RunScores]) -> Lines:
     """A line a memory and budget: what it costs, what it finds, what is answered."""
     headings = ("memory", "budget", "tokens", "words", "recall", "all evidence", "f1", "date f1")
     rows: list[tuple[Any, ...]] = []
@@ -258,9 +191,12 @@ def sweep_rows(runs: Mapping[str, RunScores]) -> Rows:
             overall = None if answers is None else answers.overall
             rows.append(
                 (
-                    *(memory, budget, round(cost.context_tokens), round(cost.context_words)),
-                    *(figure(found, f"{what}@{budget}") for what in ("recall", "all")),
-                    *(figure(overall, what) for what in ("f1", "date_f1")),
+                    memory,
+                    budget,
+                    round(cost.context_tokens),
+                    round(cost.context_words),
+                    *(_figure(found, f"{what}@{budget}") for what in ("recall", "all")),
+                    *(_figure(overall, what) for what in ("f1", "date_f1")),
                 )
             )
     return headings, rows

@@ -19,7 +19,16 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.values import Cost
 from realtalk.local.progress import Progress, silent
 
-__all__ = ["Budget", "Built", "Context", "Cost", "Memory", "NothingRemembered"]
+__all__ = [
+    "Budget",
+    "Built",
+    "Context",
+    "Cost",
+    "Memory",
+    "NothingRemembered",
+    "RecalledAnswer",
+    "ShownQuestion",
+]
 
 
 class NothingRemembered(RealtalkError):
@@ -52,6 +61,23 @@ class Context:
     ranked: tuple[str, ...] | None = None
     cost: Cost = field(default=Cost())
     tells: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    """A question as anybody would ask it, about the chat as far as it had come by then."""
+
+    chat: Chat
+    question: Question
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledAnswer:
+    """What a memory showed, and what was answered from it; None where nothing was."""
+
+    context: Context
+    text: str | None = None
 
 
 class Built(Protocol):

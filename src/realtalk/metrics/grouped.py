@@ -21,14 +21,14 @@ import numpy as np
 
 from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, holm, percentile_interval
 
-__all__ = ["Change", "Figure", "grouped_changes", "grouped_estimates", "ratio"]
+__all__ = ["FEWEST_GROUPS", "Change", "Figure", "grouped_changes", "grouped_estimates", "ratio"]
 
 Figure: TypeAlias = Callable[[Array], Array]  # sums of the parts on the last axis → the figure
 
 _SWAPS = 9999
 _EXACT = 12  # units; every way of swapping so many is tried
 _AT_ONCE = 1 << 22  # numbers drawn at a time
-_FEWEST_GROUPS = 5  # below, drawing whole groups says little about their spread
+FEWEST_GROUPS = 5  # below, drawing whole groups says little about their spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Change:
     """The second side against the first on the same rows.
 
     `relative` is the second divided by the first, less 1: "198 %" is 1.98. `p` comes from
-    swapping the two sides of whole groups, in every way where there are few, `p_holm` is
-    corrected for the other figures of the same call.
+    swapping the two sides of whole groups, in every way where there are few; None where there are
+    too few to tell. `p_holm` is corrected for the other figures of the same call.
     """
 
     n: int
@@ -131,7 +131,9 @@ def grouped_changes(
                 shares = np.where(before > 0, after / before - 1, np.nan)
             low, high = percentile_interval(shares) or (None, None)
             relative = Estimate(other / one - 1, low, high, n)
-        p = None if len(a) < 2 else _p(abs(other - one), figure, swapped)
+        # Rows of a few groups are alike: swapping them one by one would make chance look small.
+        testable = len(a) >= 2 and (whole or named >= FEWEST_GROUPS)
+        p = _p(abs(other - one), figure, swapped) if testable else None
         changes[name] = Change(n, named, one, other, difference, relative, p)
     corrected = holm([each.p for each in changes.values()])
     return {
@@ -147,7 +149,7 @@ def _known(value: Array) -> float | None:
 def _by_group(parts: Array, groups: Sequence[str], whole: bool) -> Array:
     """Sums per group; single rows where there are too few groups to draw from."""
     names = {name: place for place, name in enumerate(dict.fromkeys(groups))}
-    if len(names) < _FEWEST_GROUPS and not whole:
+    if len(names) < FEWEST_GROUPS and not whole:
         return np.asarray(parts, dtype=np.float64)
     sums = np.zeros((len(names), parts.shape[1]))
     np.add.at(sums, [names[name] for name in groups], parts)

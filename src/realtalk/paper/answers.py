@@ -16,14 +16,15 @@ from realtalk.chat import Corpus
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import file_stem
 from realtalk.memory.asking import Plan
+from realtalk.memory.benchmark import ProbedRun
 from realtalk.memory.judging import Judge
 from realtalk.memory.published import TABLE_3, Published
 from realtalk.memory.readers import Reader
 from realtalk.memory.registry import make_memory
-from realtalk.memory.run import Probed, run_probe
+from realtalk.memory.rescoring import probe_and_judge
+from realtalk.memory.scoring import RunFigures
 from realtalk.memory.tables import published_rows, unscored_lines
 from realtalk.memory.values import Budget
-from realtalk.metrics.retrieval import RetrievalSummary
 from realtalk.paper.values import Exhibit, PaperFigure, Verdict, judged, not_comparable, not_made
 from realtalk.stats.grids import Grid
 
@@ -46,13 +47,13 @@ def table_3(
         return Exhibit("table-3", _TITLE, not_made("these chats have no questions"))
     model = reader.settings.get("model")
     who = str(model or reader.name)
-    runs: dict[str, Probed] = {}
+    runs: dict[str, ProbedRun] = {}
     for memory in INPUTS:
         if memory == "events" and reader.name == "extract":
             continue  # it takes spans of messages, and this input shows none
         plan = Plan(corpus, make_memory(memory, {}), reader, (Budget(),))
         place = folder / file_stem(who) / memory
-        runs[memory] = run_probe(plan, place, judge=judge, progress=progress)
+        runs[memory] = probe_and_judge(plan, place, judge=judge, progress=progress)
     same = _published(who)
     figures: list[PaperFigure] = []
     for memory, run in runs.items():
@@ -97,7 +98,7 @@ def _verdict(who: str, same: tuple[Published, ...] | None, figures: list[PaperFi
     return Verdict(verdict.kind, f"{verdict.line}; {line}")
 
 
-def _figures(line: Published, run: Probed) -> list[PaperFigure]:
+def _figures(line: Published, run: ProbedRun) -> list[PaperFigure]:
     scores = run.scores
     answers = next(iter(scores.answers.values()), None)
     judged_by = next(
@@ -117,10 +118,11 @@ def _figures(line: Published, run: Probed) -> list[PaperFigure]:
 
 
 def _figure(
-    row: str, column: str, published: float, summary: RetrievalSummary | None, name: str, score: str
+    row: str, column: str, published: float, summary: RunFigures | None, name: str, score: str
 ) -> PaperFigure:
     group = None if summary is None else summary.by_category.get(name)
-    if group is None or score not in group.means:
+    estimate = None if group is None else group.estimates.get(score)
+    if estimate is None or estimate.value is None:
         return PaperFigure(
             row,
             column,
@@ -129,11 +131,12 @@ def _figure(
             3,
             unscored="not judged" if score == "right" else "not answered",
         )
-    low, high = group.intervals.get(score) or (None, None)
-    return PaperFigure(row, column, published, group.means[score], 3, low, high, group.n)
+    return PaperFigure(
+        row, column, published, estimate.value, 3, estimate.low, estimate.high, estimate.n
+    )
 
 
-def _grid(runs: dict[str, Probed], who: str) -> Grid:
+def _grid(runs: dict[str, ProbedRun], who: str) -> Grid:
     """The paper's rows once, below all of ours."""
     headings: tuple[str, ...] = ()
     rows: list[list[Any]] = []

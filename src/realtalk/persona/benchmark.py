@@ -166,7 +166,13 @@ def run_persona(
 
 def load_persona(folder: Path) -> SimulatedRun:
     """A run's rows, of one that was stopped as far as it got; also one of version 0.1.0."""
-    found = running.load(folder, KIND, earlier_row, solver="simulator", needed=("chats",))
+    found = running.load(
+        folder,
+        KIND,
+        earlier_row,
+        solver=lambda settings: settings.get("simulator"),
+        needed=("chats",),
+    )
     scored = {fact["group"] for fact in found.facts}
     rows = [row for row in found.rows if row["group"] in scored]
     if not rows:

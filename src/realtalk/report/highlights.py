@@ -114,16 +114,17 @@ def _memory(probes: Sequence[ProbeRun]) -> KeyFigure | None:
             continue
         overall = each.scores.retrieval.overall
         for budget, cost in each.scores.costs.items():
-            interval = overall.intervals.get(f"recall@{budget}")
-            value = overall.means.get(f"recall@{budget}")
-            if value is not None and interval is not None:
-                seen = bool(each.probed.cautions)
-                points.append((cost.context_tokens, value, interval, each.memory, overall.n, seen))
+            recall = overall.estimates.get(f"recall@{budget}")
+            if recall is None or recall.value is None or recall.low is None:
+                continue
+            seen = bool(each.probed.cautions)
+            points.append((cost.context_tokens, recall.value, recall, each.memory, seen))
     if not points:
         return None
     best = max(points, key=lambda point: point[1])
-    tokens, value, (low, high), memory, n, seen = min(
-        point for point in points if point[1] >= _NEARLY * best[1]
+    tokens, value, recall, memory, seen = min(
+        (point for point in points if point[1] >= _NEARLY * best[1]),
+        key=lambda point: (point[0], point[1]),
     )
     says = (
         f"of the evidence for questions about {corpus} is in the context of the memory "
@@ -134,7 +135,8 @@ def _memory(probes: Sequence[ProbeRun]) -> KeyFigure | None:
         if best[0] <= tokens
         else f"; the most here is {_percent(best[1])}, by “{best[3]}” at {best[0]:,.0f}."
     )
-    extent = f"95 % interval {_percent(low)} … {_percent(high)}, n = {n:,} questions"
+    low, high = (_percent(end or 0.0) for end in (recall.low, recall.high))
+    extent = f"95 % interval {low} … {high}, n = {recall.n:,} questions"
     extent += "; in-sample, see the caution below" if seen else ""
     return KeyFigure(_percent(value), says, extent, f"memory-{corpus}-{sha[:6]}", "Memory")
 

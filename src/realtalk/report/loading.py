@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from realtalk.ei import SpeakerConsistency, SpeakerFacets
-    from realtalk.memory.run import Probed
+    from realtalk.memory.benchmark import ProbedRun
     from realtalk.memory.scoring import RunScores
     from realtalk.persona.benchmark import SimulatedRun
     from realtalk.persona.summaries import Simulation
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["CorpusRun", "LabelsRun", "LoadedRuns", "PersonaRun", "ProbeRun", "ThreadsRun", "load"]
 
 # What the report reads of a run's settings.
-_PROBE = ("corpus", "memory", "reader", "budgets")
+_PROBE = ("corpus", "solver", "budgets")
 _PERSONA = ("corpus", "solver", "context", "limit")
 _THREADS = ("corpus", "task", "solver", "settings", "chosen", "protocol", "test")
 
@@ -80,7 +80,7 @@ class ProbeRun:
     """A memory and a reader on one corpus."""
 
     folder: RunPlace
-    probed: Probed
+    probed: ProbedRun
     written: WriterKind
 
     @property
@@ -97,12 +97,12 @@ class ProbeRun:
 
     @property
     def memory(self) -> str:
-        return str(self.probed.settings["memory"]["name"])
+        return self.probed.memory
 
     @property
     def reader(self) -> str:
         """The model that answered, or the reader without one; "none" where nobody did."""
-        return self.probed.model or str(self.probed.settings["reader"]["name"])
+        return self.probed.model or self.probed.reader
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,8 @@ def load(
     folders: Sequence[Path], progress: Progress = silent, told: Told | None = None
 ) -> LoadedRuns:
     """Every run in and below the folders, people's before models'."""
-    from realtalk.memory.run import KIND as PROBE
-    from realtalk.memory.run import load_probe
+    from realtalk.memory.benchmark import KIND as PROBE
+    from realtalk.memory.benchmark import load_probe
     from realtalk.persona.benchmark import KIND as PERSONA
     from realtalk.persona.benchmark import load_persona
     from realtalk.threads.benchmark import KIND as THREADS
@@ -284,7 +284,9 @@ def _owner(frame: pl.DataFrame, name: str | None, corpora: Sequence[CorpusRun]) 
     return next((each for each in fitting if name in (None, each.stats.name)), None)
 
 
-def _probe(folder: RunPlace, probed: Probed, corpora: Sequence[CorpusRun], told: Told) -> ProbeRun:
+def _probe(
+    folder: RunPlace, probed: ProbedRun, corpora: Sequence[CorpusRun], told: Told
+) -> ProbeRun:
     _refuse_incomplete(folder, probed.settings, _PROBE)
     about = probed.settings["corpus"]
     same = [each for each in corpora if each.stats.name == about["name"]]

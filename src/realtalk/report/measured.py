@@ -37,7 +37,8 @@ def measured_section(loaded: LoadedRuns) -> Section:
         count = labels.frame.height
         rows.append((labels.folder.name, "EI labels", labels.name, settings, count, unit))
     for probe in loaded.probes:
-        chosen = {name: probe.probed.settings[name] for name in ("memory", "reader", "budgets")}
+        solver = probe.probed.settings["solver"]["settings"]
+        chosen = {**solver, "budgets": probe.probed.settings["budgets"]}
         count = len(probe.probed.rows)
         rows.append((probe.folder.name, "memory", probe.corpus, _words(chosen), count, "questions"))
     for persona in loaded.personas:

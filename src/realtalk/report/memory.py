@@ -76,9 +76,9 @@ def _corpus(name: str, sha: str, runs: Mapping[str, ProbeRun]) -> Section:
         *stacked("Cost", "memory", {label: cost_rows(each) for label, each in scores.items()}),
     ]
     questions = len(
-        {(row["chat"], row["id"]) for each in runs.values() for row in each.probed.rows}
+        {(row["group"], row["sample"]) for each in runs.values() for row in each.probed.rows}
     )
-    chats = len({row["chat"] for each in runs.values() for row in each.probed.rows})
+    chats = len({row["group"] for each in runs.values() for row in each.probed.rows})
     readers = sorted({each.reader for each in runs.values()} - {"none"})
     who = f" Answers are read by {', '.join(readers)}." if readers else " Nobody answered."
     lead = f"{questions:,} questions about {chats:,} chat{'' if chats == 1 else 's'}.{who}"

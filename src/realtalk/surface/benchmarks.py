@@ -73,10 +73,11 @@ def probe(
     `settings` and `build(chat)`. `reader` is "none" (retrieval only), "extract" (spans and dates
     by rule, the default without a `model`) or "llm" (the model that is named is sent what the
     memory shows). `budget` is written "1000" (tokens), "2000w" (words), "all", or several with
-    commas. `judge` names another model that judges answers.
+    commas. `judge` names another model that judges answers; "same" lets the model judge its own.
     """
     from realtalk.memory.asking import Plan
-    from realtalk.memory.run import run_probe
+    from realtalk.memory.benchmark import KIND
+    from realtalk.memory.rescoring import probe_and_judge
 
     chats = as_corpus(corpus)
     folder = None if prompts is None else Path(prompts)
@@ -102,11 +103,11 @@ def probe(
         tuple(dict.fromkeys(categories)) or None,
         limit,
     )
-    judging = make_judge(judge, folder, connections)
-    return kept(
-        out,
-        lambda place: run_probe(plan, place, fresh=fresh, judge=judging, progress=progress),
+    judging = make_judge(
+        judge, chosen.settings, base_url=base_url, prompts=folder, connections=connections
     )
+    place = None if out is None else Path(out)
+    return Run(KIND, probe_and_judge(plan, place, judge=judging, fresh=fresh, progress=progress))
 
 
 def simulate(

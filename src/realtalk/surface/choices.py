@@ -15,7 +15,7 @@ The command and Python share these decisions; errors are those that the command 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -197,16 +197,32 @@ def make_reader(
 
 
 def make_judge(
-    model: str | None, prompts: Path | None = None, connections: int = 10
+    model: str | None,
+    answering: Mapping[str, Any],
+    *,
+    base_url: str | None = None,
+    prompts: Path | None = None,
+    connections: int = 10,
 ) -> Judge | None:
-    """Another model that judges answers, where one is named."""
+    """The model that judges answers, where one is named; `same` is the one that answers.
+
+    `answering` are the settings of the reader, `base_url` is where that is asked.
+    """
     if model is None:
         return None
-    from realtalk.memory.judging import Judge
+    from realtalk.memory.judging import SAME, Judge
     from realtalk.memory.wording import load_wording
     from realtalk.models.asking import Asked
 
-    return Judge(Asked(model, connections=connections), load_wording(prompts))
+    own = model == SAME
+    if own and not answering.get("model"):
+        raise RealtalkError(f"no model answers that '{SAME}' could name", fix="name a judge")
+    asked = Asked(model if not own else str(answering["model"]), connections=connections)
+    if own:
+        asked = replace(asked, base_url=base_url or answering.get("base_url"))
+    judge = Judge(asked, load_wording(prompts), own=own)
+    judge.refuse_own(answering.get("model"))
+    return judge
 
 
 def simulator_of(

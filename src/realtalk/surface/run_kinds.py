@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
-    from realtalk.memory.run import Probed
+    from realtalk.memory.benchmark import ProbedRun
+    from realtalk.memory.scoring import RunFigures
     from realtalk.metrics.grouped import Change
-    from realtalk.metrics.retrieval import RetrievalSummary
     from realtalk.metrics.statistics import Estimate
     from realtalk.persona.benchmark import SimulatedRun
     from realtalk.threads.benchmark import PredictedRun
@@ -74,79 +74,44 @@ def _of_estimate(variant: str, group: str, score: str, found: Estimate) -> Row:
 # Memory probing.
 
 
-def _load_probe(folder: Path) -> Probed:
-    from realtalk.memory.run import load_probe
+def _load_probe(folder: Path) -> ProbedRun:
+    from realtalk.memory.benchmark import load_probe
 
     return load_probe(folder)
 
 
-def _probe_name(found: Probed) -> str:
-    memory, reader = (str(found.settings[part]["name"]) for part in ("memory", "reader"))
-    return f"{memory}, read by {found.model or reader}"
-
-
-def _probe_figures(found: Probed) -> Iterator[Row]:
+def _probe_figures(found: ProbedRun) -> Iterator[Row]:
     scores = found.scores
-    budgets = list(dict.fromkeys(str(row["budget"]) for row in found.rows))
+    budgets = list(scores.costs)
     if scores.retrieval is not None:
-        for row in _of_summary("ranking", scores.retrieval):
+        for row in _of_figures("ranking", scores.retrieval):
             what, _, at = str(row["score"]).partition("@")
-            column = f"{what}@budget" if at in budgets else row["score"]
-            budget = at if at in budgets else budgets[0]
-            asked = [
-                each[column]
-                for each in found.rows
-                if each["budget"] == budget and row["group"] in (_ALL, each["category"])
-            ]
-            scored = sum(value is not None for value in asked)
-            counts = {"n": scored, "unscored": len(asked) - scored}
-            variant = budget if at in budgets else "ranking"
-            yield row | {"variant": variant, "score": column} | counts
-    for budget, summary in scores.answers.items():
-        yield from _of_summary(budget, summary)
-    for (budget, judge, wording), summary in scores.judged.items():
-        for row in _of_summary(budget, summary):
+            yield row if at not in budgets else row | {"variant": at, "score": f"{what}@budget"}
+    for budget, figures in scores.answers.items():
+        yield from _of_figures(budget, figures)
+    for (budget, judge, wording), figures in scores.judged.items():
+        for row in _of_figures(budget, figures):
             yield row | {"score": f"{wording} by {judge}"}
 
 
-def _of_summary(variant: str, summary: RetrievalSummary) -> Iterator[Row]:
-    for name, group in ((_ALL, summary.overall), *summary.by_category.items()):
-        for score, mean in group.means.items():
-            low, high = group.intervals.get(score) or (None, None)
-            yield _row(variant, name, score, (mean, low, high), group.n, group.unscored)
+def _of_figures(variant: str, figures: RunFigures) -> Iterator[Row]:
+    for name, group in ((_ALL, figures.overall), *figures.by_category.items()):
+        for score in group.means:
+            yield _of_estimate(variant, name, score, group.estimates[score])
 
 
 def _probe_changes(
-    first: Probed, second: Probed, variant: str | None
+    first: ProbedRun, second: ProbedRun, variant: str | None
 ) -> tuple[list[Row], dict[str, Any]]:
-    from realtalk.memory.run import refuse_other_formulas
-    from realtalk.memory.scoring import compare_runs, question_scores, refuse_other_questions
+    from realtalk.memory.rescoring import compared_runs
 
-    sides = (first, second)
-    refuse_other_formulas(sides)
-    refuse_other_questions(first.rows, second.rows)
-    scores = []
-    for side in sides:
-        chosen = side.one_budget(variant)
-        rows, judgements = (
-            [row for row in part if row["budget"] == chosen]
-            for part in (side.rows, side.judgements)
-        )
-        scores.append(question_scores(rows, judgements))
-    found = compare_runs(scores[0], scores[1])
-    changes = [
-        {
-            **{"variant": first.one_budget(variant), "score": name, "n": test.n},
-            **{"first": test.first, "second": test.second, "difference": test.difference},
-            **{"low": test.by_chat.low, "high": test.by_chat.high, "p": test.by_chat.p},
-            **{"p_holm": found.corrected_by_chat[name], "groups": test.by_chat.chats},
-        }
-        for name, test in found.tests.items()
-    ]
+    found, _ = compared_runs(first, second, variant)
+    budget = first.one_budget(variant)
+    changes = [_of_change(budget, name, change) for name, change in found.changes.items()]
     return changes, found.to_json()
 
 
-def _probe_failures(found: Probed, most: int) -> list[Row]:
+def _probe_failures(found: ProbedRun, most: int) -> list[Row]:
     asked = any(row["answer"] is not None for row in found.rows)
 
     def worst(row: Row) -> float | None:
@@ -156,23 +121,21 @@ def _probe_failures(found: Probed, most: int) -> list[Row]:
         score = row["date_f1"] if asked else row["recall@budget"]
         return None if score is None or score >= (_HALF if asked else 1.0) else float(score)
 
-    columns = (
-        *("chat", "id", "budget", "category", "question", "gold", "answer", "unscored"),
-        *("date_f1", "f1", "recall@budget", "evidence"),
-    )
-    return _worst(found.rows, worst, columns, most)
+    keys = ["group", "sample", "variant", "category", "question", "gold", "answer", "unscored"]
+    return _worst(found.rows, worst, [*keys, "date_f1", "f1", "recall@budget", "evidence"], most)
 
 
-def _probe_charts(found: Probed, name: str) -> dict[str, Any]:
+def _probe_charts(found: ProbedRun, name: str) -> dict[str, Any]:
     from realtalk.memory.pictures import draw_sweep
 
     return draw_sweep({name: found.scores})
 
 
 def _probe_schema() -> Any:
-    from realtalk.memory.rows import row_schema
+    from realtalk.evals.running import run_schema
+    from realtalk.memory.rows import columns
 
-    return row_schema()
+    return run_schema(columns())
 
 
 # Persona simulation.
@@ -343,7 +306,7 @@ KINDS: Mapping[str, RunKind] = {
             kind="memory probing",
             paired="paired by question; intervals draw whole chats, p swaps them, from 5 chats on",
             load=_load_probe,
-            name=_probe_name,
+            name=lambda found: found.name,
             figures=_probe_figures,
             changes=_probe_changes,
             failures=_probe_failures,
@@ -354,7 +317,7 @@ KINDS: Mapping[str, RunKind] = {
         ),
         RunKind(
             kind="persona simulation",
-            paired="paired by turn; intervals draw whole speakers and p swaps them",
+            paired="paired by turn; intervals draw whole speakers, p swaps them, from 5 of them on",
             load=_load_persona,
             name=lambda found: found.name,
             figures=_persona_figures,
@@ -367,7 +330,7 @@ KINDS: Mapping[str, RunKind] = {
         ),
         RunKind(
             kind="thread tasks",
-            paired="paired by reply; intervals draw whole users and p swaps them",
+            paired="paired by reply; intervals draw whole users, p swaps them, from 5 users on",
             load=_load_threads,
             name=lambda found: found.name,
             figures=_threads_figures,

@@ -63,6 +63,11 @@ class Run:
         return self._kind.name(self._stored)
 
     @property
+    def record(self) -> Any:
+        """What the run left, as its benchmark has it."""
+        return self._stored
+
+    @property
     def settings(self) -> Mapping[str, Any]:
         """What the rows depend on: corpus, versions, options."""
         found: Mapping[str, Any] = self._stored.settings
@@ -152,12 +157,16 @@ class Run:
     def save(self, folder: str | PathLike[str]) -> Path:
         """Writes the run as the command would have; nothing else may lie there."""
         from realtalk.evals import refuse_other_folder
+        from realtalk.evals.running import write
         from realtalk.local.writing import write_bytes
 
         place = Path(folder)
         refuse_other_folder(place)
         if (place / _RECORD).exists():
             raise RealtalkError("has a run already", where=str(place), fix="name another folder")
+        if self._files is None and self._stored.folder is None:
+            write(self._stored, self.kind, self._kind.schema(), place)
+            return place
         files = self._files if self._files is not None else _files(self._stored.folder)
         for name, data in files.items():
             write_bytes(place / name, data)

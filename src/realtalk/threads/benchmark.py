@@ -235,5 +235,7 @@ def run_threads(
 
 def load_threads(folder: Path) -> PredictedRun:
     """A run's rows, of one that was stopped as far as it got; also one of version 0.1.0."""
-    found = running.load(folder, KIND, earlier_row, solver="predictor", needed=_NEEDED)
+    found = running.load(
+        folder, KIND, earlier_row, solver=lambda settings: settings.get("predictor"), needed=_NEEDED
+    )
     return PredictedRun(found.settings, found.rows, folder)

@@ -1,0 +1,151 @@
+"""Runs of memory probing → the same runs judged, scored by the present formulas, or compared.
+
+    probe_and_judge(plan, judge=judge)
+    judge_run(probed, judge)          → the run with a judge's verdicts; the reader is not asked
+    compared_runs(first, second)      → (Compared(…), the scores that both have)
+    rescore_run(Path("out"))          → (the run by the present formulas, how many rows changed)
+
+A run of version 0.1.0 that is scored again is written as one of today, and can be gone on with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from realtalk.errors import RealtalkError
+from realtalk.evals.comparing import Compared
+from realtalk.evals.folder import RunFolder, versions
+from realtalk.evals.running import KEY, run_schema
+from realtalk.evals.values import Row, Score
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import write_json
+from realtalk.memory.asking import Plan
+from realtalk.memory.benchmark import KIND, ProbedRun, load_probe, run_probe
+from realtalk.memory.judging import JUDGED_KEY, Judge, is_current, judgement_schema
+from realtalk.memory.rows import SCORING_VERSION, columns, earlier_key, rescored
+from realtalk.memory.scoring import compare_runs
+
+__all__ = [
+    "compared_runs",
+    "judge_run",
+    "probe_and_judge",
+    "refuse_other_formulas",
+    "rescore_run",
+    "same_formulas",
+]
+
+_SOLVER_PARTS = frozenset({"memory", "reader"})  # of version 0.1.0, now in the solver's record
+
+
+def probe_and_judge(
+    plan: Plan,
+    folder: Path | None = None,
+    *,
+    judge: Judge | None = None,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> ProbedRun:
+    """Runs a plan and has its answers judged. A judge who cannot is refused before it costs."""
+    if judge is not None:
+        judge.refuse_own(plan.reader.settings.get("model"))
+        if folder is not None and not fresh and (folder / "run.json").is_file():
+            known = RunFolder.load(folder, KIND).rows("judgements", JUDGED_KEY, earlier_key)
+            judge.refuse_other_server(known, str(folder))
+    probed = run_probe(plan, folder, fresh=fresh, progress=progress)
+    return probed if judge is None else judge_run(probed, judge, progress)
+
+
+def judge_run(probed: ProbedRun, judge: Judge, progress: Progress = silent) -> ProbedRun:
+    """Judges a run's answers without asking for them again; earlier judgements stay."""
+    judge.refuse_own(probed.model)
+    if all(row["answer"] is None for row in probed.rows):
+        raise RealtalkError(
+            "the run has no answers to judge", where=probed.place, fix="run it with a reader"
+        )
+    with _folder(probed) as run:
+        table = run.table("judgements", JUDGED_KEY)
+        judge.refuse_other_server(table.rows, probed.place)
+        by_key = {tuple(row[name] for name in KEY): row for row in probed.rows}
+
+        def done(key: tuple[Any, ...]) -> bool:
+            row = table.get(key)
+            if row is None or row["unscored"] is not None:
+                return False
+            return is_current(row, by_key.get(key[: len(KEY)]))
+
+        earlier = [tuple(row[name] for name in JUDGED_KEY) for row in probed.judgements]
+        judge.judge(probed.rows, table.add, done, progress)
+        order = list(dict.fromkeys((*earlier, *judge.keys(probed.rows))))
+        table.finish(order, judgement_schema())
+        judgements = [
+            row
+            for row in table.in_order(order)
+            if is_current(row, by_key.get(tuple(row[name] for name in KEY)))
+        ]
+    return replace(probed, judgements=judgements)
+
+
+def _folder(probed: ProbedRun) -> RunFolder:
+    if probed.folder is None:
+        return RunFolder.open(None, KIND, probed.settings)
+    return RunFolder.load(probed.folder, KIND)
+
+
+def rescore_run(folder: Path) -> tuple[ProbedRun, int]:
+    """Scores a run's answers by the present formulas; nobody is asked. And how many rows changed.
+
+    The settings are written last: killed before, it is done again with the same result.
+    """
+    known = load_probe(folder)
+    rows = [rescored(row) for row in known.rows]
+    changed = sum(new != old for new, old in zip(rows, known.rows, strict=True))
+    stored = RunFolder.load(folder, KIND)
+    stored.rewrite("rows", rows, run_schema(columns()))
+    if "solver" not in stored.settings:
+        # What version 0.1.0 wrote has other keys: nothing could be added to it.
+        stored.rewrite("timings", known.timings)
+        stored.rewrite("judgements", known.judgements, judgement_schema())
+        stored.rewrite("preparations", known.preparations)
+    settings = {
+        **{name: value for name, value in known.settings.items() if name not in _SOLVER_PARTS},
+        "scoring": SCORING_VERSION,
+    }
+    used = [*known.versions, *(each for each in (versions(),) if each not in known.versions)]
+    write_json(folder / "run.json", {"kind": KIND, "settings": settings, "versions": used})
+    return load_probe(folder), changed
+
+
+def same_formulas(probed: ProbedRun) -> bool:
+    """Whether a run's answers were scored by the present formulas."""
+    return probed.settings.get("scoring") == SCORING_VERSION
+
+
+def refuse_other_formulas(runs: Sequence[ProbedRun]) -> None:
+    """Raises where runs that are set side by side were scored by different formulas."""
+    if len({probed.settings.get("scoring", "1") for probed in runs}) > 1:
+        older = next(probed for probed in runs if not same_formulas(probed))
+        raise RealtalkError(
+            "the runs were scored by different formulas",
+            where=older.place,
+            fix=f"bring it up to date: realtalk probe rescore {older.place}",
+        )
+
+
+def compared_runs(
+    first: ProbedRun,
+    second: ProbedRun,
+    budget: str | None = None,
+    names: tuple[str, str] = ("first", "second"),
+) -> tuple[Compared, tuple[Score, ...]]:
+    """The second run against the first at one budget, and the scores that both have."""
+    refuse_other_formulas((first, second))
+    rows: list[list[Row]] = []
+    judgements: list[list[Row]] = []
+    for run in (first, second):
+        chosen = run.one_budget(budget)
+        rows.append([row for row in run.rows if row["variant"] == chosen])
+        judgements.append([row for row in run.judgements if row["variant"] == chosen])
+    return compare_runs(rows[0], rows[1], (judgements[0], judgements[1]), names)
