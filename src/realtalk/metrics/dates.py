@@ -14,12 +14,13 @@ Written dates (`find_dates`) are resolved too; a year that is not stated is the 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal, TypeAlias
 
-from realtalk.metrics.written_dates import DAYS_IN, MONTHS, FoundDate, PartialDate, find_dates, leap
+from realtalk.metrics.written_dates import MONTHS, FoundDate, PartialDate, find_dates
 
 __all__ = ["MONTHS", "FoundDate", "PartialDate", "Precision", "Resolved", "find_dates", "resolve"]
 
@@ -84,8 +85,7 @@ def _one(day: date) -> Days:
 def _shift(months: int, today: date) -> date:
     """The same day some months away, or the last one of a shorter month."""
     year, month = divmod(today.year * 12 + today.month - 1 + months, 12)
-    day = min(today.day, DAYS_IN[month] - (month == 1 and not leap(year)))
-    return date(year, month + 1, day)
+    return date(year, month + 1, min(today.day, monthrange(year, month + 1)[1]))
 
 
 def _months(first: date, count: int, precision: Precision) -> Days:
@@ -170,8 +170,7 @@ def _numbered(match: re.Match[str], today: date, past: bool) -> Days | None:
     day = int(match["d"])
     for months in (0, -1, -2) if past else (0, 1, 2):
         near = _shift(months, today.replace(day=1))
-        limit = DAYS_IN[near.month - 1] - (near.month == 2 and not leap(near.year))
-        if day <= limit:
+        if day <= monthrange(near.year, near.month)[1]:
             day_near = near.replace(day=day)
             if (day_near <= today) if past else (day_near >= today):
                 return _one(day_near)
@@ -288,6 +287,6 @@ def _dated(told: PartialDate, before: str, today: date) -> Days | None:
         first = date(told.year, told.month, 1)
     if told.day is None:
         return _months(first, 1, "month")
-    if told.day > DAYS_IN[told.month - 1] - (told.month == 2 and not leap(first.year)):
+    if told.day > monthrange(first.year, told.month)[1]:
         return None
     return _one(first.replace(day=told.day))

@@ -17,9 +17,7 @@ from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, percen
 __all__ = ["jensen_shannon"]
 
 
-def jensen_shannon(
-    first: Sequence[str | None], second: Sequence[str | None], seed: int = SEED
-) -> Estimate:
+def jensen_shannon(first: Sequence[str | None], second: Sequence[str | None]) -> Estimate:
     """The divergence with a bootstrap interval; labels that are None are left out and counted."""
     sides = [[label for label in side if label is not None] for side in (first, second)]
     left_out = len(first) + len(second) - len(sides[0]) - len(sides[1])
@@ -31,7 +29,7 @@ def jensen_shannon(
         np.array([side.count(label) for label in order], np.float64)[None, :] for side in sides
     ]
     value = float(_divergence(counts[0], counts[1])[0])
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     drawn = [
         rng.multinomial(len(side), count[0] / len(side), RESAMPLES).astype(np.float64)
         for side, count in zip(sides, counts, strict=True)
@@ -44,15 +42,10 @@ def jensen_shannon(
 
 
 def _divergence(first: Array, second: Array) -> Array:
-    p = first / first.sum(axis=1, keepdims=True)
-    q = second / second.sum(axis=1, keepdims=True)
+    from scipy.special import rel_entr
+
+    p, q = (side / side.sum(axis=1, keepdims=True) for side in (first, second))
     middle = (p + q) / 2
-    divergence: Array = (_entropy(middle) - (_entropy(p) + _entropy(q)) / 2).clip(0.0, 1.0)
+    nats = (rel_entr(p, middle) + rel_entr(q, middle)).sum(axis=1) / 2
+    divergence: Array = (nats / np.log(2)).clip(0.0, 1.0)
     return divergence
-
-
-def _entropy(shares: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(shares > 0, shares * np.log2(shares), 0.0)
-    entropy: Array = -terms.sum(axis=1)
-    return entropy

@@ -21,7 +21,16 @@ import numpy as np
 
 from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, holm, percentile_interval
 
-__all__ = ["FEWEST_GROUPS", "Change", "Figure", "grouped_changes", "grouped_estimates", "ratio"]
+__all__ = [
+    "FEWEST_GROUPS",
+    "Change",
+    "Figure",
+    "drawn_sums",
+    "group_sums",
+    "grouped_changes",
+    "grouped_estimates",
+    "ratio",
+]
 
 Figure: TypeAlias = Callable[[Array], Array]  # sums of the parts on the last axis → the figure
 
@@ -67,7 +76,6 @@ def grouped_estimates(
     *,
     left_out: int = 0,
     whole: bool = False,
-    seed: int = SEED,
 ) -> dict[str, Estimate]:
     """Each figure over all rows, with its interval. `left_out` rows are counted, not scored.
 
@@ -78,7 +86,7 @@ def grouped_estimates(
         nothing = Estimate(None, left_out=left_out, unscored="nothing to score")
         return dict.fromkeys(figures, nothing)
     sums = _by_group(parts, groups, whole)
-    drawn = _drawn([sums], seed)[0]
+    drawn = drawn_sums([sums])[0]
     estimates = {}
     for name, figure in figures.items():
         value = _known(figure(parts.sum(axis=0)))
@@ -98,7 +106,6 @@ def grouped_changes(
     figures: Mapping[str, Figure],
     *,
     whole: bool = False,
-    seed: int = SEED,
 ) -> dict[str, Change]:
     """The same rows scored twice: difference and ratio of each figure, with intervals and p.
 
@@ -111,8 +118,8 @@ def grouped_changes(
         nothing = Estimate(None, unscored="no row has both")
         return dict.fromkeys(figures, Change(0, 0, None, None, nothing, nothing, None))
     a, b = _by_group(first, groups, whole), _by_group(second, groups, whole)
-    drawn = _drawn([a, b], seed)
-    swapped = _swapped(a, b, seed)
+    drawn = drawn_sums([a, b])
+    swapped = _swapped(a, b)
     named = len(dict.fromkeys(groups))
     changes = {}
     for name, figure in figures.items():
@@ -148,46 +155,52 @@ def _known(value: Array) -> float | None:
 
 def _by_group(parts: Array, groups: Sequence[str], whole: bool) -> Array:
     """Sums per group; single rows where there are too few groups to draw from."""
-    names = {name: place for place, name in enumerate(dict.fromkeys(groups))}
-    if len(names) < FEWEST_GROUPS and not whole:
+    if len(set(groups)) < FEWEST_GROUPS and not whole:
         return np.asarray(parts, dtype=np.float64)
+    return group_sums(parts, groups)
+
+
+def group_sums(parts: Array, groups: Sequence[str]) -> Array:
+    """One line per group, in the order of their first rows."""
+    names = {name: place for place, name in enumerate(dict.fromkeys(groups))}
     sums = np.zeros((len(names), parts.shape[1]))
     np.add.at(sums, [names[name] for name in groups], parts)
     return sums
 
 
-def _drawn(sides: Sequence[Array], seed: int) -> list[Array]:
-    """The sums of each draw; the same units are drawn on every side."""
+def drawn_sums(sides: Sequence[Array]) -> list[Array]:
+    """The sums of each draw; the same units are drawn on every side. No draw of a single unit."""
     units = len(sides[0])
     if units < 2:
         return [np.empty((0, side.shape[1])) for side in sides]
     shares = np.full(units, 1 / units)
-    draws = np.random.default_rng(seed)
-    found: list[list[Array]] = [[] for _ in sides]
+    generator = np.random.default_rng(SEED)
+    parts: list[list[Array]] = [[] for _ in sides]
     step = max(1, _AT_ONCE // units)
     for start in range(0, RESAMPLES, step):
-        times = draws.multinomial(units, shares, min(step, RESAMPLES - start)).astype(np.float64)
-        for kept, side in zip(found, sides, strict=True):
-            kept.append(times @ side)
-    return [np.concatenate(kept) for kept in found]
+        size = min(step, RESAMPLES - start)
+        times = generator.multinomial(units, shares, size).astype(np.float64)
+        for drawn, side in zip(parts, sides, strict=True):
+            drawn.append(times @ side)
+    return [np.concatenate(drawn) for drawn in parts]
 
 
-def _swapped(a: Array, b: Array, seed: int) -> tuple[Array, Array]:
+def _swapped(a: Array, b: Array) -> tuple[Array, Array]:
     """Both sides' sums after swapping whole units: in every way, or of many in random ones."""
     change = b - a
     moved = change[change.any(axis=1)]
     if len(moved) <= _EXACT:
         ways = np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved)) & 1
         moves = ways.astype(np.float64) @ moved
-        return a.sum(axis=0) + moves, b.sum(axis=0) - moves
-    draws = np.random.default_rng(seed)
-    carried = []
-    step = max(1, _AT_ONCE // max(1, len(moved)))
-    for start in range(0, _SWAPS, step):
-        size = min(step, _SWAPS - start)
-        swap = draws.integers(0, 2, (size, len(moved)), dtype=np.int8)
-        carried.append(swap.astype(np.float64) @ moved)
-    moves = np.concatenate(carried)
+    else:
+        generator = np.random.default_rng(SEED)
+        carried = []
+        step = max(1, _AT_ONCE // len(moved))
+        for start in range(0, _SWAPS, step):
+            size = min(step, _SWAPS - start)
+            swap = generator.integers(0, 2, (size, len(moved)), dtype=np.int8)
+            carried.append(swap.astype(np.float64) @ moved)
+        moves = np.concatenate(carried)
     return a.sum(axis=0) + moves, b.sum(axis=0) - moves
 
 

@@ -54,13 +54,17 @@ def residuals(truth: Sequence[float], predicted: Sequence[float]) -> Array:
     apart, log_apart = guess - real, signed_log(guess) - signed_log(real)
     # Between -1/2 and 1/2: sums of products of large ranks would lose their last digits.
     ranks = [(stats.rankdata(side) - (real.size + 1) / 2) / real.size for side in (real, guess)]
-    parts[:, _N] = 1
     parts[:, _SQUARE], parts[:, _ABS] = apart**2, np.abs(apart)
     parts[:, _LOG_SQUARE], parts[:, _LOG_ABS] = log_apart**2, np.abs(log_apart)
-    parts[:, _X], parts[:, _Y] = ranks
-    parts[:, _XX], parts[:, _YY] = ranks[0] ** 2, ranks[1] ** 2
-    parts[:, _XY] = ranks[0] * ranks[1]
+    _fill_products(parts, ranks[0], ranks[1])
     return parts
+
+
+def _fill_products(parts: Array, x: Array, y: Array) -> None:
+    """What a correlation of x and y is made of."""
+    parts[:, _N] = 1
+    parts[:, _X], parts[:, _Y] = x, y
+    parts[:, _XX], parts[:, _YY], parts[:, _XY] = x**2, y**2, x * y
 
 
 def _mean(place: int) -> Figure:
@@ -72,11 +76,8 @@ def _mean(place: int) -> Figure:
 
 
 def _root(place: int) -> Figure:
-    def figure(sums: Array) -> Array:
-        found: Array = np.sqrt(sums[..., place] / sums[..., _N])
-        return found
-
-    return figure
+    mean = _mean(place)
+    return lambda sums: np.sqrt(mean(sums))
 
 
 def products(truth: Sequence[float], predicted: Sequence[float]) -> Array:
@@ -91,10 +92,8 @@ def products(truth: Sequence[float], predicted: Sequence[float]) -> Array:
         return parts
     both = np.concatenate([real, guess])
     width = float(np.ptp(both)) or 1.0
-    x, y = (real - both.mean()) / width, (guess - both.mean()) / width
-    parts[:, _N], parts[:, _ABS] = 1, np.abs(guess - real)
-    parts[:, _X], parts[:, _Y] = x, y
-    parts[:, _XX], parts[:, _YY], parts[:, _XY] = x**2, y**2, x * y
+    parts[:, _ABS] = np.abs(guess - real)
+    _fill_products(parts, (real - both.mean()) / width, (guess - both.mean()) / width)
     return parts
 
 

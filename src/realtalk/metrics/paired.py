@@ -20,11 +20,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Array, percentile_interval
+from realtalk.metrics.grouped import FEWEST_GROUPS, drawn_sums, group_sums, ratio
+from realtalk.metrics.statistics import LEVEL, SEED, Array, Interval, percentile_interval
 
 __all__ = ["FEWEST_CHATS", "ByChat", "PairedTest", "compare_paired", "wilson"]
 
-FEWEST_CHATS = 5  # below, whole chats say little about their spread
+FEWEST_CHATS = FEWEST_GROUPS
 _SWAPS = 9999
 _EXACT_CHATS = 16  # every way of swapping so many chats is tried: 65,536
 _AT_ONCE = 1 << 20  # numbers drawn at a time
@@ -75,7 +76,7 @@ class PairedTest:
 
 
 def compare_paired(
-    first: Sequence[float], second: Sequence[float], groups: Sequence[str], seed: int = SEED
+    first: Sequence[float], second: Sequence[float], groups: Sequence[str]
 ) -> PairedTest | None:
     """The same questions scored twice, each with its chat; None without any."""
     if not len(first) == len(second) == len(groups):
@@ -87,26 +88,25 @@ def compare_paired(
     better, worse = int((change > 0).sum()), int((change < 0).sum())
     right_or_wrong = set(np.unique(np.concatenate([a, b]))) <= {0.0, 1.0}
     test: Test = "McNemar" if right_or_wrong else "permutation"
-    p = _sign_test(better, worse) if right_or_wrong else _flipped(change, seed)[0]
-    low, high = _interval(change, np.ones_like(change), seed) or (None, None)
+    p = _sign_test(better, worse) if right_or_wrong else _flipped(change)[0]
+    parts = np.column_stack([change, np.ones_like(change)])
+    low, high = _interval(parts) or (None, None)
     means = float(a.mean()), float(b.mean()), float(change.mean())
-    by_chat = _by_chat(change, groups, seed)
+    by_chat = _by_chat(parts, groups)
     return PairedTest(a.size, *means, low, high, better, worse, p, test, by_chat)
 
 
-def _by_chat(change: Array, groups: Sequence[str], seed: int) -> ByChat:
-    names = {name: place for place, name in enumerate(dict.fromkeys(groups))}
-    if len(names) < FEWEST_CHATS:
+def _by_chat(parts: Array, groups: Sequence[str]) -> ByChat:
+    by_group = group_sums(parts, groups)
+    sums, sizes = by_group.T
+    if len(sums) < FEWEST_CHATS:
         reason = f"fewer than {FEWEST_CHATS} chats: what holds for other chats cannot be told"
-        return ByChat(len(names), unscored=reason)
-    unit = np.array([names[name] for name in groups])
-    sizes = np.bincount(unit).astype(np.float64)
-    sums: Array = np.bincount(unit, weights=change).astype(np.float64)
+        return ByChat(len(sums), unscored=reason)
     sums[np.abs(sums) < 1e-12 * sizes] = 0.0  # changes that cancel out leave a crumb
-    low, high = _interval(sums, sizes, seed) or (None, None)
-    p, exact = _flipped(sums, seed)
+    low, high = _interval(by_group) or (None, None)
+    p, exact = _flipped(sums)
     better, worse = int((sums > 0).sum()), int((sums < 0).sum())
-    return ByChat(len(names), low, high, better, worse, p, exact)
+    return ByChat(len(sums), low, high, better, worse, p, exact)
 
 
 def _sign_test(better: int, worse: int) -> float:
@@ -117,7 +117,7 @@ def _sign_test(better: int, worse: int) -> float:
     return float(stats.binomtest(better, better + worse, 0.5).pvalue)
 
 
-def _flipped(change: Array, seed: int) -> tuple[float, bool]:
+def _flipped(change: Array) -> tuple[float, bool]:
     """How often swapping sides at random makes as large a sum, and whether every way was tried.
 
     A chat's changes are swapped together, so that a large chat weighs as its questions do.
@@ -135,27 +135,17 @@ def _flipped(change: Array, seed: int) -> tuple[float, bool]:
         vectorized=True,
         n_resamples=2**moved.size if exact else _SWAPS,
         batch=max(1, _AT_ONCE // moved.size),
-        rng=np.random.default_rng(seed),
+        rng=np.random.default_rng(SEED),
     )
     return float(test.pvalue), exact
 
 
-def _interval(sums: Array, sizes: Array, seed: int) -> tuple[float, float] | None:
-    """The interval of the mean change, drawing units of so many questions each."""
-    units = sums.size
-    if units < 2:
-        return None
-    draws = np.random.default_rng(seed)
-    shares = np.full(units, 1 / units)
-    means = []
-    step = max(1, _AT_ONCE // units)
-    for start in range(0, RESAMPLES, step):
-        times = draws.multinomial(units, shares, min(step, RESAMPLES - start))
-        means.append((times @ sums) / (times @ sizes))
-    return percentile_interval(np.concatenate(means))
+def _interval(parts: Array) -> Interval | None:
+    """The interval of the mean change, drawing lines of (sum, questions)."""
+    return percentile_interval(ratio(drawn_sums([parts])[0]))
 
 
-def wilson(values: Sequence[float]) -> tuple[float, float] | None:
+def wilson(values: Sequence[float]) -> Interval | None:
     """The 95 % interval of a proportion, which also holds near 0 and 1; None without values."""
     from scipy import stats
 

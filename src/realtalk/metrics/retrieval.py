@@ -22,7 +22,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from realtalk.errors import RealtalkError
-from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Interval, percentile_interval
+from realtalk.metrics.grouped import FEWEST_GROUPS, Figure, grouped_estimates, ratio
+from realtalk.metrics.statistics import Array, Interval
 
 __all__ = [
     "MESSAGES",
@@ -40,7 +41,6 @@ MESSAGES = (5, 10, 20, 50)
 NDCG_AT = 10
 WORD_BUDGETS = (500, 1000, 2000)
 TOKEN_BUDGETS = (1000, 2000, 4000, 8000)
-_FEWEST_CHATS = 5  # below, drawing whole chats says little about their spread
 _DISCOUNTS = tuple(1 / math.log2(rank + 2) for rank in range(NDCG_AT))
 
 Scores: TypeAlias = dict[str, float]
@@ -153,56 +153,40 @@ def _spent(order: Sequence[str], costs: Mapping[str, int], largest: int) -> Arra
     return np.asarray(spent, dtype=np.float64)
 
 
-def summarise(
-    rows: Sequence[QuestionRetrieval], *, resamples: int = RESAMPLES, seed: int = SEED
-) -> RetrievalSummary:
+def summarise(rows: Sequence[QuestionRetrieval]) -> RetrievalSummary:
     """Means and intervals overall and by category, categories in their order of appearance."""
     categories = dict.fromkeys(row.category for row in rows)
     return RetrievalSummary(
-        _group(rows, resamples, seed),
-        {
-            name: _group([row for row in rows if row.category == name], resamples, seed)
-            for name in categories
-        },
+        _group(rows),
+        {name: _group([row for row in rows if row.category == name]) for name in categories},
     )
 
 
-def _group(rows: Sequence[QuestionRetrieval], resamples: int, seed: int) -> RetrievalGroup:
+def _group(rows: Sequence[QuestionRetrieval]) -> RetrievalGroup:
     scored = [(row.chat, row.scores) for row in rows if row.scores is not None]
     unscored = len(rows) - len(scored)
     if not scored:
         return RetrievalGroup(0, unscored, {}, {}, "questions")
+    chats = [chat for chat, _ in scored]
     names = list(scored[0][1])
     if any(list(scores) != names for _, scores in scored):
         raise RealtalkError("questions were scored at different budgets", fix="score them alike")
-    values = np.array([[scores[name] for name in names] for _, scores in scored])
-    means = values.mean(axis=0)
-    chats = list(dict.fromkeys(chat for chat, _ in scored))
-    drawn: Literal["chats", "questions"] = "chats" if len(chats) >= _FEWEST_CHATS else "questions"
-    if drawn == "chats":
-        place = {chat: number for number, chat in enumerate(chats)}
-        unit = np.array([place[chat] for chat, _ in scored])
-    else:
-        unit = np.arange(len(scored))
-    sizes = np.bincount(unit).astype(np.float64)
-    sums = np.zeros((sizes.size, len(names)))
-    np.add.at(sums, unit, values)
-    intervals = _intervals(sums, sizes, resamples, seed)
-    return RetrievalGroup(
-        len(scored),
-        unscored,
-        {name: float(mean) for name, mean in zip(names, means, strict=True)},
-        dict(zip(names, intervals, strict=True)),
-        drawn,
+    parts = np.array([[*scores.values(), 1.0] for _, scores in scored])
+    figures = {name: _mean(place) for place, name in enumerate(names)}
+    means: dict[str, float] = {}
+    intervals: dict[str, Interval | None] = {}
+    for name, estimate in grouped_estimates(parts, chats, figures).items():
+        assert estimate.value is not None  # a score is a number
+        means[name] = estimate.value
+        intervals[name] = None
+        if estimate.low is not None and estimate.high is not None:
+            intervals[name] = estimate.low, estimate.high
+    drawn: Literal["chats", "questions"] = (
+        "chats" if len(set(chats)) >= FEWEST_GROUPS else "questions"
     )
+    return RetrievalGroup(len(scored), unscored, means, intervals, drawn)
 
 
-def _intervals(sums: Array, sizes: Array, resamples: int, seed: int) -> list[Interval | None]:
-    """Intervals of the mean of every column, drawing units with replacement."""
-    units = sizes.size
-    if units < 2:
-        return [None] * sums.shape[1]
-    # How often each unit is drawn says everything about a resample, for all columns at once.
-    times = np.random.default_rng(seed).multinomial(units, np.full(units, 1 / units), resamples)
-    drawn = (times @ sums) / (times @ sizes)[:, None]
-    return [percentile_interval(drawn[:, column]) for column in range(sums.shape[1])]
+def _mean(place: int) -> Figure:
+    """The mean of one score: its sum by the last one, which counts questions."""
+    return lambda sums: ratio(sums[..., [place, -1]])

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -56,6 +56,14 @@ class Estimate:
     left_out: int = 0
     unscored: str | None = None
 
+    def times(self, scale: float) -> Estimate:
+        """The same in a unit of which there are `scale` times as many."""
+        value, low, high = (
+            None if number is None else number * scale
+            for number in (self.value, self.low, self.high)
+        )
+        return replace(self, value=value, low=low, high=high)
+
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -75,8 +83,6 @@ def bootstrap_interval(
     statistic: Callable[..., Any],
     *,
     paired: bool = False,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
 ) -> Interval | None:
     """Percentile bootstrap of `statistic(*samples, axis=-1)`; None below two values.
 
@@ -96,11 +102,11 @@ def bootstrap_interval(
             statistic,
             paired=paired,
             vectorized=True,
-            n_resamples=resamples,
+            n_resamples=RESAMPLES,
             batch=max(1, _AT_ONCE // largest),
             confidence_level=LEVEL,
             method="percentile",
-            rng=np.random.default_rng(seed),
+            rng=np.random.default_rng(SEED),
         )
     return percentile_interval(np.asarray(result.bootstrap_distribution, dtype=np.float64))
 
@@ -118,7 +124,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     return corrected
 
 
-def cliffs_delta(first: Sequence[float], second: Sequence[float], seed: int = SEED) -> Estimate:
+def cliffs_delta(first: Sequence[float], second: Sequence[float]) -> Estimate:
     """How much more often a value of the first exceeds one of the second than falls below: -1..1.
 
     This is the rank-biserial correlation of the Mann-Whitney test. Where no value of one side
@@ -132,7 +138,7 @@ def cliffs_delta(first: Sequence[float], second: Sequence[float], seed: int = SE
     if not a.size or not b.size:
         return Estimate(None, n=n, left_out=left_out, unscored="one side has no value")
     value = float(_delta(a, b))
-    low, high = bootstrap_interval((a, b), _delta, seed=seed) or (None, None)
+    low, high = bootstrap_interval((a, b), _delta) or (None, None)
     if low is not None and abs(value) == 1:
         near = 2 * _least_share(a.size, b.size) - 1
         low, high = (near, 1.0) if value > 0 else (-1.0, -near)
@@ -190,25 +196,21 @@ def _constant(values: Array) -> bool:
     return float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
 
 
-def cohen_kappa(
-    first: Sequence[T | None], second: Sequence[T | None], seed: int = SEED
-) -> Estimate:
+def cohen_kappa(first: Sequence[T | None], second: Sequence[T | None]) -> Estimate:
     """Agreement of two labellers beyond chance, all disagreements alike."""
     pairs, left_out = _pairs(first, second)
     order = list(dict.fromkeys(label for pair in pairs for label in pair))
     weights = 1.0 - np.eye(len(order))
-    return _kappa(pairs, left_out, order, weights, seed)
+    return _kappa(pairs, left_out, order, weights)
 
 
-def weighted_kappa(
-    first: Sequence[int | None], second: Sequence[int | None], seed: int = SEED
-) -> Estimate:
+def weighted_kappa(first: Sequence[int | None], second: Sequence[int | None]) -> Estimate:
     """Quadratic weighted kappa (QWK) of whole numbers: being off by two costs four times one."""
     pairs, left_out = _pairs(first, second)
     order = sorted({label for pair in pairs for label in pair})
     values = np.array(order, dtype=np.float64)
     weights = (values[:, None] - values[None, :]) ** 2
-    return _kappa(pairs, left_out, order, weights, seed)
+    return _kappa(pairs, left_out, order, weights)
 
 
 def _missing(value: Any) -> bool:
@@ -227,7 +229,7 @@ def _pairs(first: Sequence[T | None], second: Sequence[T | None]) -> tuple[list[
 
 
 def _kappa(
-    pairs: Sequence[tuple[T, T]], left_out: int, order: Sequence[T], weights: Array, seed: int
+    pairs: Sequence[tuple[T, T]], left_out: int, order: Sequence[T], weights: Array
 ) -> Estimate:
     n, size = len(pairs), len(order)
     if not n:
@@ -244,7 +246,7 @@ def _kappa(
     if n > 1:
         # Drawing pairs with replacement is drawing a confusion table.
         cells = table.ravel() / n
-        drawn = np.random.default_rng(seed).multinomial(n, cells, RESAMPLES)
+        drawn = np.random.default_rng(SEED).multinomial(n, cells, RESAMPLES)
         interval = percentile_interval(
             _kappas(drawn.reshape(-1, size, size).astype(np.float64), weights)
         )

@@ -13,18 +13,18 @@ passes a new year ends in the later one. So are dates in a row: `3, 4 and 6 May`
 from __future__ import annotations
 
 import re
+from calendar import isleap, monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-__all__ = ["DAYS_IN", "MONTHS", "FoundDate", "PartialDate", "find_dates", "leap"]
+__all__ = ["MONTHS", "FoundDate", "PartialDate", "find_dates"]
 
 MONTHS = tuple(
     """January February March April May June July August September October November
     December""".split()  # noqa: SIM905 - words read better than quotes
 )
-
-DAYS_IN = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_LEAP = 2024  # a year that has every day
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?"
@@ -80,9 +80,13 @@ class FoundDate:
     value: PartialDate
 
 
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
 # Most telling first: what an earlier pattern took, a later one does not see.
 _WRITTEN = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    _compiled(pattern)
     for pattern in (
         rf"{_NOT_IN_NUMBER}(?P<y>\d{{4}})[-/.](?P<n>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?!\d)",
         rf"{_NOT_IN_NUMBER}{_LEAD}(?P<a>\d{{1,2}})(?P<s>[./-])(?P<b>\d{{1,2}})(?P=s)"
@@ -114,43 +118,35 @@ _DAYS = rf"(?P<days>{_PLAIN_DAY}(?:(?:{_RANGE}|{_ROW}){_AGAIN}{_PLAIN_DAY}){{1,6
 _DAYS_END = rf"(?!\s*(?:[ap]\.?m\b|:\d|o['’]clock|%|{_MONTH}))(?={_SHORT_END}|,?\s*{_PLAIN_YEAR})"
 _OPEN = r"(?<![\w.:/$€£-])"
 _FULL_YEAR = r"(?:19|20)\d{2}"
-_DAYS_FIRST = re.compile(
-    rf"{_OPEN}{_LEAD}{_DAYS}(?:\s+of|,)?[\s-]*(?P<m>{_MONTH})(?:,?[\s-]*(?:of\s+)?{_YEAR})?",
-    re.IGNORECASE,
+_DAYS_FIRST = _compiled(
+    rf"{_OPEN}{_LEAD}{_DAYS}(?:\s+of|,)?[\s-]*(?P<m>{_MONTH})(?:,?[\s-]*(?:of\s+)?{_YEAR})?"
 )
-_DAYS_LAST = re.compile(
-    rf"(?<!\w)(?P<m>{_MONTH}),?\s*(?:the\s+)?{_DAYS}{_DAYS_END}(?:,?[\s-]*(?:of\s+)?{_YEAR})?",
-    re.IGNORECASE,
+_DAYS_LAST = _compiled(
+    rf"(?<!\w)(?P<m>{_MONTH}),?\s*(?:the\s+)?{_DAYS}{_DAYS_END}(?:,?[\s-]*(?:of\s+)?{_YEAR})?"
 )
 # "May 28 - June 2, 2023": without it, "28 - June" would be a day of June.
-_MONTHS_FIRST = re.compile(
+_MONTHS_FIRST = _compiled(
     rf"(?<!\w)(?P<one>(?P<m>{_MONTH}),?\s*(?:the\s+)?{_DAY})(?:{_RANGE}|{_ROW}){_AGAIN}"
-    rf"(?P<other>{_MONTH},?\s*(?:the\s+)?{_PLAIN_DAY}(?!:)(?:,?[\s-]*{_PLAIN_YEAR})?)",
-    re.IGNORECASE,
+    rf"(?P<other>{_MONTH},?\s*(?:the\s+)?{_PLAIN_DAY}(?!:)(?:,?[\s-]*{_PLAIN_YEAR})?)"
 )
-_MONTHS = re.compile(
+_MONTHS = _compiled(
     rf"(?<!\w)(?P<one>(?P<m>{_MONTH}))(?:{_RANGE}|\s+(?:and|or)\s+|\s*[&/]\s*)"
-    rf"(?P<other>{_MONTH},?[\s-]*(?:of\s+)?{_PLAIN_YEAR})",
-    re.IGNORECASE,
+    rf"(?P<other>{_MONTH},?[\s-]*(?:of\s+)?{_PLAIN_YEAR})"
 )
-_DAY_BEFORE = re.compile(r"\d(?:st|nd|rd|th)?(?:\s+of)?[\s-]*$", re.IGNORECASE)
-_FIGURES = re.compile(
+_DAY_BEFORE = _compiled(r"\d(?:st|nd|rd|th)?(?:\s+of)?[\s-]*$")
+_FIGURES = _compiled(
     rf"{_OPEN}(?P<one>\d{{1,2}}(?:\.|(?P<s>[./])(?P<b>\d{{1,2}})\.?)?)(?:{_RANGE}|(?<=\.)/)"
-    r"(?P<other>\d{1,2}(?P<t>[./])\d{1,2}(?P=t)(?:\d{4}|\d{2})(?![\d/-]|\.\d))",
-    re.IGNORECASE,
+    r"(?P<other>\d{1,2}(?P<t>[./])\d{1,2}(?P=t)(?:\d{4}|\d{2})(?![\d/-]|\.\d))"
 )
-_YEARS = re.compile(
-    rf"{_OPEN}(?P<one>{_FULL_YEAR})(?:{_RANGE}(?P<other>{_FULL_YEAR})|{_DASH}(?P<short>\d{{2}})){_END}",
-    re.IGNORECASE,
+_YEARS = _compiled(
+    rf"{_OPEN}(?P<one>{_FULL_YEAR})(?:{_RANGE}(?P<other>{_FULL_YEAR})|{_DASH}(?P<short>\d{{2}})){_END}"
 )
-_LISTED = re.compile(
-    rf"(?:{_WEEKDAY},?\s+)?(?:the\s+)?(?P<number>\d+)(?:st|nd|rd|th)?", re.IGNORECASE
-)
-_COMMAS = re.compile(r"[\s\dsthnrd]+,[\s\dsthnrd]+", re.IGNORECASE)
+_LISTED = _compiled(rf"(?:{_WEEKDAY},?\s+)?(?:the\s+)?(?P<number>\d+)(?:st|nd|rd|th)?")
+_COMMAS = _compiled(r"[\s\dsthnrd]+,[\s\dsthnrd]+")
 _NEXT = re.compile(rf"\s*(?:{_DASH}|/|\.\.+)\s*")
-_BETWEEN_RANGE = re.compile(rf"{_RANGE}{_AGAIN}", re.IGNORECASE)
-_BEGINS = re.compile(r"\bbetween\s+(?:the\s+)?$", re.IGNORECASE)
-_BETWEEN_ROW = re.compile(rf"{_ROW}{_AGAIN}", re.IGNORECASE)
+_BETWEEN_RANGE = _compiled(rf"{_RANGE}{_AGAIN}")
+_BEGINS = _compiled(r"\bbetween\s+(?:the\s+)?$")
+_BETWEEN_ROW = _compiled(rf"{_ROW}{_AGAIN}")
 
 
 def find_dates(text: str, dayfirst: bool = True) -> list[FoundDate]:
@@ -268,7 +264,7 @@ def _figures(match: re.Match[str], dayfirst: bool) -> list[FoundDate]:
             return []  # "2 to 3/5/2023" counts something
         value: PartialDate | None = replace(last, day=int(number))
     else:
-        value = _first(f"{number}{match['s']}2024", dayfirst)  # a leap year has every day
+        value = _first(f"{number}{match['s']}{_LEAP}", dayfirst)
         value = None if value is None else replace(value, year=None)
     if value is None:
         return []
@@ -305,7 +301,7 @@ def _later(one: PartialDate, other: PartialDate) -> bool:
 
 
 def _dated(one: FoundDate, year: int) -> FoundDate:
-    if (one.value.month, one.value.day) == (2, 29) and not leap(year):
+    if (one.value.month, one.value.day) == (2, 29) and not isleap(year):
         return one
     return replace(one, value=replace(one.value, year=year)) if 1 <= year <= 9999 else one
 
@@ -333,12 +329,11 @@ def _value(match: re.Match[str], dayfirst: bool, day: str = "") -> PartialDate |
             number, month = month, number
     if month is not None and not 1 <= month <= 12:
         return None
-    if number is not None:
-        if month is None or not 1 <= number <= DAYS_IN[month - 1]:
-            return None
-        if year is not None and month == 2 and number == 29 and not leap(year):
-            return None
     if year is not None and not 1 <= year <= 9999:
+        return None
+    if number is None:
+        return PartialDate(year, month)
+    if month is None or not 1 <= number <= monthrange(year or _LEAP, month)[1]:
         return None
     return PartialDate(year, month, number)
 
@@ -346,8 +341,3 @@ def _value(match: re.Match[str], dayfirst: bool, day: str = "") -> PartialDate |
 def _month(text: str) -> int:
     head = text[:3].lower()
     return next(number for number, name in enumerate(MONTHS, 1) if name.lower().startswith(head))
-
-
-def leap(year: int) -> bool:
-    """Whether a year has a 29 February."""
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
