@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from realtalk.encoders.sentences import SentenceEncoder, pack, shortened
+from realtalk.encoders.onnx import shortened
+from realtalk.encoders.sentences import SentenceEncoder, pack
 from realtalk.errors import RealtalkError
 
 FOLDER = Path(str(files("realtalk.encoders") / "memory"))

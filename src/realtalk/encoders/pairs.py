@@ -11,54 +11,24 @@ session, one core each.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from realtalk.encoders.emoji import in_words
-from realtalk.errors import RealtalkError
+from realtalk.encoders.onnx import OnnxEncoder, shortened
 from realtalk.local.progress import Progress, silent
 
 __all__ = ["PairEncoder"]
 
 _CHUNK = 4096  # pairs tokenised at once: bounds memory on long chats
-_HEAD = 2 / 3  # of a turn that is too long: its beginning, then its end
 
 
-class PairEncoder:
-    """One loaded model."""
-
-    def __init__(self, folder: Path, threads: int | None = None) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
-        self.settings: dict[str, Any] = json.loads((folder / "settings.json").read_text("utf-8"))
-        # As it was trained: the vocabulary has hardly any emoji, but their names in words.
-        self._emoji_in_words = bool(self.settings.get("emoji_in_words"))
-        self._threads = threads or min(2, os.cpu_count() or 1)
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        try:
-            self._session = onnxruntime.InferenceSession(
-                str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # onnxruntime raises classes of its own C++ side
-            raise RealtalkError(
-                f"the encoder cannot be loaded ({type(error).__name__})",
-                where=str(folder / "model.onnx"),
-                fix="install the package again",
-            ) from error
+class PairEncoder(OnnxEncoder):
+    """A model of pairs, loaded from its folder."""
 
     def outputs(
         self, pairs: Sequence[tuple[str, str]], progress: Progress = silent
@@ -66,8 +36,7 @@ class PairEncoder:
         """One row per pair, in order."""
         parts = []
         for start in range(0, len(pairs), _CHUNK):
-            done = start
-            parts.append(self._chunk(pairs[start : start + _CHUNK], done, len(pairs), progress))
+            parts.append(self._chunk(pairs[start : start + _CHUNK], start, len(pairs), progress))
         progress(len(pairs), len(pairs), "")
         if not parts:
             return np.empty((0, int(self.settings["width"])), np.float32)
@@ -97,7 +66,9 @@ class PairEncoder:
         return vectors
 
     def _encoded(self, texts: Sequence[str]) -> list[Any]:
-        plain = [in_words(text) for text in texts] if self._emoji_in_words else list(texts)
+        # As it was trained: the vocabulary has hardly any emoji, but their names in words.
+        named = bool(self.settings.get("emoji_in_words"))
+        plain = [in_words(text) for text in texts] if named else list(texts)
         return list(self._tokenizer.encode_batch_fast(plain, add_special_tokens=False))
 
     def _rows(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[list[int], int]]:
@@ -108,13 +79,6 @@ class PairEncoder:
         rows = []
         for at in range(0, len(texts), 2):
             before = encoded[at].ids[-int(self.settings["previous"]) :]
-            now = _shortened(encoded[at + 1].ids, int(self.settings["turn"]))
+            now = shortened(encoded[at + 1].ids, int(self.settings["turn"]))
             rows.append(([first, *before, last, *now, last], len(before) + 2))
         return rows
-
-
-def _shortened(ids: list[int], most: int) -> list[int]:
-    if len(ids) <= most:
-        return ids
-    head = int(most * _HEAD)
-    return ids[:head] + ids[head - most :]

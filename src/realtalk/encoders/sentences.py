@@ -2,8 +2,8 @@
 
     encoder = SentenceEncoder()
     encoder.embed(["did you sleep at all", "the radio works"])   → float32 [2, 384], length 1
-    encoder.encode(texts, groups=[1, 1, 2])                      → Encoded: a vector a text, seen
-                                                                   with its neighbours of a group
+    encoder.encode(texts, groups=[1, 1, 2])                      → Encoded: one vector per text,
+                                                      seen with its neighbours of a group
 
 Texts of one group stand side by side in a row, `[CLS] first [SEP] second [SEP]`, and a text's
 vector is the mean over its own tokens, which have seen the others: an answer knows its question,
@@ -13,29 +13,26 @@ asked (see `encoders.pairs`).
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.errors import RealtalkError
+from realtalk.encoders.onnx import OnnxEncoder, shortened
 from realtalk.local.progress import Progress, silent
 
-__all__ = ["Encoded", "Packed", "SentenceEncoder", "pack", "shortened"]
+__all__ = ["Encoded", "Packed", "SentenceEncoder", "pack"]
 
 Rows: TypeAlias = npt.NDArray[np.float32]
 Bytes: TypeAlias = npt.NDArray[np.int8]
 Keep: TypeAlias = Callable[[int, Rows, Rows, Rows], None]
 Places: TypeAlias = npt.NDArray[np.int64]
 
-_HEAD = 2 / 3  # of a text that is too long: its beginning, then its end
 _STEPS = 127  # a small token vector is stored in whole numbers
 
 
@@ -64,14 +61,6 @@ class Encoded:
         return len(self.vectors)
 
 
-def shortened(ids: list[int], most: int) -> list[int]:
-    """Token ids cut to `most`: the beginning and the end of a text."""
-    if len(ids) <= most:
-        return ids
-    head = int(most * _HEAD)
-    return ids[:head] + ids[head - most :]
-
-
 def pack(
     texts: Sequence[list[int]], groups: Sequence[int] | None, most: int, first: int, last: int
 ) -> Packed:
@@ -87,28 +76,14 @@ def pack(
     return Packed(rows, spans)
 
 
-class SentenceEncoder:
-    """One loaded model; the shipped one unless a folder is given."""
+class SentenceEncoder(OnnxEncoder):
+    """A model of texts; the shipped one unless a folder is given."""
 
     def __init__(self, folder: Path | None = None, threads: int | None = None) -> None:
-        self._threads = threads or min(2, os.cpu_count() or 1)
-        if folder is not None:
-            self._load(folder)
-        else:
-            # The whole room: the tokenizer stands beside the model's folder.
-            with as_file(files("realtalk.encoders")) as shipped:
-                self._load(shipped / "memory")
-
-    def _load(self, folder: Path) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
-        self.settings: dict[str, Any] = json.loads((folder / "settings.json").read_text("utf-8"))
+        # The whole room: the tokenizer stands beside the model's folder.
+        with as_file(files("realtalk.encoders")) as shipped:
+            super().__init__(folder or shipped / "memory", threads)
         self.version = str(self.settings["version"])
-        self._tokenizer = Tokenizer.from_file(str(folder / self.settings["tokenizer"]))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        self._session = _opened(onnxruntime, folder / "model.onnx")
 
     def embed(self, texts: Sequence[str], progress: Progress = silent) -> Rows:
         """One vector of length 1 per text, each encoded alone."""
@@ -177,18 +152,3 @@ class SentenceEncoder:
                 for done, _ in enumerate(pool.map(run, range(len(rows))), 1):
                     progress(done * total // len(rows), total, "")
         progress(total, total, "")
-
-
-def _opened(onnxruntime: Any, path: Path) -> Any:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime raises classes of its own C++ side
-        raise RealtalkError(
-            f"the encoder cannot be loaded ({type(error).__name__})",
-            where=str(path),
-            fix="install the package again",
-        ) from error
