@@ -16,12 +16,10 @@ import realtalk
 from realtalk.chat import Chat, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.local.caches import (
-    ANSWERS,
     CORPORA,
     INDEXES,
     KINDS,
     LIMIT,
-    STRIPS,
     CacheItem,
     Kind,
     cache_limit,
@@ -36,6 +34,7 @@ from realtalk.models.files import MODELS
 from realtalk.studio.strips import Strips
 
 ROOT = Path(realtalk.__file__).parent
+ANSWERS, STRIPS = KINDS["answers"], KINDS["strips"]
 HOME = "realtalk.local.download"  # where the cache folder is found
 READERS = {"realtalk.paper.study", "realtalk.cli.cache"}  # ask for it, write nothing there
 HOUR = 3600

@@ -17,9 +17,10 @@ import os
 import re
 import stat
 import time
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
+from importlib import import_module, resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -81,80 +82,21 @@ class Kind:
         return self.holds in ("words", "vectors", "labels")
 
 
-_PUBLISHED = "|".join(re.escape(file.name) for each in DATASETS.values() for file in each.files)
-CORPORA = Kind(
-    "corpora",
-    "published corpora (data get)",
-    "published chats",
-    tuple(DATASETS),
-    f"(?P<unit>{_PUBLISHED})",
-    ("realtalk.local.download",),
-)
-MODELS = Kind(
-    "models",
-    "small language models (models get)",
-    "nothing of a chat",
-    ("models",),
-    r"(?P<unit>SmolLM2-135M-Instruct\.Q4_1(?:\.gguf|-bf16(?=/)))(?:/[^/]+)?",
-    ("realtalk.models.files", "realtalk.persona.pretrained"),
-)
-ANSWERS = Kind(
-    "answers",
-    "what models answered (probe, persona, threads)",
-    "words",
-    ("answers",),
-    r"(?P<unit>generate/.+/[0-9a-f]{32})",
-    ("realtalk.models.asking",),
-    in_place=True,
-)
-JUDGE = Kind(
-    "judge",
-    "what the judge answered (ei --measures judge)",
-    "words",
-    ("judge",),
-    r"(?P<unit>generate/.+/[0-9a-f]{32})",
-    ("realtalk.ei.judge",),
-    in_place=True,
-)
-INDEXES = Kind(
-    "indexes",
-    "what is searched of a chat (probe, studio)",
-    "vectors",
-    ("memory",),
-    r"(?P<unit>[0-9a-f]{32}\.npz)",
-    ("realtalk.memory.index",),
-    bounded=True,
-)
-VECTORS = Kind(
-    "vectors",
-    "texts of threads as vectors (threads)",
-    "vectors",
-    ("threads",),
-    r"(?P<unit>vectors-[^/]+?\.sqlite)(?:-journal|-wal|-shm)?",
-    ("realtalk.threads.vectors",),
-    bounded=True,
-    forget="realtalk.threads.stored:forget",
-)
-STRIPS = Kind(
-    "strips",
-    "EI labels beside the messages (studio)",
-    "labels",
-    ("studio",),
-    r"(?P<unit>[0-9a-f]{24}-[^/]+)/(?:run\.json|labels\.(?:jsonl|parquet))",
-    ("realtalk.studio.strips",),
-)
-MEM0 = Kind(
-    "mem0",
-    "files of the outside memory mem0 (probe)",
-    "words",
-    ("mem0",),
-    r"(?P<unit>config\.json|history\.db|migrations_[^/]+(?=/))(?:-journal|-wal|-shm|/.+)?",
-    ("realtalk.memory.outside_mem0",),
-    in_place=True,
-)
-KINDS: Mapping[str, Kind] = MappingProxyType(
-    {kind.name: kind for kind in (CORPORA, MODELS, ANSWERS, JUDGE, INDEXES, VECTORS, STRIPS, MEM0)}
-)
+def _kinds() -> Mapping[str, Kind]:
+    """The kinds of `caches.toml`, by name."""
+    declared = tomllib.loads((resources.files("realtalk.local") / "caches.toml").read_text("utf-8"))
+    published = [file.name for dataset in DATASETS.values() for file in dataset.files]
+    declared["corpora"] |= {
+        "folders": tuple(DATASETS),
+        "files": f"(?P<unit>{'|'.join(map(re.escape, published))})",
+    }
+    for about in declared.values():
+        about.update({name: tuple(about[name]) for name in ("folders", "writers")})
+    return MappingProxyType({name: Kind(name, **about) for name, about in declared.items()})
+
+
+KINDS = _kinds()
+CORPORA, INDEXES, VECTORS = (KINDS[name] for name in ("corpora", "indexes", "vectors"))
 
 # As `atomic_path` and `whole_folder` name what is not finished, and as the downloader does.
 _OURS = re.compile(r"\.(?P<stem>.+)\.[0-9a-f]{8}(?P<suffix>\.\w+)?")

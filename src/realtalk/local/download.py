@@ -15,8 +15,10 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -81,88 +83,17 @@ class CachedFile:
     state: FileState
 
 
-_REALTALK = Dataset(
-    name="realtalk",
-    url="https://raw.githubusercontent.com/danny911kr/REALTALK/main/data",
-    files=(
-        RemoteFile(
-            "Chat_1_Emi_Elise.json",
-            236_990,
-            "4e947998a751a1ba2c3710fc873b90fbcbc234fda7a5e4e75db2b762e0f25a36",
-        ),
-        RemoteFile(
-            "Chat_2_Kevin_Elise.json",
-            228_327,
-            "4ac6e319c206731aa9a025c93325eb1edb43686cf39473f058c87ae7deb2d62a",
-        ),
-        RemoteFile(
-            "Chat_3_Kevin_Paola.json",
-            231_570,
-            "10c9208016538cbe7a28aafa6cfd72587b072677964c36ec242159fdf58961f2",
-        ),
-        RemoteFile(
-            "Chat_4_Emi_Paola.json",
-            232_501,
-            "80aa012ed6a918f5b317bd942b4d4811a158d27a6e07b7a5c6182994107a9367",
-        ),
-        RemoteFile(
-            "Chat_5_Nicolas_Nebraas.json",
-            466_832,
-            "32dd7c45786b1a26861dc1574a1bb698a855196fd2ae3fc0c091f3c9ab2d6d06",
-        ),
-        RemoteFile(
-            "Chat_6_Vanessa_Nicolas.json",
-            467_008,
-            "9d5ee072ab5a0667ef71d5644d7cd3a4c6777a1e6e2252bf306f310d982e40ac",
-        ),
-        RemoteFile(
-            "Chat_7_Nebraas_Vanessa.json",
-            383_849,
-            "b5716bb093217980e747dec0d98996829b569febc09587a025efc6b79806e9ce",
-        ),
-        RemoteFile(
-            "Chat_8_Akib_Muhhamed.json",
-            364_402,
-            "814f64ad7e8a46f0398f550fe84184e2ba495a292290b9ff96ffc95448280800",
-        ),
-        RemoteFile(
-            "Chat_9_Fahim_Akib.json",
-            400_397,
-            "05b9b4331bf0e25a2a64dc89c404622c83a61ab5e7c935fb7d844449caf6dd39",
-        ),
-        RemoteFile(
-            "Chat_10_Fahim_Muhhamed.json",
-            283_618,
-            "26135a9e3482f40bea4c71de570a2d994a361848111067e60587be1dd82a0127",
-        ),
-    ),
-    licence="no licence is stated: download for your own use, do not pass on",
-    citation=(
-        "Lee et al. (2025). REALTALK: A 21-Day Real-World Dataset for Long-Term Conversation. "
-        "arXiv:2502.13270"
-    ),
-)
+def _published() -> Mapping[str, Dataset]:
+    """The datasets of `datasets.toml`, by name."""
+    listed = tomllib.loads((files("realtalk.local") / "datasets.toml").read_text("utf-8"))
+    datasets = {}
+    for name, about in listed.items():
+        parts = tuple(RemoteFile(**file) for file in about.pop("files"))
+        datasets[name] = Dataset(name, files=parts, **about)
+    return MappingProxyType(datasets)
 
-_LOCOMO = Dataset(
-    name="locomo",
-    url="https://raw.githubusercontent.com/snap-research/locomo/main/data",
-    files=(
-        RemoteFile(
-            "locomo10.json",
-            2_805_274,
-            "79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4",
-        ),
-    ),
-    licence="CC BY-NC 4.0: not for commercial use",
-    citation=(
-        "Maharana et al. (2024). Evaluating Very Long-Term Conversational Memory of LLM Agents. "
-        "ACL 2024, arXiv:2402.17753"
-    ),
-)
 
-DATASETS: Mapping[str, Dataset] = MappingProxyType(
-    {dataset.name: dataset for dataset in (_REALTALK, _LOCOMO)}
-)
+DATASETS = _published()
 
 
 def cache_folder(cache: Path | str | None = None) -> Path:
