@@ -11,6 +11,8 @@ figure about time, and counted. A mean of nothing is None, never 0.
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from realtalk.corpora.tables import Tables
@@ -22,6 +24,10 @@ __all__ = ["count_words", "describe"]
 _WORD = r"[^\s\x1c-\x1f]+"
 _BINS_PER_DECADE = 4
 _NOTHING = Distribution(0, None, None, None)
+_UNSAID: dict[str, Any] = {  # the figures of a chat without messages
+    **dict.fromkeys(("messages", "turns", "sessions", "words", "messages_without_time"), 0),
+    **dict.fromkeys(("first", "last", "days", "span_days")),
+}
 
 
 def count_words(text: pl.Expr) -> pl.Expr:
@@ -99,7 +105,7 @@ def _chats(
 ) -> tuple[ChatStats, ...]:
     time = pl.col("time")
     counted = {
-        row["chat"]: row
+        row.pop("chat"): row
         for row in lines.group_by("chat")
         .agg(
             pl.len().alias("messages"),
@@ -108,7 +114,8 @@ def _chats(
             pl.col("words").sum(),
             time.min().alias("first"),
             time.max().alias("last"),
-            time.dt.date().drop_nulls().n_unique().alias("days"),
+            pl.when(time.count() > 0).then(time.dt.date().drop_nulls().n_unique()).alias("days"),
+            (time.max().dt.date() - time.min().dt.date()).dt.total_days().alias("span_days") + 1,
             time.null_count().alias("messages_without_time"),
         )
         .iter_rows(named=True)
@@ -135,8 +142,6 @@ def _chats(
     )
     chats = []
     for chat in tables.chats:
-        row = counted.get(chat.id, {})
-        first, last = row.get("first"), row.get("last")
         spoke = speaking.get(chat.id, [])
         heard = {who.name for who in spoke}
         silent = [name for name in chat.speakers if name not in heard]
@@ -144,21 +149,13 @@ def _chats(
             ChatStats(
                 id=chat.id,
                 speakers=(*spoke, *(SpeakerStats(name, 0, 0, 0) for name in silent)),
-                messages=row.get("messages", 0),
-                turns=row.get("turns", 0),
-                sessions=row.get("sessions", 0),
                 empty_sessions=len(chat.empty_sessions),
-                words=row.get("words", 0),
-                first=first,
-                last=last,
-                days=row["days"] if first else None,
-                span_days=(last.date() - first.date()).days + 1 if first and last else None,
-                messages_without_time=row.get("messages_without_time", 0),
                 attachments=attachments.get(chat.id, ()),
                 events=events.get(chat.id, 0),
                 questions=questions.get(chat.id, ()),
                 response_gaps=gaps.get(chat.id, _NOTHING),
                 runs=runs.get(chat.id, _NOTHING),
+                **counted.get(chat.id, _UNSAID),
             )
         )
     return tuple(chats)

@@ -1,11 +1,13 @@
 """A table that is to be printed: headings and rows of plain values.
 
+Grid.of([{"speaker": "Mara", "n": 1}])   → Grid(["speaker", "n"], [["Mara", 1]])
 Grid(["speaker", "chat", "n"], [["Mara", "a", 1], ["Mara", "b", 2]]).told_apart()
 → Grid(["speaker, chat", "n"], [["Mara, a", 1], ["Mara, b", 2]])
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 __all__ = ["Cell", "Grid"]
@@ -19,6 +21,11 @@ class Grid(NamedTuple):
 
     headings: list[str]
     rows: list[list[Cell]]
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Cell]]) -> Grid:
+        """A table of rows that each name their columns; no row has no headings."""
+        return cls(list(rows[0]) if rows else [], [list(row.values()) for row in rows])
 
     def told_apart(self) -> Grid:
         """The same with a first column that no two rows share, as far as joining can do that.

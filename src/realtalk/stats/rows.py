@@ -91,7 +91,7 @@ def chat_rows(stats: CorpusStats) -> Grid:
 
 
 def corpus_rows(stats: CorpusStats) -> Grid:
-    """One row a figure: its value, its interval where it has one, and over how many of what."""
+    """One row per figure: its value, its interval where it has one, and over how many of what."""
     rows: list[list[Cell]] = []
 
     def add(figure: str, value: float | None, n: int, of: str, interval: Interval = None) -> None:
