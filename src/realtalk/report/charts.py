@@ -1,20 +1,24 @@
 """Altair charts → what the page shows; and figures with intervals, side by side.
 
     view(draw(stats).charts["runs"])   → ChartView("Messages in a row", spec, "n = 812 turns; …")
-    interval_panels([Panel("Empathy", "mean score", (Point("Mara", 2.1, 1.8, 2.4, 88), …)), …])
+    interval_panels([Panel("Empathy", "mean score", [("Mara", Estimate(2.1, 1.8, 2.4)), …])])
 
 The page sets title and note itself, in its own type; the chart keeps them for when it is saved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from realtalk.report.values import ChartView
 
-__all__ = ["MOST_POINTS", "Panel", "Point", "interval_panels", "view"]
+if TYPE_CHECKING:
+    from realtalk.evals.values import Score
+    from realtalk.metrics.statistics import Estimate
+
+__all__ = ["MOST_POINTS", "Panel", "interval_panels", "score_panel", "view"]
 
 MOST_POINTS = 60  # names of a panel that can still be read
 _BLUE = "#0072B2"  # Okabe and Ito's
@@ -22,23 +26,18 @@ _WIDTH, _STEP, _COLUMNS = 230, 21, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """A figure of somebody; without an interval where it has none."""
-
-    name: str
-    value: float
-    low: float | None
-    high: float | None
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
 class Panel:
-    """One figure for everybody who has it."""
+    """One figure with the names it is of; whoever has no value is not drawn."""
 
     title: str
     unit: str
-    points: tuple[Point, ...]
+    points: Sequence[tuple[str, Estimate]]
+
+
+def score_panel(score: Score, points: Sequence[tuple[str, Estimate]]) -> Panel:
+    """A score, with which way is better."""
+    better = "less is better" if score.better < 0 else "more is better"
+    return Panel(score.title[:1].upper() + score.title[1:], better, points)
 
 
 def view(chart: Any, of: str = "") -> ChartView:
@@ -52,13 +51,18 @@ def view(chart: Any, of: str = "") -> ChartView:
 
 
 def interval_panels(title: str, lines: Sequence[str], panels: Sequence[Panel]) -> ChartView:
-    """A dot and its interval for everybody, one panel per figure.
+    """A dot and its interval for everybody, one panel per figure that somebody has.
 
     Written as Vega-Lite, not through Altair, which copies every panel many times.
     """
-    names = list(dict.fromkeys(point.name for panel in panels for point in panel.points))
+    rows = [(panel, _rows(panel)) for panel in panels]
+    filled = [(panel, drawn) for panel, drawn in rows if drawn]
+    names = list(dict.fromkeys(row["name"] for _, drawn in filled for row in drawn))
     spec = {
-        "concat": [_panel(panel, names, at % _COLUMNS == 0) for at, panel in enumerate(panels)],
+        "concat": [
+            _panel(panel, drawn, names, at % _COLUMNS == 0)
+            for at, (panel, drawn) in enumerate(filled)
+        ],
         "columns": _COLUMNS,
         "spacing": {"row": 26, "column": 22},
         "padding": 14,
@@ -74,10 +78,10 @@ def interval_panels(title: str, lines: Sequence[str], panels: Sequence[Panel]) -
     return ChartView(title, spec, f"{'. '.join(lines)}.")
 
 
-def _panel(panel: Panel, names: Sequence[str], labels: bool) -> dict[str, Any]:
-    rows = [
+def _rows(panel: Panel) -> list[dict[str, Any]]:
+    return [
         {
-            "name": point.name,
+            "name": name,
             "value": point.value,
             "low": point.value if point.low is None else point.low,
             "high": point.value if point.high is None else point.high,
@@ -86,8 +90,14 @@ def _panel(panel: Panel, names: Sequence[str], labels: bool) -> dict[str, Any]:
             else f"{point.low:.3g} … {point.high:.3g}",
             "n": point.n,
         }
-        for point in panel.points
+        for name, point in panel.points
+        if point.value is not None
     ]
+
+
+def _panel(
+    panel: Panel, rows: Sequence[Mapping[str, Any]], names: Sequence[str], labels: bool
+) -> dict[str, Any]:
     x = {
         "field": "low",
         "type": "quantitative",

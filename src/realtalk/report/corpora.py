@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from realtalk.report.charts import view
 from realtalk.report.grids import table
-from realtalk.report.values import Cell, Section
+from realtalk.report.values import Section
+from realtalk.stats.figures import duration
+from realtalk.stats.grids import Cell, Grid
 
 if TYPE_CHECKING:
     from realtalk.report.loading import CorpusRun
@@ -29,25 +31,7 @@ def corpus_sections(corpora: Sequence[CorpusRun]) -> list[Section]:
     lead = f"{many} with {chats:,} chat{'' if chats == 1 else 's'} and {messages:,} messages."
     overview = table(
         "Corpora side by side",
-        (
-            "corpus",
-            "format",
-            "chats",
-            "speakers",
-            "messages",
-            "turns",
-            "sessions",
-            "words",
-            "messages a chat",
-            "words a chat",
-            "answer after (median)",
-            "events",
-            "questions",
-            "first day",
-            "last day",
-            "without a time",
-        ),
-        [_row(each) for each in corpora],
+        *Grid.of([_row(each) for each in corpora]),
         note="In brackets 95 % intervals from drawing whole chats; a corpus of one chat has none. "
         "A turn is what one speaker said before another did.",
     )
@@ -55,28 +39,25 @@ def corpus_sections(corpora: Sequence[CorpusRun]) -> list[Section]:
     return [*sections, *(_one(each) for each in corpora)]
 
 
-def _row(run: CorpusRun) -> tuple[Cell, ...]:
-    from realtalk.stats.figures import duration
-
+def _row(run: CorpusRun) -> dict[str, Cell]:
     stats = run.stats
-    days = [day.date().isoformat() for chat in stats.per_chat for day in (chat.first,) if day]
-    last = [day.date().isoformat() for chat in stats.per_chat for day in (chat.last,) if day]
+    first = [chat.first.date().isoformat() for chat in stats.per_chat if chat.first]
+    last = [chat.last.date().isoformat() for chat in stats.per_chat if chat.last]
     gap = stats.response_gaps.median
-    speakers = {(chat.id, who.name) for chat in stats.per_chat for who in chat.speakers}
-    return (
-        run.folder.name,
-        stats.format,
-        len(stats.per_chat),
-        len({who for _, who in speakers}),
-        *(stats.total(name) for name in ("messages", "turns", "sessions", "words")),
-        *(_mean(stats, name) for name in ("messages", "words")),
-        None if gap is None else duration(gap),
-        stats.total("events"),
-        sum(number for _, number in stats.questions),
-        min(days, default=None),
-        max(last, default=None),
-        stats.total("messages_without_time"),
-    )
+    return {
+        "corpus": run.folder.name,
+        "format": stats.format,
+        "chats": len(stats.per_chat),
+        "speakers": len({who.name for chat in stats.per_chat for who in chat.speakers}),
+        **{name: stats.total(name) for name in ("messages", "turns", "sessions", "words")},
+        **{f"{name} a chat": _mean(stats, name) for name in ("messages", "words")},
+        "answer after (median)": None if gap is None else duration(gap),
+        "events": stats.total("events"),
+        "questions": sum(number for _, number in stats.questions),
+        "first day": min(first, default=None),
+        "last day": max(last, default=None),
+        "without a time": stats.total("messages_without_time"),
+    }
 
 
 def _mean(stats: CorpusStats, name: str) -> str | None:

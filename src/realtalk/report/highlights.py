@@ -4,9 +4,8 @@
     → [KeyFigure("81 %", "of the evidence … at 990 tokens a question", "95 % interval …"), …]
 
 The rule: one figure per kind of run, in this order, and the first three that can be given with
-an interval: people against models, memory, persona, threads, consistency, the
-corpus. Nothing is said
-where nothing was measured.
+an interval: people against models, memory, persona, threads, consistency, the corpus. Nothing is
+said where nothing was measured.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from realtalk.report.values import KeyFigure
 if TYPE_CHECKING:
     from realtalk.evals.summaries import Summary
     from realtalk.persona.summaries import Simulation
-    from realtalk.report.charts import Point
     from realtalk.report.loading import LoadedRuns, ProbeRun
     from realtalk.report.speakers import SideBySide
 
@@ -154,16 +152,15 @@ def _persona(
 ) -> KeyFigure | None:
     """The simulator whose turns feel most like the person's, chance set aside."""
     for (corpus, sha), group in personas.items():
-        candidates: list[tuple[Point, Simulation]] = [
-            (point, each)
+        candidates = [
+            (kappa.value, kappa, each)
             for each in group.values()
-            if (point := figure_of(each, "kappa_emotion")) is not None
-            and point.low is not None
-            and point.high is not None
+            if (kappa := figure_of(each, "kappa_emotion")).value is not None
+            and kappa.low is not None
         ]
         if not candidates:
             continue
-        point, simulation = max(candidates, key=lambda each: each[0].value)
+        value, point, simulation = max(candidates, key=lambda each: each[0])
         nearest = f", the best of {len(group)} simulators" if len(group) > 1 else ""
         if (point.low or 0.0) <= 0:
             nearest = "; nobody here does better than chance"
@@ -174,7 +171,7 @@ def _persona(
         of = "turns" if len(simulation.speakers) == 1 else "speakers"
         extent = f"95 % interval {point.low:.2f} … {point.high:.2f}, n = {point.n:,} {of}"
         anchor = f"persona-{corpus}-{sha[:6]}"
-        return KeyFigure(f"{point.value:.2f}".replace("-", "−"), says, extent, anchor, "Persona")
+        return KeyFigure(_plain(value), says, extent, anchor, "Persona")
     return None
 
 
@@ -201,7 +198,7 @@ def _threads(groups: Mapping[tuple[str, str, str], Mapping[str, Summary]]) -> Ke
         )
         extent = f"95 % interval {best.low:.2f} … {best.high:.2f}, n = {best.n:,} replies"
         anchor = f"threads-{task}-{corpus}-{sha[:6]}"
-        return KeyFigure(f"{best.value:.2f}".replace("-", "−"), says, extent, anchor, "Threads")
+        return KeyFigure(_plain(best.value or 0.0), says, extent, anchor, "Threads")
     return None
 
 
@@ -252,6 +249,10 @@ def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
 
 def _percent(value: float) -> str:
     return f"{value:.0%}".replace("%", "\u202f%")
+
+
+def _plain(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def _signed(value: float) -> str:

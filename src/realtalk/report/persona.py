@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from realtalk.ei.languages import language_notes
-from realtalk.report.charts import Panel, Point, interval_panels
+from realtalk.metrics.statistics import Estimate
+from realtalk.report.charts import interval_panels, score_panel
 from realtalk.report.grids import table
 from realtalk.report.values import ChartView, Section
 
@@ -66,15 +67,12 @@ def persona_sections(found: Mapping[tuple[str, str], Mapping[str, Simulation]]) 
     return [*sections, *(_corpus(name, sha, group) for (name, sha), group in found.items())]
 
 
-def figure_of(each: Simulation, score: str) -> Point | None:
+def figure_of(each: Simulation, score: str) -> Estimate:
     """A score over speakers; of one speaker alone over their turns."""
     if len(each.speakers) == 1:
-        estimate = next(iter(each.speakers.values())).scores[score]
-        value, low, high, n = estimate.value, estimate.low, estimate.high, estimate.n
-    else:
-        average = each.averages[score]
-        value, low, high, n = average.mean, average.low, average.high, average.n
-    return None if value is None else Point(each.name, value, low, high, n)
+        return next(iter(each.speakers.values())).scores[score]
+    average = each.averages[score]
+    return Estimate(average.mean, average.low, average.high, average.n)
 
 
 def _corpus(name: str, sha: str, group: Mapping[str, Simulation]) -> Section:
@@ -99,12 +97,9 @@ def _corpus(name: str, sha: str, group: Mapping[str, Simulation]) -> Section:
 def _chart(name: str, runs: Sequence[Simulation]) -> ChartView:
     from realtalk.persona.rows import SCORES
 
-    panels = []
-    for kind in (SCORES[score] for score in _DRAWN):
-        points = [point for each in runs if (point := figure_of(each, kind.name)) is not None]
-        better = "less is better" if kind.better < 0 else "more is better"
-        if points:
-            title = kind.title[:1].upper() + kind.title[1:]
-            panels.append(Panel(title, better, tuple(points)))
+    panels = [
+        score_panel(SCORES[score], [(each.name, figure_of(each, score)) for each in runs])
+        for score in _DRAWN
+    ]
     lines = [f"{name}: means over speakers, of one speaker over turns, with 95 % intervals"]
     return interval_panels("Simulators beside each other", lines, panels)

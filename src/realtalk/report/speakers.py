@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from realtalk.ei.languages import chat_languages, language_notes
 from realtalk.ei.protocols import rules_of
-from realtalk.report.charts import MOST_POINTS, Panel, Point, interval_panels, view
+from realtalk.report.charts import MOST_POINTS, Panel, interval_panels, view
 from realtalk.report.grids import table
 from realtalk.report.values import ChartView, Section
 
@@ -91,26 +91,14 @@ def _intervals(each: LabelsRun) -> ChartView:
 
     shown = sorted(each.speakers, key=lambda who: -who.turns)[:MOST_POINTS]
     shown.sort(key=lambda who: (who.speaker.casefold(), who.chat))
-    once = len({who.speaker for who in shown}) == len(shown)
     panels = []
     for facet in (FACETS[name] for name in HEADLINE):
-        points = [
-            Point(
-                who.speaker if once else _who_and_where(who, shown),
-                found.value * facet.scale,
-                None if found.low is None else found.low * facet.scale,
-                None if found.high is None else found.high * facet.scale,
-                found.n,
-            )
-            for who in shown
-            if (found := who[facet.name]).value is not None
-        ]
+        points = [(_who_and_where(who, shown), who[facet.name].times(facet.scale)) for who in shown]
         of = counted(facet, each.protocol)
         unit = {"share": f"share of {of}", "score": "mean score, 0 to 6"}.get(
             facet.unit, "1e-3 a session" if facet.unit == "a session" else facet.unit
         )
-        if points:
-            panels.append(Panel(facet.title, unit, tuple(points)))
+        panels.append(Panel(facet.title, unit, points))
     lines = [f"{each.name}: {len(each.speakers):,} speakers in a chat; dots with 95 % intervals"]
     if len(shown) < len(each.speakers):
         lines.append(f"Shown: the {len(shown)} who wrote most")

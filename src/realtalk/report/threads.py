@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from realtalk.report.charts import Panel, Point, interval_panels, view
+from realtalk.report.charts import interval_panels, score_panel, view
 from realtalk.report.finding import told_apart
 from realtalk.report.grids import table
 from realtalk.report.values import ChartView, Section
@@ -99,16 +99,14 @@ def _intervals(corpus: str, task: str, runs: Sequence[Summary]) -> ChartView:
     from realtalk.threads.rows import scores_of
     from realtalk.threads.values import known_task
 
-    panels = []
-    for kind in scores_of(known_task(task)):
-        points = [
-            Point(f"{each.name}, {setting}", found.value, found.low, found.high, found.n)
-            for each in runs
-            for setting, scores in each.variants.items()
-            if (found := scores.overall[kind.name]).value is not None
-        ]
-        better = "less is better" if kind.better < 0 else "more is better"
-        if points:
-            panels.append(Panel(kind.title[:1].upper() + kind.title[1:], better, tuple(points)))
+    figures = [
+        (f"{each.name}, {setting}", scores.overall)
+        for each in runs
+        for setting, scores in each.variants.items()
+    ]
+    panels = [
+        score_panel(kind, [(name, overall[kind.name]) for name, overall in figures])
+        for kind in scores_of(known_task(task))
+    ]
     lines = [f"{corpus}, {_TASKS[task]}: dots with 95 % intervals, drawing whole users"]
     return interval_panels("Predictors beside each other", lines, panels)
