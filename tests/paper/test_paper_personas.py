@@ -146,11 +146,11 @@ def test_a_sweep_is_drawn(tmp_path: Path) -> None:
         run_persona(corpus, asked, make_simulator("copy"), folder, scorer=light_scorer(corpus))
     found = figure_7(tmp_path)
     assert found.verdict.kind == "not comparable"
-    (_, grid), (name, chart) = found.grids[0], found.charts[0]
+    (_, grid) = found.grids[0]
     assert [row[1] for row in grid.rows] == [1, 3]
     assert len(grid.headings) == 9  # fits a page
-    assert name == "figure-7"
-    assert chart.to_dict()["facet"]
+    assert found.to_json()["charts"] == ["figure-7"]
+    assert found.chart.to_dict()["facet"]
     assert "Ines is tested on" in found.notes[0]
     with pytest.raises(RealtalkError, match="no sweep here"):
         figure_7(tmp_path / "1")

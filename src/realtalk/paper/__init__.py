@@ -1,10 +1,10 @@
 """The REALTALK paper, table by table and figure by figure, beside what is measured here.
 
-    found = reproduce(StudyPlan(data=Path("data")), Path("reproduced"))
-    found["table-1"].verdict     → Verdict("exact", "6 of 6 figures are as printed")
-    found.broken                 → () where whatever fails is recorded as failing
+    study = reproduce(StudyPlan(data=Path("data")), Path("reproduced"))
+    study["table-1"].verdict     → Verdict("exact", "6 of 6 figures are as printed")
+    study.broken                 → () where whatever fails is recorded as failing
 
-`study` runs the stages, the other modules make one part of the paper each.
+`study` runs the stages, the other modules build one part of the paper each.
 """
 
 from realtalk.paper.study import Reproduction, StudyPlan, reproduce

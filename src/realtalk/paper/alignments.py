@@ -17,7 +17,7 @@ import polars as pl
 
 from realtalk.ei.formulas import latest_of_others
 from realtalk.metrics.statistics import Array
-from realtalk.paper.judging import near
+from realtalk.paper.judging import near, printed_column
 from realtalk.paper.published import TABLE_7
 from realtalk.stats.grids import Grid
 
@@ -36,7 +36,6 @@ def alignment_rows(labels: pl.DataFrame) -> Grid | None:
     known = set(labels.select("chat", "speaker").unique().iter_rows())
     if not all(key in known for key in TABLE_7):
         return None
-    chats = [chat for chat, _ in TABLE_7]
     headings = ["a message is paired with", "divided by"]
     headings += [
         f"{measure}: {name}" for measure in _MEASURES for name in ("mean", "r", "concordance")
@@ -47,15 +46,11 @@ def alignment_rows(labels: pl.DataFrame) -> Grid | None:
         for place, divided in enumerate(_DIVIDED):
             cells: list[Any] = []
             for measure in _MEASURES:
-                printed = np.array([row[f"{measure}_alignment"] for row in TABLE_7.values()])
-                closeness = near(shares[measure][place], printed, chats)
+                closeness = near(shares[measure][place], f"{measure}_alignment")
                 cells.append(f"{shares[measure][place].mean():.2f}")
                 cells += [f"{closeness[name].value or 0:.2f}" for name in ("r", "concordance")]
             rows.append([paired, divided, *cells])
-    means = [
-        f"{np.mean([row[f'{measure}_alignment'] for row in TABLE_7.values()]):.2f}"
-        for measure in _MEASURES
-    ]
+    means = [f"{printed_column(f'{measure}_alignment').mean():.2f}" for measure in _MEASURES]
     rows.append(["Table 7", None, means[0], None, None, means[1], None, None])
     return Grid(headings, rows)
 

@@ -22,16 +22,15 @@ from realtalk.memory.published import TABLE_3, Published
 from realtalk.memory.readers import Reader
 from realtalk.memory.registry import make_memory
 from realtalk.memory.rescoring import probe_and_judge
-from realtalk.memory.scoring import RunFigures
+from realtalk.memory.scoring import QuestionFigures
 from realtalk.memory.tables import published_rows, unscored_lines
 from realtalk.memory.values import Budget
-from realtalk.paper.values import Exhibit, PaperFigure, Verdict, judged, not_comparable, not_made
+from realtalk.paper.values import Exhibit, PaperFigure, Verdict, judged
 from realtalk.stats.grids import Grid
 
 __all__ = ["INPUTS", "table_3"]
 
 INPUTS = {"whole": "conversation", "events": "events"}  # memory: the paper's input
-_TITLE = "Table 3: what is remembered of a chat"
 
 
 def table_3(
@@ -44,7 +43,7 @@ def table_3(
 ) -> Exhibit:
     """Both inputs of the table, read by one reader."""
     if not any(chat.questions for chat in corpus.chats):
-        return Exhibit("table-3", _TITLE, not_made("these chats have no questions"))
+        return Exhibit("table-3", Verdict.not_made("these chats have no questions"))
     model = reader.settings.get("model")
     who = str(model or reader.name)
     runs: dict[str, ProbedRun] = {}
@@ -66,14 +65,8 @@ def table_3(
         notes.append(f"set beside the rows of {TABLE_3[0].model}, the smaller of its two models")
     if not any("judged" in figure.column and figure.measured is not None for figure in figures):
         notes.append("accuracy by a judge is unscored: no judge was named (--judge)")
-    return Exhibit(
-        "table-3",
-        _TITLE,
-        _verdict(who, same, figures),
-        tuple(figures),
-        (("This run above the paper's rows", _grid(runs, who)),),
-        tuple(notes),
-    )
+    grids = (("This run above the paper's rows", _grid(runs, who)),)
+    return Exhibit("table-3", _verdict(who, same, figures), figures, grids, notes)
 
 
 def _published(model: str) -> tuple[Published, ...] | None:
@@ -84,7 +77,7 @@ def _published(model: str) -> tuple[Published, ...] | None:
 
 def _verdict(who: str, same: tuple[Published, ...] | None, figures: list[PaperFigure]) -> Verdict:
     if same is None:
-        return not_comparable(f"'{who}' answers here, not the models of the paper")
+        return Verdict.not_comparable(f"'{who}' answers here, not the models of the paper")
     inside = [
         figure
         for figure in figures
@@ -100,40 +93,27 @@ def _verdict(who: str, same: tuple[Published, ...] | None, figures: list[PaperFi
 
 def _figures(line: Published, run: ProbedRun) -> list[PaperFigure]:
     scores = run.scores
-    answers = next(iter(scores.answers.values()), None)
-    judged_by = next(
-        (each for (_, _, wording), each in scores.judged.items() if wording == "lenient"), None
-    )
+    answered = list(scores.answers.values())
+    lenient = [each for (*_, wording), each in scores.judged.items() if wording == "lenient"]
     row = f"{line.model}, {INPUTS[line.memory]}"
     return [
-        *(
-            _figure(row, f"F1 {name}", value, answers, name, "f1")
-            for name, value in line.f1.items()
-        ),
-        *(
-            _figure(row, f"judged {name}", value, judged_by, name, "right")
-            for name, value in line.accuracy.items()
-        ),
+        _figure(row, f"{title} {name}", printed, groups.get(name), score)
+        for title, score, groups, column in (
+            ("F1", "f1", answered[0].by_category if answered else {}, line.f1),
+            ("judged", "right", lenient[0].by_category if lenient else {}, line.accuracy),
+        )
+        for name, printed in column.items()
     ]
 
 
 def _figure(
-    row: str, column: str, published: float, summary: RunFigures | None, name: str, score: str
+    row: str, column: str, printed: float, group: QuestionFigures | None, score: str
 ) -> PaperFigure:
-    group = None if summary is None else summary.by_category.get(name)
     estimate = None if group is None else group.estimates.get(score)
     if estimate is None or estimate.value is None:
-        return PaperFigure(
-            row,
-            column,
-            published,
-            None,
-            3,
-            unscored="not judged" if score == "right" else "not answered",
-        )
-    return PaperFigure(
-        row, column, published, estimate.value, 3, estimate.low, estimate.high, estimate.n
-    )
+        unscored = "not judged" if score == "right" else "not answered"
+        return PaperFigure(row, column, printed, None, 3, unscored=unscored)
+    return PaperFigure.of(row, column, printed, estimate, 3)
 
 
 def _grid(runs: dict[str, ProbedRun], who: str) -> Grid:
@@ -142,8 +122,8 @@ def _grid(runs: dict[str, ProbedRun], who: str) -> Grid:
     rows: list[list[Any]] = []
     below: list[list[Any]] = []
     for memory, run in runs.items():
-        headings, made = published_rows(run.scores, who, memory)
-        own = len(made) - len(TABLE_3)
-        rows += [list(row) for row in made[:own]]
-        below = [list(row) for row in made[own:]]
+        headings, lines = published_rows(run.scores, who, memory)
+        own = len(lines) - len(TABLE_3)
+        rows += [list(line) for line in lines[:own]]
+        below = [list(line) for line in lines[own:]]
     return Grid(list(headings), [*rows, *below])

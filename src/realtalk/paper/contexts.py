@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.errors import RealtalkError
-from realtalk.paper.values import Exhibit, not_comparable, not_made
+from realtalk.paper.values import Exhibit, Verdict
 from realtalk.persona.benchmark import load_persona
 from realtalk.persona.published import PUBLISHED_SCORES, published_choice
 from realtalk.persona.rows import SCORES
@@ -25,7 +25,6 @@ from realtalk.stats.grids import Grid
 
 __all__ = ["figure_7"]
 
-_TITLE = "Figure 7: more and more context"
 _FOLDER = re.compile(r"(?:sweep)?(\d+)(?:-(.+))?")
 _OURS = {kind.published: name for name, kind in SCORES.items() if kind.published}
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
@@ -34,13 +33,15 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 def figure_7(folder: Path | None) -> Exhibit:
     """Scores over the number of context sessions, one line per way of continuing."""
     if folder is None:
-        return Exhibit("figure-7", _TITLE, not_made("no sweep was given: name one with --sweep"))
+        return Exhibit("figure-7", Verdict.not_made("no sweep was given: name one with --sweep"))
     simulations = _load(folder)
-    grids = (("Message-level EI by number of sessions", _grid(simulations)),)
-    charts = (("figure-7", _lines(simulations)),)
-    verdict = not_comparable("the paper draws it for one speaker and prints no numbers")
-    notes = (*_chats(simulations), READING)
-    return Exhibit("figure-7", _TITLE, verdict, (), grids, notes, charts=charts)
+    return Exhibit(
+        "figure-7",
+        Verdict.not_comparable("the paper draws it for one speaker and prints no numbers"),
+        grids=(("Message-level EI by number of sessions", _grid(simulations)),),
+        notes=(*_chats(simulations), READING),
+        chart=_lines(simulations),
+    )
 
 
 def _load(folder: Path) -> dict[str, dict[int, Simulation]]:

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from realtalk.paper.published import CHATS, SECTION_5_1, TABLE_1, TABLE_5, TABLE_6, Table1Row
+from realtalk.metrics.statistics import Estimate
+from realtalk.paper.published import CHATS, SECTION_5_1, TABLE_1, TABLE_5, TABLE_6
 from realtalk.paper.values import (
     Exhibit,
     PaperFigure,
     Parity,
     Verdict,
     judged,
-    not_comparable,
-    not_made,
 )
 from realtalk.stats.figures import response_gaps, runs
 from realtalk.stats.values import ChatStats, CorpusStats
@@ -38,42 +37,38 @@ def whole(stats: CorpusStats) -> bool:
 
 def _partial(stats: CorpusStats) -> Verdict:
     here = sum(chat.id in CHATS for chat in stats.per_chat)
-    return not_comparable(f"{here} of the paper's {len(CHATS)} chats are here")
+    return Verdict.not_comparable(f"{here} of the paper's {len(CHATS)} chats are here")
 
 
 def table_1(corpora: Mapping[str, CorpusStats]) -> Exhibit:
     """The rows of the corpora at hand, by their names in the table."""
-    title = "Table 1: corpora beside each other"
-    comparable = {
-        name: stats
+    rows = {
+        name: _row(name, stats)
         for name, stats in corpora.items()
         if (name == "LoCoMo" and len(stats.per_chat) == _LOCOMO)
         or (name == "REALTALK" and whole(stats))
     }
-    figures = [
-        figure for name, stats in comparable.items() for figure in _row(name, TABLE_1[name], stats)
-    ]
+    figures = [figure for row in rows.values() for figure in row]
     notes = ["the paper's turns are messages a chat, its tokens are words a chat"]
     for name, stats in corpora.items():
         multimodal = "with" if stats.table1["multimodal"] else "without"
         notes.append(f"{name}: {multimodal} pictures or sound, {len(stats.per_chat)} chats")
-        if name not in comparable and name == "REALTALK":
+        if name not in rows and name == "REALTALK":
             notes.append(f"{name}: {_partial(stats)}")
-        elif name not in comparable:
-            row = stats.table1
+        elif name not in rows:
+            here = stats.table1
             notes.append(
-                f"{name}: {row['turns']:.1f} messages, {row['sessions']:.1f} sessions and "
-                f"{row['tokens']:.1f} words a chat in what is at hand; the paper prints "
-                f"{', '.join(map(str, TABLE_1[name]))}: not compared, as this is a part or another "
-                "form of the corpus"
+                f"{name}: {here['turns']:.1f} messages, {here['sessions']:.1f} sessions and "
+                f"{here['tokens']:.1f} words a chat in what is at hand; the paper prints "
+                f"{', '.join(map(str, TABLE_1[name].values()))}: not compared, as this is a part "
+                "or another form of the corpus"
             )
-    quoted = "the other seven corpora are quoted in the paper and are not read here"
-    parities = [
-        _as_printed(f"Table 1, {name}", _row(name, TABLE_1[name], stats))
-        for name, stats in comparable.items()
-    ]
-    verdict = judged(figures) if figures else not_made("neither REALTALK nor LoCoMo is here whole")
-    return Exhibit("table-1", title, verdict, tuple(figures), (), (*notes, quoted), tuple(parities))
+    notes.append("the other seven corpora are quoted in the paper and are not read here")
+    parities = [_as_printed(f"Table 1, {name}", row) for name, row in rows.items()]
+    verdict = Verdict.not_made("neither REALTALK nor LoCoMo is here whole")
+    if figures:
+        verdict = judged(figures)
+    return Exhibit("table-1", verdict, figures, notes=notes, parities=parities)
 
 
 def _as_printed(name: str, figures: Sequence[PaperFigure], tested: bool = True) -> Parity:
@@ -82,27 +77,19 @@ def _as_printed(name: str, figures: Sequence[PaperFigure], tested: bool = True) 
     return Parity(name, "exact", reached, exact == len(figures) if tested else None)
 
 
-def _row(name: str, printed: Table1Row, stats: CorpusStats) -> list[PaperFigure]:
-    measured = {
-        "turns": ("messages_per_chat", stats.messages_per_chat),
-        "sessions": ("sessions_per_chat", stats.sessions_per_chat),
-        "tokens": ("words_per_chat", stats.words_per_chat),
-    }
+def _row(name: str, stats: CorpusStats) -> list[PaperFigure]:
     figures = []
-    for column, (interval, value) in measured.items():
-        low, high = stats.intervals[interval] or (None, None)
-        published = float(getattr(printed, column))
-        figures.append(
-            PaperFigure(name, column, published, value, 1, low, high, len(stats.per_chat))
-        )
+    for column, ours in (("turns", "messages"), ("sessions", "sessions"), ("tokens", "words")):
+        low, high = stats.intervals[f"{ours}_per_chat"] or (None, None)
+        estimate = Estimate(stats.mean(ours), low, high, len(stats.per_chat))
+        figures.append(PaperFigure.of(name, column, TABLE_1[name][column], estimate, 1))
     return figures
 
 
 def section_5_1(stats: CorpusStats) -> Exhibit:
     """Gaps between speakers and messages in a row."""
-    title = "§5.1: how people take turns"
     if not whole(stats):
-        return Exhibit("section-5.1", title, _partial(stats))
+        return Exhibit("section-5.1", _partial(stats))
     gaps, rows = stats.response_gaps, stats.runs
     measured = (
         (gaps.mean, gaps.n, stats.intervals["response_gap_minutes"]),
@@ -118,13 +105,11 @@ def section_5_1(stats: CorpusStats) -> Exhibit:
     ):
         low, high = interval or (None, None)
         figures.append(PaperFigure("REALTALK", name, published, value, digits, low, high, n))
-    parity = _as_printed("§5.1", figures)
     notes = ["gaps are between different speakers, rows of messages by one, both within sessions"]
     if stats.gaps_backwards:
         notes.append(f"{stats.gaps_backwards} answers stamped before what they answer are left out")
-    return Exhibit(
-        "section-5.1", title, judged(figures), tuple(figures), (), tuple(notes), (parity,)
-    )
+    parities = [_as_printed("§5.1", figures)]
+    return Exhibit("section-5.1", judged(figures), figures, notes=notes, parities=parities)
 
 
 def table_5(stats: CorpusStats) -> Exhibit:
@@ -138,9 +123,8 @@ def table_5(stats: CorpusStats) -> Exhibit:
             PaperFigure(chat.id, "words a day", printed["words a day"], chat.words_per_day, 0),
             PaperFigure(chat.id, "images", printed["images"], chat.images),
         ]
-    title = "Table 5: chat by chat"
     if not figures:
-        return Exhibit("table-5", title, _partial(stats))
+        return Exhibit("table-5", _partial(stats))
     words = [figure for figure in figures if figure.column == "words"]
     near = [f for f in words if abs(f.difference or 0.0) <= _ALIKE * f.published]
     verdict = judged(figures)
@@ -157,7 +141,7 @@ def table_5(stats: CorpusStats) -> Exhibit:
                 f"{figure.row}: the paper prints {figure.shown(figure.published)} words, its "
                 f"published file holds {figure.shown(figure.measured or 0)}"
             )
-    return Exhibit("table-5", title, Verdict(verdict.kind, line), tuple(figures), (), tuple(notes))
+    return Exhibit("table-5", Verdict(verdict.kind, line), figures, notes=notes)
 
 
 def table_6(stats: CorpusStats) -> Exhibit:
@@ -166,22 +150,17 @@ def table_6(stats: CorpusStats) -> Exhibit:
     for chat in _known(stats):
         here = dict(chat.questions) | {"events": chat.events}
         figures += [
-            PaperFigure(chat.id, column, told, here.get(column, 0))
-            for column, told in TABLE_6[chat.id].items()
+            PaperFigure(chat.id, column, printed, here.get(column, 0))
+            for column, printed in TABLE_6[chat.id].items()
         ]
-    title = "Table 6: questions and events"
     if not figures:
-        return Exhibit("table-6", title, _partial(stats))
-    parities = tuple(
-        _as_printed(name, part, whole(stats))
-        for name, part in (
-            ("Table 6", [each for each in figures if (each.row, each.column) != _AT_ODDS]),
-            (
-                f"Table 6, {_AT_ODDS[1]} of {_AT_ODDS[0]}",
-                [each for each in figures if (each.row, each.column) == _AT_ODDS],
-            ),
-        )
-    )
+        return Exhibit("table-6", _partial(stats))
+    at_odds = [figure for figure in figures if (figure.row, figure.column) == _AT_ODDS]
+    others = [figure for figure in figures if figure not in at_odds]
+    parities = [
+        _as_printed("Table 6", others, whole(stats)),
+        _as_printed(f"Table 6, {_AT_ODDS[1]} of {_AT_ODDS[0]}", at_odds, whole(stats)),
+    ]
     notes = [
         f"{figure.row}, {figure.column}: the paper prints {figure.published:g}, its published "
         f"file holds {figure.measured:g}"
@@ -189,7 +168,7 @@ def table_6(stats: CorpusStats) -> Exhibit:
         if figure.state == "differs"
     ]
     notes.append("events include those whose text is empty, as the table does")
-    return Exhibit("table-6", title, judged(figures), tuple(figures), (), tuple(notes), parities)
+    return Exhibit("table-6", judged(figures), figures, notes=notes, parities=parities)
 
 
 def _known(stats: CorpusStats) -> list[ChatStats]:
@@ -200,22 +179,20 @@ def _known(stats: CorpusStats) -> list[ChatStats]:
 
 def figure_4(stats: CorpusStats) -> Exhibit:
     """The distribution of gaps between speakers; the paper prints no numbers with it."""
-    title = "Figure 4: gaps between speakers"
     if stats.response_gaps.n < 2:
-        return Exhibit("figure-4", title, not_made("fewer than two answers have a time"))
-    verdict = not_comparable(
-        "the paper draws it and prints no numbers; §5.1 holds its mean, median and longest gap"
-    )
-    chart = (("figure-4", response_gaps(stats)),)
-    return Exhibit("figure-4", title, verdict, charts=chart)
+        return Exhibit("figure-4", Verdict.not_made("fewer than two answers have a time"))
+    return Exhibit("figure-4", _drawn("gap"), chart=response_gaps(stats))
 
 
 def figure_5(stats: CorpusStats) -> Exhibit:
     """The distribution of messages in a row."""
-    title = "Figure 5: messages in a row"
     if stats.runs.n < 2 or stats.runs.max == 1:
-        return Exhibit("figure-5", title, not_made("every turn is one message"))
-    verdict = not_comparable(
-        "the paper draws it and prints no numbers; §5.1 holds its mean, median and longest run"
+        return Exhibit("figure-5", Verdict.not_made("every turn is one message"))
+    return Exhibit("figure-5", _drawn("run"), chart=runs(stats))
+
+
+def _drawn(longest: str) -> Verdict:
+    return Verdict.not_comparable(
+        "the paper draws it and prints no numbers; "
+        f"§5.1 holds its mean, median and longest {longest}"
     )
-    return Exhibit("figure-5", title, verdict, charts=(("figure-5", runs(stats)),))

@@ -27,7 +27,7 @@ import polars as pl
 from realtalk.ei.formulas import fit_exponential, slopes
 from realtalk.ei.values import FACETS
 from realtalk.metrics.statistics import Array
-from realtalk.paper.judging import SpeakerKey, near
+from realtalk.paper.judging import SpeakerKey, near, printed_column
 from realtalk.paper.published import TABLE_7
 from realtalk.stats.grids import Grid
 
@@ -150,20 +150,20 @@ def course_rows(labels: pl.DataFrame, centrings: Sequence[str] = ("none",)) -> G
     rows: list[list[Any]] = []
     for each in courses(labels, centrings):
         if each.linear.size == len(TABLE_7):
-            ratio = None if each.exponential is None else _ratio(each.linear, each.exponential)
+            own = None if each.exponential is None else _ratio(each.linear, each.exponential)
             rows.append(
                 [
                     each.unit,
                     each.scale,
                     each.centring,
                     f"{each.mean:.3f}",
-                    None if ratio is None else f"{ratio:.3f}",
+                    None if own is None else f"{own:.3f}",
                     *_beside(each.linear, LINEAR),
                     *_beside(each.exponential, EXPONENTIAL),
                 ]
             )
-    printed = [np.array([row[name] for row in TABLE_7.values()]) for name in (LINEAR, EXPONENTIAL)]
-    rows.append(["Table 7", None, None, None, f"{_ratio(*printed):.3f}", *[None] * 6])
+    ratio = _ratio(printed_column(LINEAR), printed_column(EXPONENTIAL))
+    rows.append(["Table 7", None, None, None, f"{ratio:.3f}", *[None] * 6])
     if len(centrings) == 1:  # a page holds nine columns, and the ratio is the mean again
         headings = [*headings[:2], *headings[4:]]
         rows = [[*row[:2], *row[4:]] for row in rows]
@@ -174,12 +174,11 @@ def course_note(labels: pl.DataFrame) -> str:
     """What the printed scale explains of our level, and what it leaves."""
     by_scale = {each.scale: each for each in courses(labels, units=("session",))}
     plain, through = by_scale["as scored, 0 to 1"], by_scale["through a sigmoid"]
-    printed = [np.array([row[name] for row in TABLE_7.values()]) for name in (LINEAR, EXPONENTIAL)]
-    ratio = _ratio(*printed)
-    levels = {each.scale: [_beside(each.linear, LINEAR)[0]] for each in (plain, through)}
-    for each in (plain, through):
-        levels[each.scale].append(_beside(each.exponential, EXPONENTIAL)[0])
-    before, after = (" and ".join(map(str, levels[each.scale])) for each in (plain, through))
+    ratio = _ratio(printed_column(LINEAR), printed_column(EXPONENTIAL))
+    before, after = (
+        f"{_beside(each.linear, LINEAR)[0]} and {_beside(each.exponential, EXPONENTIAL)[0]}"
+        for each in (plain, through)
+    )
     return (
         f"intimacy: the printed columns stand in the ratio {ratio:.3f}, the mean intimacy behind "
         f"them, which a score of 0 to 1 with a mean of {np.log(ratio / (1 - ratio)):.3f} has after "
@@ -198,8 +197,7 @@ def _ratio(linear: Array, exponential: Array) -> float:
 def _beside(ours: Array | None, facet: str) -> list[str | None]:
     if ours is None:
         return [None, "no curve settles", None]
-    printed = np.array([row[facet] for row in TABLE_7.values()])
-    closeness = near(ours, printed, [chat for chat, _ in TABLE_7])
-    level = float(np.abs(ours).mean() / np.abs(printed).mean())
+    closeness = near(ours, facet)
+    level = float(np.abs(ours).mean() / np.abs(printed_column(facet)).mean())
     values = (closeness[name].value for name in ("r", "concordance"))
     return [f"{level:,.2f}", *(None if value is None else f"{value:.2f}" for value in values)]

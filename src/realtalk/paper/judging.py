@@ -12,7 +12,7 @@ docs/decisions.md says why half way, and what was fixed before anything was judg
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
@@ -35,6 +35,7 @@ __all__ = [
     "circles",
     "judge",
     "near",
+    "printed_column",
 ]
 
 SpeakerKey: TypeAlias = tuple[str, str]  # chat and speaker
@@ -114,8 +115,20 @@ def best_split(printed: Array, places: Array) -> tuple[int, Array]:
     return min(splits, key=lambda each: each[:2])[1:]
 
 
-def near(ours: Array, printed: Array, chats: Sequence[str]) -> dict[str, Estimate]:
-    """The figures of NEARNESS, with intervals that draw whole chats."""
+def printed_column(facet: str, keys: Collection[SpeakerKey] = TABLE_7.keys()) -> Array:
+    """A facet of Table 7's speakers, as printed."""
+    return np.array([TABLE_7[key][facet] for key in keys])
+
+
+def near(
+    ours: Array, facet: str, keys: Collection[SpeakerKey] = TABLE_7.keys()
+) -> dict[str, Estimate]:
+    """A facet of ours beside the printed one: NEARNESS, with intervals that draw whole chats."""
+    return _near(ours, printed_column(facet, keys), keys)
+
+
+def _near(ours: Array, printed: Array, keys: Collection[SpeakerKey]) -> dict[str, Estimate]:
+    chats = [chat for chat, _ in keys]
     return grouped_estimates(products(printed.tolist(), ours.tolist()), chats, NEARNESS)
 
 
@@ -125,7 +138,7 @@ def judge(ours: Mapping[SpeakerKey, float | None], facet: str) -> Judged | None:
     known = np.array([value for value in values if value is not None], dtype=np.float64)
     if len(known) < len(TABLE_7):
         return None
-    printed = np.array([row[facet] for row in TABLE_7.values()])
+    printed = printed_column(facet)
     constant = np.full(len(printed), printed.mean())
     circle, dummy = best_split(printed, _places())
     answers = (known, constant, dummy)
@@ -152,7 +165,7 @@ def _centred(printed: Array, answers: tuple[Array, ...]) -> tuple[Array, tuple[A
 
 def _passing(printed: Array, answers: tuple[Array, ...]) -> dict[str, Passing]:
     chats = [chat for chat, _ in TABLE_7]
-    ours, constant, dummy = (near(each, printed, chats) for each in answers)
+    ours, constant, dummy = (_near(each, printed, TABLE_7.keys()) for each in answers)
     own, flat, split = (products(printed.tolist(), each.tolist()) for each in answers)
     passing = {}
     for figure in NEARNESS:

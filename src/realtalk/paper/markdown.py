@@ -1,6 +1,6 @@
 """A reproduction → one Markdown text, for a repository's documents.
 
-    markdown(found)    → "# The REALTALK paper, reproduced\\n\\n…| Table 1: … | exact | 6 of 6 …"
+    markdown(study)    → "# The REALTALK paper, reproduced\\n\\n…| Table 1: … | exact | 6 of 6 …"
 
 It holds what fits a page: verdicts, what has to hold, the paper beside itself, and every table
 that is not too wide. The rest is in the CSV files.
@@ -43,13 +43,13 @@ def markdown(study: Reproduction, command: str = "realtalk reproduce") -> str:
         + " ".join(str(value) for value in study.settings["labels"].values())
         + ".",
         "## Verdicts",
-        _table(verdict_grid(study)),
+        table(*verdict_grid(study)),
         "## What has to hold",
         HOLDING,
-        _table(parity_grid(study)),
+        table(*parity_grid(study)),
         "## The paper beside its own tables and data",
-        _table(statement_grid(study)),
-        *(part for each in study.exhibits for part in _exhibit(each)),
+        table(*statement_grid(study)),
+        *(part for exhibit in study.exhibits for part in _exhibit(exhibit)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -66,16 +66,12 @@ def _exhibit(exhibit: Exhibit) -> list[str]:
             continue
         if title:
             parts.append(f"{title}:")
-        parts.append(_table(grid))
+        parts.append(table(*grid))
         if "" in grid.headings:
             parts.append(f"({READING})")
     if exhibit.notes:
         parts.append("\n".join(f"- {note}" for note in exhibit.notes))
     return parts
-
-
-def _table(grid: Grid) -> str:
-    return table(grid.headings, grid.rows)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -21,8 +21,13 @@ import numpy as np
 from realtalk.evals.averaging import average
 from realtalk.metrics.statistics import Estimate, pearson
 from realtalk.paper.judging import best_split, circle_of
-from realtalk.paper.speakers import Readings, apart, estimate_text, together
-from realtalk.paper.values import Exhibit, PaperFigure, Verdict, not_comparable, not_made
+from realtalk.paper.speakers import Readings, apart, together
+from realtalk.paper.values import (
+    Exhibit,
+    PaperFigure,
+    Verdict,
+    estimate_text,
+)
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
 from realtalk.persona.rows import SCORES
 from realtalk.persona.summaries import Simulation
@@ -44,8 +49,7 @@ def _tuned(simulation: Simulation) -> bool:
     return "tuned" in name and "untuned" not in name
 
 
-def _grid(made: tuple[Sequence[str], Sequence[Sequence[Any]]]) -> Grid:
-    headings, rows = made
+def _grid(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Grid:
     return Grid(list(headings), [list(row) for row in rows])
 
 
@@ -53,8 +57,8 @@ def _elsewhere(simulation: Simulation) -> dict[str, str]:
     """Speakers who were tested on another chat than Table 8's, with that other chat."""
     others = {}
     for who, each in simulation.speakers.items():
-        told_chats = published_choice(who, (each.learn, each.test))
-        if told_chats is None or told_chats[1] != each.test:
+        printed = published_choice(who, (each.learn, each.test))
+        if printed is None or printed[1] != each.test:
             others[who] = each.test
     return others
 
@@ -92,53 +96,40 @@ def _printed(speakers: Collection[str], tuned: bool, name: str) -> float | None:
 
 def table_2(simulations: Sequence[Simulation]) -> Exhibit:
     """Averages over speakers beside the paper's two rows."""
-    title = "Table 2: continuing as a speaker, on average"
     if not simulations:
-        return Exhibit("table-2", title, not_made(_NO_RUN))
+        return Exhibit("table-2", Verdict.not_made(_NO_RUN))
     kept = [_comparable(each) for each in simulations]
+    notes = _left_out(simulations)
     if not any(each.speakers for each in kept):
         because = "nobody was tested on the chat that Table 8 tests"
-        return Exhibit("table-2", title, not_comparable(because), (), (), _left_out(simulations))
+        return Exhibit("table-2", Verdict.not_comparable(because), notes=notes)
     figures: list[PaperFigure] = []
     for each in kept:
         for name in PUBLISHED_SCORES:
-            found = each.averages[_OURS[name]]
             printed = _printed(each.speakers, _tuned(each), name)
-            if printed is None:
-                continue
-            reason = None if found.mean is not None else "no speaker has this score"
-            figures.append(
-                PaperFigure(
-                    row=each.name,
-                    column=name,
-                    published=printed,
-                    measured=found.mean,
-                    digits=2,
-                    low=found.low,
-                    high=found.high,
-                    n=found.n,
-                    unscored=reason,
-                )
-            )
-    grids = (("Ours above the paper's", _grid(rows_2(kept, published=True))),)
-    notes = _left_out(simulations)
+            if printed is not None:
+                ours = each.averages[_OURS[name]]
+                reason = None if ours.mean is not None else "no speaker has this score"
+                estimate = Estimate(ours.mean, ours.low, ours.high, ours.n, unscored=reason)
+                figures.append(PaperFigure.of(each.name, name, printed, estimate, 2))
+    grids = (("Ours above the paper's", _grid(*rows_2(kept, published=True))),)
     if notes:
         notes += (
             "set beside them are the means of the same speakers in Table 8, whose means over all "
             "ten Table 2 prints",
         )
-    return Exhibit("table-2", title, _direction(kept), tuple(figures), grids, (*notes, READING))
+    return Exhibit("table-2", _direction(kept), figures, grids, (*notes, READING))
 
 
 def _direction(simulations: Sequence[Simulation]) -> Verdict:
     sides = {tuned: [each for each in simulations if _tuned(each) == tuned] for tuned in _LINES}
     if not (sides[False] and sides[True]):
-        return not_comparable(
+        return Verdict.not_comparable(
             "another model and other labels are at work, and only the change by fine-tuning could "
             "be compared: name an untuned and a tuned run"
         )
     before, after = sides[False][0], sides[True][0]
-    alike, asked = [], []
+    alike, compared = [], []
     for name in PUBLISHED_SCORES:
         one, other = (each.averages[_OURS[name]].mean for each in (before, after))
         with_it = _printed(after.speakers, True, name)
@@ -148,11 +139,11 @@ def _direction(simulations: Sequence[Simulation]) -> Verdict:
         printed = with_it - without
         if round(printed, 2) == 0:
             continue
-        asked.append(name)
+        compared.append(name)
         if (other - one) * printed > 0:
             alike.append(name)
-    others = [name for name in asked if name not in alike]
-    line = f"fine-tuning moves {len(alike)} of {len(asked)} columns the way the paper has it"
+    others = [name for name in compared if name not in alike]
+    line = f"fine-tuning moves {len(alike)} of {len(compared)} columns the way the paper has it"
     line += f" (not {', '.join(others)})" if others else ""
     line += f", over {len(after.speakers)} of its {len(TABLE_8)} speakers"
     return Verdict("holds" if not others else "differs", line)
@@ -160,7 +151,6 @@ def _direction(simulations: Sequence[Simulation]) -> Verdict:
 
 def table_8(simulations: Sequence[Simulation], readings: Readings | None) -> Exhibit:
     """Speaker by speaker; the column of persona consistency needs no simulation."""
-    title = "Table 8: continuing as each speaker"
     figures = list(apart(readings)) if readings is not None else []
     grids = []
     lines: list[str] = []
@@ -170,17 +160,17 @@ def table_8(simulations: Sequence[Simulation], readings: Readings | None) -> Exh
     for each in simulations:
         kept = _comparable(each)
         if kept.speakers:
-            grids.append((f"{each.name}, every speaker", _grid(rows_8(kept, published=True))))
+            grids.append((f"{each.name}, every speaker", _grid(*rows_8(kept, published=True))))
         own = _speakers(each)
         figures += own
         grids.append((f"{each.name}: order of speakers", _orders(own)))
     if not simulations:
         lines.append(f"its scores are not made ({_NO_RUN})")
     if not figures:
-        return Exhibit("table-8", title, not_made(_NO_RUN))
+        return Exhibit("table-8", Verdict.not_made(_NO_RUN))
     verdict = Verdict(kind.kind if kind else "not comparable", "; ".join(lines))
     notes = (*_left_out(simulations), READING) if simulations else ()
-    return Exhibit("table-8", title, verdict, tuple(figures), tuple(grids), notes)
+    return Exhibit("table-8", verdict, figures, grids, notes)
 
 
 def _speakers(simulation: Simulation) -> list[PaperFigure]:
@@ -197,32 +187,26 @@ def _speakers(simulation: Simulation) -> list[PaperFigure]:
             if who in left:
                 reason = f"not comparable: tested on another chat ({left[who]})"
                 score = Estimate(None, unscored=reason)
-            figures.append(
-                PaperFigure(
-                    row=f"{row.speaker}, {simulation.name}",
-                    column=name,
-                    published=values[name],
-                    measured=score.value,
-                    digits=2,
-                    low=score.low,
-                    high=score.high,
-                    n=score.n,
-                    unscored=score.unscored,
-                )
-            )
+            title = f"{row.speaker}, {simulation.name}"
+            figures.append(PaperFigure.of(title, name, values[name], score, 2))
     return figures
 
 
 def _orders(figures: Sequence[PaperFigure]) -> Grid:
     """How our order of speakers goes with the printed one, and how a dummy's by circle does."""
-    rows: list[list[Any]] = []
+    rows = []
     for name in PUBLISHED_SCORES:
         own = [each for each in figures if each.column == name and each.measured is not None]
-        printed = [each.published for each in own]
-        r = pearson([each.measured for each in own], printed)
-        rows.append([name, estimate_text(r), _dummy(own), r.n])
-    headings = ["score", "r with the printed column [95 %]", "a dummy by circle", "speakers"]
-    return Grid(headings, rows)
+        r = pearson([each.measured for each in own], [each.published for each in own])
+        rows.append(
+            {
+                "score": name,
+                "r with the printed column [95 %]": estimate_text(r),
+                "a dummy by circle": _dummy(own),
+                "speakers": r.n,
+            }
+        )
+    return Grid.of(rows)
 
 
 def _dummy(own: Sequence[PaperFigure]) -> str | None:

@@ -1,7 +1,7 @@
 """A reproduction → tables for a terminal, CSV files, pictures and one page.
 
     figure_grid(exhibit.figures)    → Grid(["", "days", ...], [["Chat_1_…", "18 (-3)", ...], ...])
-    write(found, Path("reproduced"))
+    write(study, Path("reproduced"))
     → reproduced/tables/*.csv, figures/*, reproduced.json, reproduced.html
 
 A figure that comes out as printed stands alone; beside any other stands how far it is off.
@@ -18,8 +18,9 @@ from typing import Any
 from realtalk.local.writing import write_json, write_text
 from realtalk.paper.study import Reproduction
 from realtalk.paper.values import Exhibit, PaperFigure, Parity
+from realtalk.report.grids import table
 from realtalk.report.page import render
-from realtalk.report.values import ChartView, KeyFigure, Section, TableView
+from realtalk.report.values import ChartView, KeyFigure, Section
 from realtalk.stats.figures import save_figures
 from realtalk.stats.grids import Grid
 
@@ -43,6 +44,8 @@ READING = (
     "a figure alone is as printed; in parentheses stands how far another is from the printed one"
 )
 _LISTED = 12  # figures that fit as one line each
+_COLUMNS = ["row", "column", "published", "measured", "low", "high", "n", "difference"]
+_COLUMNS += ["state", "unscored"]  # of a figure in a file
 
 
 def figure_grid(figures: Sequence[PaperFigure], intervals: bool = True) -> Grid:
@@ -75,23 +78,23 @@ def _off(figure: PaperFigure) -> str:
 
 
 def _listed(figures: Sequence[PaperFigure]) -> Grid:
-    headings = ["of", "figure", "printed", "here", "95 % interval", "n", "difference", "verdict"]
-    rows: list[list[Any]] = []
+    rows = []
     for each in figures:
         known = each.low is not None and each.high is not None
+        interval = f"{each.shown(each.low or 0)} … {each.shown(each.high or 0)}" if known else None
         rows.append(
-            [
-                each.row,
-                each.column,
-                each.shown(each.published),
-                None if each.measured is None else each.shown(each.measured),
-                f"{each.shown(each.low or 0)} … {each.shown(each.high or 0)}" if known else None,
-                each.n,
-                None if each.measured is None else _off(each),
-                each.unscored if each.state == "unscored" else each.state,
-            ]
+            {
+                "of": each.row,
+                "figure": each.column,
+                "printed": each.shown(each.published),
+                "here": None if each.measured is None else each.shown(each.measured),
+                "95 % interval": interval,
+                "n": each.n,
+                "difference": None if each.measured is None else _off(each),
+                "verdict": each.unscored if each.state == "unscored" else each.state,
+            }
         )
-    return Grid(headings, rows)
+    return Grid.of(rows)
 
 
 def verdict_grid(study: Reproduction) -> Grid:
@@ -127,15 +130,6 @@ def statement_grid(study: Reproduction) -> Grid:
     return Grid(["where", "agrees", "the paper says", "its tables and data give"], rows)
 
 
-def _all_figures(figures: Sequence[PaperFigure]) -> Grid:
-    """Every figure with everything about it, for a file."""
-    headings = ["row", "column", "published", "measured", "low", "high", "n", "difference"]
-    return Grid(
-        [*headings, "state", "unscored"],
-        [[each.to_json()[name] for name in (*headings, "state", "unscored")] for each in figures],
-    )
-
-
 def write(study: Reproduction, folder: Path) -> list[Path]:
     """Everything but the pictures' own files: CSV, JSON and the page."""
     tables = folder / "tables"
@@ -146,7 +140,8 @@ def write(study: Reproduction, folder: Path) -> list[Path]:
     ]
     for each in study.exhibits:
         if each.figures:
-            written.append(_csv(tables / f"{each.id}.csv", _all_figures(each.figures)))
+            rows = [[figure.to_json()[name] for name in _COLUMNS] for figure in each.figures]
+            written.append(_csv(tables / f"{each.id}.csv", Grid(_COLUMNS, rows)))
         for number, (_, grid) in enumerate(each.grids, 1):
             written.append(_csv(tables / f"{each.id}-more-{number}.csv", grid))
     written.append(write_json(folder / "reproduced.json", study.to_json()))
@@ -156,7 +151,7 @@ def write(study: Reproduction, folder: Path) -> list[Path]:
 
 def write_pictures(study: Reproduction, folder: Path) -> list[Path]:
     """PNG, SVG and HTML of every chart."""
-    charts = {name: chart for each in study.exhibits for name, chart in each.charts}
+    charts = {each.id: each.chart for each in study.exhibits if each.chart is not None}
     return save_figures(charts, folder / "figures")
 
 
@@ -175,21 +170,16 @@ def _page(study: Reproduction) -> str:
             f"{len(study.exhibits)} parts of the paper, each beside what was measured here. "
             "Figure 1 is a drawn example and Table 4 tells who took part, which is not in the "
             "data: neither is reproduced.",
-            (_view("Verdicts", verdict_grid(study)),),
+            (table("Verdicts", *verdict_grid(study)),),
         ),
-        Section(
-            "parities",
-            "What has to hold",
-            HOLDING,
-            (_view("Parities", parity_grid(study)),),
-        ),
+        Section("parities", "What has to hold", HOLDING, (table("Parities", *parity_grid(study)),)),
         Section(
             "statements",
             "The paper beside its own tables and data",
             f"{agreed} of {len(study.statements)} statements agree with them.",
-            (_view("Statements", statement_grid(study)),),
+            (table("Statements", *statement_grid(study)),),
         ),
-        *(_section(each) for each in study.exhibits),
+        *map(_section, study.exhibits),
     ]
     return render(
         "The REALTALK paper, reproduced",
@@ -201,25 +191,22 @@ def _page(study: Reproduction) -> str:
     )
 
 
-def _view(title: str, grid: Grid, note: str = "") -> TableView:
-    return TableView(title, tuple(grid.headings), tuple(tuple(row) for row in grid.rows), note)
-
-
 def _section(exhibit: Exhibit) -> Section:
-    tables = [_view(title, grid) for title, grid in exhibit.grids]
+    tables = [table(title, *grid) for title, grid in exhibit.grids]
     if exhibit.figures:
         note = ""
         if len(exhibit.figures) > _LISTED:
             note = _sentence(READING)
             if any(figure.low is not None for figure in exhibit.figures):
                 note += " In brackets: 95 % intervals."
-        tables.insert(0, _view("Printed and measured", figure_grid(exhibit.figures), note))
+        tables.insert(0, table("Printed and measured", *figure_grid(exhibit.figures), note=note))
+    charts = () if exhibit.chart is None else (ChartView(exhibit.title, exhibit.chart.to_dict()),)
     return Section(
         exhibit.id,
         exhibit.title,
         _sentence(str(exhibit.verdict)),
         tuple(tables),
-        tuple(ChartView(exhibit.title, chart.to_dict()) for _, chart in exhibit.charts),
+        charts,
         tuple(map(_sentence, exhibit.notes)),
     )
 

@@ -1,8 +1,8 @@
 """EI labels → speakers in every reading, Figures 2, 3 and 6, and persona consistency.
 
-    found = measure(labels)          → Readings({"released": ..., "turns": ..., "printed": ...})
-    figure_2(found, simulated)       the findings of §5.2, and the picture
-    figure_3(found)                  the same person in two chats, beside Table 8's column
+    readings = measure(labels)       → Readings({"released": ..., "turns": ..., "printed": ...})
+    figure_2(readings, simulated)    the findings of §5.2, and the picture
+    figure_3(readings)               the same person in two chats, beside Table 8's column
 
 Table 7 was made from single messages (*released*), though §4.1 joins consecutive messages
 (*turns*). *printed* and *printed turns* are the two with intimacy on the scale that the paper's
@@ -32,9 +32,8 @@ from realtalk.paper.values import (
     PaperFigure,
     Parity,
     Verdict,
+    estimate_text,
     judged,
-    not_comparable,
-    not_made,
 )
 from realtalk.persona.published import TABLE_8
 
@@ -45,7 +44,6 @@ __all__ = [
     "Readings",
     "apart",
     "correlations",
-    "estimate_text",
     "figure_2",
     "figure_3",
     "figure_6",
@@ -88,16 +86,6 @@ def measure(labels: Mapping[str, pl.DataFrame]) -> Readings:
     return Readings(by_protocol, labels)
 
 
-def estimate_text(estimate: Estimate, digits: int = 2) -> str:
-    """ ".95 [.86, .98]", or why there is none."""
-    if estimate.value is None:
-        return estimate.unscored or "unscored"
-    text = f"{estimate.value:.{digits}f}"
-    if estimate.low is not None and estimate.high is not None:
-        text += f" [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
-    return text
-
-
 def correlations(speakers: Sequence[SpeakerFacets]) -> dict[str, Estimate]:
     """Pearson's r with Table 7, facet by facet, over its speakers that are here."""
     here = {(who.chat, who.speaker): who for who in speakers}
@@ -116,29 +104,16 @@ def apart(readings: Readings) -> tuple[PaperFigure, ...]:
         consistency.speaker.casefold(): consistency.overall
         for consistency in readings.consistency(PRINTED)
     }
-    figures = []
-    for row in TABLE_8:
-        consistency = here.get(row.speaker.casefold())
-        if consistency is not None:
-            figures.append(
-                PaperFigure(
-                    row=row.speaker,
-                    column="persona consistency",
-                    published=row.consistency,
-                    measured=consistency.value,
-                    digits=2,
-                    low=consistency.low,
-                    high=consistency.high,
-                    n=consistency.n,
-                    unscored=consistency.unscored,
-                )
-            )
-    return tuple(figures)
+    return tuple(
+        PaperFigure.of(row.speaker, "persona consistency", row.consistency, consistency, 2)
+        for row in TABLE_8
+        if (consistency := here.get(row.speaker.casefold())) is not None
+    )
 
 
 def together(figures: Sequence[PaperFigure], what: str) -> Verdict | None:
     """The verdict of figures that are compared by correlation; None where there is none."""
-    r = pearson([each.measured for each in figures], [each.published for each in figures])
+    r = pearson([figure.measured for figure in figures], [figure.published for figure in figures])
     if r.value is None:
         return None
     line = f"r = {estimate_text(r)} {what}, {r.n} speakers"
@@ -149,18 +124,17 @@ def together(figures: Sequence[PaperFigure], what: str) -> Verdict | None:
 
 def figure_2(readings: Readings, simulated: Readings | None) -> Exhibit:
     """People beside simulated speakers: six facets, and the three findings of §5.2."""
-    title = "Figure 2: people beside simulated speakers"
     if simulated is None:
-        return Exhibit("figure-2", title, not_made("LoCoMo is not here"))
+        return Exhibit("figure-2", Verdict.not_made("LoCoMo is not here"))
     comparisons = {name: _compared(readings, simulated, name) for name in READINGS}
     findings = comparisons["released"].findings
     held = sum(finding.verdict == "holds" for finding in findings)
     other = sum(finding.verdict == "holds" for finding in comparisons["turns"].findings)
-    grids = tuple(
+    grids = [
         (f"What §5.2 finds, from {unit}", finding_rows(comparisons[protocol]))
         for protocol, unit in READINGS.items()
-    )
-    parities = tuple(
+    ]
+    parities = [
         Parity(
             name=f"Figure 2, finding {place}, {unit}",
             wanted="holds",
@@ -169,7 +143,7 @@ def figure_2(readings: Readings, simulated: Readings | None) -> Exhibit:
         )
         for protocol, unit in READINGS.items()
         for place, finding in enumerate(comparisons[protocol].findings, 1)
-    )
+    ]
     line = (
         f"{held} of {len(findings)} findings of §5.2 from messages, {other} of {len(findings)} "
         "from joined turns"
@@ -179,8 +153,8 @@ def figure_2(readings: Readings, simulated: Readings | None) -> Exhibit:
         "the paper prints no numbers with the picture; its findings are tested instead",
         _IN_SAMPLE,
     )
-    charts = (("figure-2", _picture(comparisons["released"], readings, simulated, "comparison")),)
-    return Exhibit("figure-2", title, verdict, (), grids, notes, parities, charts)
+    chart = _picture(comparisons["released"], readings, simulated, "comparison")
+    return Exhibit("figure-2", verdict, (), grids, notes, parities, chart)
 
 
 def _compared(readings: Readings, simulated: Readings, protocol: str) -> CorpusComparison:
@@ -190,35 +164,33 @@ def _compared(readings: Readings, simulated: Readings, protocol: str) -> CorpusC
 def _picture(
     comparison: CorpusComparison, readings: Readings, simulated: Readings, name: str
 ) -> Any:
-    sides = (each.speakers("released") for each in (readings, simulated))
-    return draw_comparison(comparison, *sides).charts[name]
+    first, second = (side.speakers("released") for side in (readings, simulated))
+    return draw_comparison(comparison, first, second).charts[name]
 
 
 def figure_6(readings: Readings, simulated: Readings | None) -> Exhibit:
     """All eleven facets of both corpora."""
-    title = "Figure 6: people beside simulated speakers, all facets"
     if simulated is None:
-        return Exhibit("figure-6", title, not_made("LoCoMo is not here"))
+        return Exhibit("figure-6", Verdict.not_made("LoCoMo is not here"))
     comparison = _compared(readings, simulated, "released")
-    verdict = not_comparable(
+    verdict = Verdict.not_comparable(
         "the paper draws it and prints no numbers; Table 7 holds REALTALK's, Figure 2 what is "
         "found in them"
     )
     grids = (("Facet by facet, from messages", comparison_rows(comparison)),)
-    charts = (("figure-6", _picture(comparison, readings, simulated, "comparison_all")),)
-    return Exhibit("figure-6", title, verdict, (), grids, (_IN_SAMPLE,), charts=charts)
+    chart = _picture(comparison, readings, simulated, "comparison_all")
+    return Exhibit("figure-6", verdict, (), grids, (_IN_SAMPLE,), chart=chart)
 
 
 def figure_3(readings: Readings) -> Exhibit:
     """The same person in two chats; the paper's numbers are Table 8's column."""
-    title = "Figure 3: the same person in two chats"
     pairs = readings.consistency(PRINTED)
     if not pairs:
-        return Exhibit("figure-3", title, not_made("no speaker is in two chats"))
+        return Exhibit("figure-3", Verdict.not_made("no speaker is in two chats"))
     figures = apart(readings)
-    verdict = judged(figures) if figures else not_comparable("its speakers are not here")
+    verdict = Verdict.not_comparable("its speakers are not here")
     if figures:
-        verdict = together(figures, "with Table 8's column") or verdict
+        verdict = together(figures, "with Table 8's column") or judged(figures)
     grids = (("Differences, facet by facet", consistency_rows(pairs)),)
     notes = (
         "the picture has no numbers; each speaker's mean over the facets, as a part of each "
@@ -227,8 +199,8 @@ def figure_3(readings: Readings) -> Exhibit:
         "it does not matter which of them is learned from and which is tested",
         _own_column(),
     )
-    charts = tuple(("figure-3", chart) for chart in draw_consistency(pairs).charts.values())
-    return Exhibit("figure-3", title, verdict, figures, grids, notes, charts=charts)
+    (chart,) = draw_consistency(pairs).charts.values()
+    return Exhibit("figure-3", verdict, figures, grids, notes, chart=chart)
 
 
 def _own_column() -> str:

@@ -1,6 +1,6 @@
 """Sentences of the paper that its own tables and data can be held against.
 
-    statements(stats, days, found)[0]
+    statements(stats, days, readings)[0]
     → Statement("§3.2, A.3", "302 + 321 + 111 questions ...", "they add up to 734; ...", False)
 
 Nothing here depends on a model of ours except where it says so.
@@ -14,12 +14,13 @@ from statistics import fmean, median
 
 from realtalk.corpora.guidelines import MESSAGES_A_DAY, Day
 from realtalk.ei.values import FACETS
+from realtalk.evals.tables import p_value
 from realtalk.memory.published import TABLE_3
 from realtalk.metrics.statistics import pearson
 from realtalk.paper.counts import whole
 from realtalk.paper.published import TABLE_1, TABLE_5, TABLE_6, TABLE_7, TEXT_QUESTIONS, TEXT_TOTAL
-from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, correlations, estimate_text
-from realtalk.paper.values import PaperFigure, Statement
+from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, correlations
+from realtalk.paper.values import PaperFigure, Statement, estimate_text
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8
 from realtalk.stats.values import CorpusStats
 
@@ -36,20 +37,17 @@ def statements(
     """Everything that can be checked with what is at hand; `days` are those of the guidelines."""
     results: list[Statement] = []
     if whole(stats):
-        results += _questions(stats)
-        results += _words(stats)
-        results.append(_fifty(days))
-    results += _averages()
-    results += [_significance(), _consistent_are_easier(), _most_varied(), _drop()]
+        results += [_questions(stats), *_words(stats), _fifty(days)]
+    results += [_averages(), _significance(), _consistent_are_easier(), _most_varied(), _drop()]
     if readings is not None:
         results += _unit(readings)
     return tuple(results)
 
 
-def _questions(stats: CorpusStats) -> Iterator[Statement]:
+def _questions(stats: CorpusStats) -> Statement:
     here = dict(stats.questions)
     table = {name: sum(row[name] for row in TABLE_6.values()) for name in TEXT_QUESTIONS}
-    yield Statement(
+    return Statement(
         "§3.2, A.3",
         f"{_sum(TEXT_QUESTIONS)} questions (multi-hop, temporal, commonsense), {TEXT_TOTAL} in all",
         f"they add up to {sum(TEXT_QUESTIONS.values())}; Table 6 has {_sum(table)} = "
@@ -74,9 +72,9 @@ def _words(stats: CorpusStats) -> Iterator[Statement]:
     yield Statement(
         "Table 5",
         f"words a chat, on average {fmean(printed):,.1f}",
-        f"Table 1 has {TABLE_1['REALTALK'].tokens:,.1f}, which the files give; "
+        f"Table 1 has {TABLE_1['REALTALK']['tokens']:,.1f}, which the files give; "
         f"{len(short)} chats are printed far shorter than their files are: {differences}",
-        round(fmean(printed), 1) == TABLE_1["REALTALK"].tokens,
+        round(fmean(printed), 1) == TABLE_1["REALTALK"]["tokens"],
     )
     reached = sum(chat.words >= _TARGET for chat in stats.per_chat)
     yield Statement(
@@ -86,12 +84,12 @@ def _words(stats: CorpusStats) -> Iterator[Statement]:
         reached == 8,
     )
     days = [chat.days or 0 for chat in stats.per_chat]
-    told_days = [row["days"] for row in TABLE_5.values()]
+    printed_days = [row["days"] for row in TABLE_5.values()]
     yield Statement(
         "§5.1, Table 5",
-        f"{min(told_days)} to {max(told_days)} days of conversation",
+        f"{min(printed_days)} to {max(printed_days)} days of conversation",
         f"{min(days)} to {max(days)} days have a message in the published files",
-        (min(days), max(days)) == (min(told_days), max(told_days)),
+        (min(days), max(days)) == (min(printed_days), max(printed_days)),
     )
 
 
@@ -107,7 +105,7 @@ def _fifty(days: Sequence[Day]) -> Statement:
     )
 
 
-def _averages() -> Iterator[Statement]:
+def _averages() -> Statement:
     """Table 2 is the mean over Table 8's speakers."""
     off = []
     for title, side in (("without fine-tuning", "without"), ("with fine-tuning", "tuned")):
@@ -116,7 +114,7 @@ def _averages() -> Iterator[Statement]:
             printed = TABLE_2[title].mean[name]
             if PaperFigure("", "", printed, mean, 2).state == "differs":
                 off.append(f"{name}, {title}: {mean:.3f}, printed {printed:.2f}")
-    yield Statement(
+    return Statement(
         "Table 2",
         "averages of Table 8 over ten speakers",
         "; ".join(off) or "all 16 means follow from Table 8, within rounding",
@@ -128,24 +126,21 @@ def _significance() -> Statement:
     """Wilcoxon and a paired t test over Table 8's ten speakers, as printed to two digits."""
     from scipy import stats
 
-    told_p, unclear = [], []
+    tested, unclear = [], []
     for name in _EI:
         sides = [[getattr(row, side)[name] for row in TABLE_8] for side in ("without", "tuned")]
-        ranks, t = float(stats.wilcoxon(*sides).pvalue), float(stats.ttest_rel(*sides).pvalue)
-        told_p.append(f"{name} {_p(ranks)} / {_p(t)}")
-        if min(ranks, t) >= _CLAIMED_P:
+        both = [float(test(*sides).pvalue) for test in (stats.wilcoxon, stats.ttest_rel)]
+        shown = " / ".join((p_value(p) or "").removeprefix("0") for p in both)
+        tested.append(f"{name} {shown}")
+        if min(both) >= _CLAIMED_P:
             unclear.append(name)
     return Statement(
         "Table 2, caption",
         "fine-tuning changes every EI attribute with p < .02",
-        f"from Table 8's printed figures, Wilcoxon / paired t: {', '.join(told_p)}"
+        f"from Table 8's printed figures, Wilcoxon / paired t: {', '.join(tested)}"
         + (f"; not so for {', '.join(unclear)}" if unclear else ""),
         not unclear,
     )
-
-
-def _p(value: float) -> str:
-    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
 
 
 def _consistent_are_easier() -> Statement:
@@ -170,13 +165,18 @@ def _consistent_are_easier() -> Statement:
 
 def _most_varied() -> Statement:
     """Which facet differs most between a speaker's two chats, by Table 7's own figures."""
-    gaps = _gaps()
+    pairs = _pairs()
+    gaps = {}
+    for name in FACETS:
+        values = [row[name] for row in TABLE_7.values()]
+        width = max(values) - min(values)
+        gaps[name] = fmean(abs(a[name] - b[name]) for a, b in pairs) / width
     order = sorted(gaps, key=lambda name: gaps[name], reverse=True)
     listed = ", ".join(f"{FACETS[name].title.lower()} {gaps[name]:.2f}" for name in order[:3])
     return Statement(
         "§5.3, Figure 3",
         "intimacy progression varies most between a speaker's chats",
-        f"as a part of each facet's range, Table 7 has: {listed} (means over {len(_pairs())} of "
+        f"as a part of each facet's range, Table 7 has: {listed} (means over {len(pairs)} of "
         "ten speakers: the table leaves out two chats)",
         order[0].startswith("intimacy"),
     )
@@ -187,15 +187,6 @@ def _pairs() -> Sequence[tuple[Mapping[str, float], Mapping[str, float]]]:
     for (_, speaker), row in TABLE_7.items():
         by_name.setdefault(speaker.casefold(), []).append(row)
     return [pair for rows in by_name.values() for pair in combinations(rows, 2)]
-
-
-def _gaps() -> dict[str, float]:
-    gaps = {}
-    for name in FACETS:
-        values = [row[name] for row in TABLE_7.values()]
-        width = max(values) - min(values)
-        gaps[name] = fmean(abs(a[name] - b[name]) for a, b in _pairs()) / width
-    return gaps
 
 
 def _drop() -> Statement:

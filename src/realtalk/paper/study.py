@@ -1,8 +1,8 @@
 """The whole paper in one run: corpora in, exhibits, statements and parities out.
 
-    found = reproduce(StudyPlan(data=Path("data")), Path("reproduced"))
-    found.exhibits        Table 1, §5.1, Figure 2, ... in the paper's order
-    found.broken          parities that fail and are not recorded as failing
+    study = reproduce(StudyPlan(data=Path("data")), Path("reproduced"))
+    study.exhibits        Table 1, §5.1, Figure 2, ... in the paper's order
+    study.broken          parities that fail and are not recorded as failing
 
     reproduced/run.json, stages.jsonl      what it was made from, and how long each stage took
     reproduced/labels/realtalk-messages/   EI labels, kept chat by chat
@@ -23,10 +23,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from realtalk.chat import Corpus
 from realtalk.corpora.guidelines import check_guidelines
 from realtalk.corpora.opening import open_reading
-from realtalk.corpora.reading import Reading
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
@@ -37,11 +35,11 @@ from realtalk.memory.judging import Judge
 from realtalk.memory.published import is_published
 from realtalk.memory.readers import ExtractReader, Reader
 from realtalk.paper import answers, contexts, counts, personas, speakers
-from realtalk.paper import table_7 as facing
 from realtalk.paper.labelling import label_corpus
 from realtalk.paper.published import CHATS
 from realtalk.paper.statements import statements
-from realtalk.paper.values import Exhibit, Parity, Statement
+from realtalk.paper.table_7 import table_7
+from realtalk.paper.values import TITLES, Exhibit, Parity, Statement
 from realtalk.persona.summaries import Simulation
 from realtalk.registry import suggest
 from realtalk.stats import CorpusStats, describe
@@ -49,22 +47,7 @@ from realtalk.stats import CorpusStats, describe
 __all__ = ["EXHIBITS", "KIND", "Reproduction", "StudyPlan", "reproduce"]
 
 KIND = "reproduction"
-EXHIBITS = (
-    "table-1",
-    "section-5.1",
-    "figure-2",
-    "figure-3",
-    "table-2",
-    "table-3",
-    "table-5",
-    "table-6",
-    "figure-4",
-    "figure-5",
-    "table-7",
-    "figure-6",
-    "table-8",
-    "figure-7",
-)
+EXHIBITS = tuple(TITLES)
 _LABELLED = frozenset({"figure-2", "figure-3", "table-7", "figure-6", "table-8"})
 _CORPORA = {"realtalk": "REALTALK", "locomo": "LoCoMo", "longmemeval": "LongMemEval"}
 _LABELS, _PROBE = "labels", "probe"
@@ -102,11 +85,11 @@ class Reproduction:
     versions: Mapping[str, str]
 
     def __getitem__(self, name: str) -> Exhibit:
-        return next(each for each in self.exhibits if each.id == name)
+        return next(exhibit for exhibit in self.exhibits if exhibit.id == name)
 
     @property
     def parities(self) -> tuple[Parity, ...]:
-        return tuple(parity for each in self.exhibits for parity in each.parities)
+        return tuple(parity for exhibit in self.exhibits for parity in exhibit.parities)
 
     @property
     def broken(self) -> tuple[Parity, ...]:
@@ -133,24 +116,22 @@ class _Corpora:
     """The corpora of a folder, read once."""
 
     def __init__(self, data: Path | None) -> None:
-        self.place = data if data is not None else cache_folder(None)
-        self.readings: dict[str, Reading] = {}
-        for name in _CORPORA:
-            folder = self.place / name
-            if folder.is_dir():
-                self.readings[name] = open_reading(folder).reading
-        here = self.readings.get("realtalk")
-        if here is None:
+        place = data if data is not None else cache_folder(None)
+        self.readings = {
+            name: open_reading(place / name).reading for name in _CORPORA if (place / name).is_dir()
+        }
+        if "realtalk" not in self.readings:
             raise RealtalkError(
                 "no folder 'realtalk' with the paper's chats here",
-                where=str(self.place),
+                where=str(place),
                 fix="fetch them with `realtalk data get realtalk` and `realtalk data get locomo`, "
                 "or name a folder that holds realtalk/ and locomo/ with --data",
             )
-        if not is_published(here.corpus):
+        self.realtalk = self.readings["realtalk"].corpus
+        if not is_published(self.realtalk):
             raise RealtalkError(
                 "these are not the chats of the paper",
-                where=str(self.place / "realtalk"),
+                where=str(place / "realtalk"),
                 fix=f"their ids begin with {CHATS[0]}; describe others with `realtalk stats`",
             )
 
@@ -159,14 +140,11 @@ class _Corpora:
         """By the names of Table 1."""
         return {_CORPORA[name]: describe(each.tables) for name, each in self.readings.items()}
 
-    def corpus(self, name: str) -> Corpus | None:
-        return self.readings[name].corpus if name in self.readings else None
-
 
 def reproduce(
     plan: StudyPlan, folder: Path, *, fresh: bool = False, progress: Progress = silent
 ) -> Reproduction:
-    """Makes what the plan wants; stages that the folder holds are not made again."""
+    """Builds what the plan wants; stages that the folder holds are not repeated."""
     progress(0, 0, "reading the corpora")
     corpora = _Corpora(plan.data)
     labeller = EmbeddedLabeller()
@@ -175,32 +153,31 @@ def reproduce(
         "labels": {"name": labeller.name, "version": labeller.version},
     }
     if fresh and (folder / "run.json").is_file():
-        RunFolder.load(
-            folder, KIND
-        )  # refuses a folder of something else before anything is removed
+        # Refuses a folder of something else before anything is removed.
+        RunFolder.load(folder, KIND)
         for kept in (_LABELS, _PROBE):
             shutil.rmtree(folder / kept, ignore_errors=True)
     with RunFolder.open(folder, KIND, settings, fresh=fresh) as run:
         clock = _Clock(run.table("stages", ("stage",)))
-        readings: dict[str, speakers.Readings] = {}
+        people: dict[str, speakers.Readings] = {}
         if _LABELLED & set(plan.wanted):
             for name in ("realtalk", "locomo"):
-                if (corpus := corpora.corpus(name)) is None:
+                if name not in corpora.readings:
                     continue
+                corpus = corpora.readings[name].corpus
                 with clock(f"labels of {name}"):
                     labels = label_corpus(name, corpus, folder / _LABELS, labeller, progress)
                 progress(0, 0, f"describing the speakers of {name}")
                 with clock(f"speakers of {name}"):
-                    readings[name] = speakers.measure(labels)
-        makers = _makers(plan, corpora, readings, folder, progress)
+                    people[name] = speakers.measure(labels)
         exhibits = []
         for name in plan.wanted:
             progress(0, 0, name)
             with clock(name):
-                exhibits.append(makers[name]())
-        days = check_guidelines(corpora.readings["realtalk"].corpus).days
-        said = statements(corpora.stats["REALTALK"], days, readings.get("realtalk"))
-    return Reproduction(tuple(exhibits), said, clock.seconds, settings, versions())
+                exhibits.append(_exhibit(name, plan, corpora, people, folder, progress))
+        days = check_guidelines(corpora.realtalk).days
+        checked = statements(corpora.stats["REALTALK"], days, people.get("realtalk"))
+    return Reproduction(tuple(exhibits), checked, clock.seconds, settings, versions())
 
 
 class _Clock:
@@ -218,41 +195,33 @@ class _Clock:
         self._table.add({"stage": stage, "seconds": self.seconds[stage]})
 
 
-def _makers(
+def _exhibit(
+    name: str,
     plan: StudyPlan,
     corpora: _Corpora,
-    readings: Mapping[str, speakers.Readings],
+    people: Mapping[str, speakers.Readings],
     folder: Path,
     progress: Progress,
-) -> dict[str, Callable[[], Exhibit]]:
-    """What makes each exhibit; nothing is made before it is called."""
-    stats = corpora.stats
-    ours = stats["REALTALK"]
-    people, simulated = readings.get("realtalk"), readings.get("locomo")
-    corpus = corpora.readings["realtalk"].corpus
-
-    def from_labels(make: Callable[[speakers.Readings], Exhibit]) -> Callable[[], Exhibit]:
-        def made() -> Exhibit:
-            assert people is not None  # labels were made for what is wanted
-            return make(people)
-
-        return made
-
-    return {
-        "table-1": lambda: counts.table_1(stats),
-        "section-5.1": lambda: counts.section_5_1(ours),
-        "figure-2": from_labels(lambda each: speakers.figure_2(each, simulated)),
-        "figure-3": from_labels(speakers.figure_3),
+) -> Exhibit:
+    """One part of the paper, by its name; what is labelled first is in `people`."""
+    stats = corpora.stats["REALTALK"]
+    simulated = people.get("locomo")
+    builders: dict[str, Callable[[], Exhibit]] = {
+        "table-1": lambda: counts.table_1(corpora.stats),
+        "section-5.1": lambda: counts.section_5_1(stats),
+        "figure-2": lambda: speakers.figure_2(people["realtalk"], simulated),
+        "figure-3": lambda: speakers.figure_3(people["realtalk"]),
         "table-2": lambda: personas.table_2(plan.simulations),
         "table-3": lambda: answers.table_3(
-            corpus, folder / _PROBE, plan.reader, judge=plan.judge, progress=progress
+            corpora.realtalk, folder / _PROBE, plan.reader, judge=plan.judge, progress=progress
         ),
-        "table-5": lambda: counts.table_5(ours),
-        "table-6": lambda: counts.table_6(ours),
-        "figure-4": lambda: counts.figure_4(ours),
-        "figure-5": lambda: counts.figure_5(ours),
-        "table-7": from_labels(facing.table_7),
-        "figure-6": from_labels(lambda each: speakers.figure_6(each, simulated)),
-        "table-8": lambda: personas.table_8(plan.simulations, people),
+        "table-5": lambda: counts.table_5(stats),
+        "table-6": lambda: counts.table_6(stats),
+        "figure-4": lambda: counts.figure_4(stats),
+        "figure-5": lambda: counts.figure_5(stats),
+        "table-7": lambda: table_7(people["realtalk"]),
+        "figure-6": lambda: speakers.figure_6(people["realtalk"], simulated),
+        "table-8": lambda: personas.table_8(plan.simulations, people.get("realtalk")),
         "figure-7": lambda: contexts.figure_7(plan.sweep),
     }
+    return builders[name]()

@@ -1,8 +1,8 @@
 """Readings of REALTALK's speakers → Table 7, facet by facet: order, scale, and what explains both.
 
-    found = table_7(readings)
-    found.verdict     → Verdict("differs", "order holds for 3 of 11 facets, scale for 0, ...")
-    found.parities[0] → Parity("Table 7, reflective_frequency, order over all", "r ≥ 0.76, ...")
+    exhibit = table_7(readings)
+    exhibit.verdict     → Verdict("differs", "order holds for 3 of 11 facets, scale for 0, ...")
+    exhibit.parities[0] → Parity("Table 7, reflective_frequency, order over all", "r ≥ 0.76, ...")
 
 Facets come from single messages, as the printed ones do, with intimacy on the printed scale
 (`intimacy`); what a facet has to reach is in `judging`.
@@ -21,48 +21,55 @@ from realtalk.paper.alignments import alignment_rows
 from realtalk.paper.intimacy import course_note, course_rows
 from realtalk.paper.judging import ORDER, SCALE, Judged, Passing, circles, judge, near
 from realtalk.paper.published import TABLE_7
-from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings, estimate_text
-from realtalk.paper.values import Exhibit, PaperFigure, Parity, Verdict, not_comparable, not_made
+from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings
+from realtalk.paper.values import (
+    Exhibit,
+    PaperFigure,
+    Parity,
+    Verdict,
+    estimate_text,
+)
 from realtalk.stats.grids import Grid
 
 __all__ = ["table_7"]
 
-_TITLE = "Table 7: every speaker's emotional intelligence"
 _DIGITS = {"r": 2, "concordance": 2, "error": 3}
 
 
 def table_7(readings: Readings) -> Exhibit:
     """Eleven facets of sixteen speakers."""
     here = {(who.chat, who.speaker): who for who in readings.speakers(PRINTED)}
-    figures = tuple(
-        _figure(key, facet, here[key][facet]) for key in TABLE_7 if key in here for facet in FACETS
-    )
+    figures = [
+        PaperFigure.of(
+            f"{speaker} in {chat}",
+            name,
+            row[name],
+            here[chat, speaker][name].times(facet.scale),
+            facet.digits,
+        )
+        for (chat, speaker), row in TABLE_7.items()
+        if (chat, speaker) in here
+        for name, facet in FACETS.items()
+    ]
     if not figures:
-        return Exhibit("table-7", _TITLE, not_made("none of its speakers is here"))
+        return Exhibit("table-7", Verdict.not_made("none of its speakers is here"))
     joined = {(who.chat, who.speaker): who for who in readings.speakers(PRINTED_TURNS)}
     judged = {name: judge(_column(here, name), name) for name in FACETS}
     complete = {name: each for name, each in judged.items() if each is not None}
     if len(complete) < len(FACETS):
         because = f"{len(figures) // len(FACETS)} of its {len(TABLE_7)} speakers are here"
-        verdict = not_comparable(f"{because}, or a facet of one could not be measured")
+        verdict = Verdict.not_comparable(f"{because}, or a facet of one could not be measured")
     else:
         verdict = _verdict(complete.values())
-    return Exhibit(
-        "table-7",
-        _TITLE,
-        verdict,
-        figures,
-        (*_grids(complete, joined), *_explained(readings)),
-        _notes(complete, readings),
-        tuple(parity for name in FACETS for parity in _parities(name, judged[name], here.keys())),
-    )
+    grids = [*_grids(complete, joined), *_explained(readings)]
+    parities = [parity for name in FACETS for parity in _parities(name, judged[name], here.keys())]
+    return Exhibit("table-7", verdict, figures, grids, _notes(complete, readings), parities)
 
 
 def _column(here: Mapping[tuple[str, str], SpeakerFacets], name: str) -> dict[Any, float | None]:
     """A facet by speaker, as the table prints it."""
     scale = FACETS[name].scale
-    values = {key: who[name].value for key, who in here.items() if key in TABLE_7}
-    return {key: None if value is None else value * scale for key, value in values.items()}
+    return {key: who[name].times(scale).value for key, who in here.items() if key in TABLE_7}
 
 
 def _verdict(judged: Any) -> Verdict:
@@ -122,29 +129,26 @@ def _grids(
         ("Scale: Lin's concordance [95 %, drawing whole chats]", "concordance"),
         ("Scale: mean absolute error [95 %, drawing whole chats]", "error"),
     ):
-        digits = _DIGITS[figure]
-        error = figure == "error"
+        digits, error = _DIGITS[figure], figure == "error"
         limit = "at most" if error else "has to reach"
-        headings = ["facet", "over all", *(["constant"] if error else []), "dummy", limit]
-        headings += ["less the dummy's", "within circles", f"{limit} "]
-        headings += [*([] if error else ["joined turns"]), "passes"]
-        rows: list[list[Any]] = []
+        rows: list[dict[str, Any]] = []
         for name, each in judged.items():
             one, other = each.over_all[figure], each.within[figure]
-            trivial = (one.constant, one.dummy) if error else (one.dummy,)
-            rows.append(
-                [
-                    FACETS[name].title,
-                    estimate_text(one.ours, digits),
-                    *(_number(value, digits) for value in (*trivial, one.wanted)),
-                    estimate_text(one.beyond, digits),
-                    estimate_text(other.ours, digits),
-                    _number(other.wanted, digits),
-                    *([] if error else [estimate_text(_near_turns(joined, name)[figure], digits)]),
-                    _both(one, other),
-                ]
-            )
-        grids.append((title, Grid(headings, rows)))
+            row = {
+                "facet": FACETS[name].title,
+                "over all": estimate_text(one.ours, digits),
+                "constant": _number(one.constant, digits),
+                "dummy": _number(one.dummy, digits),
+                limit: _number(one.wanted, digits),
+                "less the dummy's": estimate_text(one.beyond, digits),
+                "within circles": estimate_text(other.ours, digits),
+                f"{limit} ": _number(other.wanted, digits),
+                "joined turns": estimate_text(_near_turns(joined, name)[figure], digits),
+                "passes": _both(one, other),
+            }
+            del row["joined turns" if error else "constant"]
+            rows.append(row)
+        grids.append((title, Grid.of(rows)))
     return grids if judged else []
 
 
@@ -162,12 +166,8 @@ def _number(value: float | None, digits: int) -> str | None:
 def _near_turns(joined: Mapping[tuple[str, str], SpeakerFacets], name: str) -> dict[str, Estimate]:
     """The same figures from joined turns, over all speakers; they are shown, not judged."""
     column = _column(joined, name)
-    known = [(key, value) for key in TABLE_7 if (value := column.get(key)) is not None]
-    return near(
-        np.array([value for _, value in known]),
-        np.array([TABLE_7[key][name] for key, _ in known]),
-        [chat for (chat, _), _ in known],
-    )
+    known = {key: value for key in TABLE_7 if (value := column.get(key)) is not None}
+    return near(np.array(list(known.values())), name, known.keys())
 
 
 def _explained(readings: Readings) -> list[tuple[str, Grid]]:
@@ -208,23 +208,4 @@ def _notes(judged: Mapping[str, Judged], readings: Readings) -> tuple[str, ...]:
         "with the partner's latest; the last table has §4.3's divisor and the released code's "
         "pairs beside it",
         "the paper's table leaves out two of its ten chats",
-    )
-
-
-def _figure(key: tuple[str, str], name: str, estimate: Estimate) -> PaperFigure:
-    facet = FACETS[name]
-
-    def scaled(value: float | None) -> float | None:
-        return None if value is None else value * facet.scale
-
-    return PaperFigure(
-        f"{key[1]} in {key[0]}",
-        name,
-        TABLE_7[key][name],
-        scaled(estimate.value),
-        facet.digits,
-        scaled(estimate.low),
-        scaled(estimate.high),
-        estimate.n,
-        estimate.unscored,
     )

@@ -3,6 +3,7 @@
     PaperFigure("Chat_6", "commonsense", published=12, measured=10).state → "differs"
     PaperFigure("REALTALK", "tokens", 17109.8, 17109.8, digits=1).state   → "exact"
     judged(figures)    → Verdict("differs", "39 of 40 figures are as printed; ...")
+    Exhibit("table-6", judged(figures), figures).title                    → "Table 6: ..."
 
 A figure is *exact* where it comes out as printed, and *within rounding* where it is one unit of
 the last printed digit away: the paper rounds figures that it had rounded before. Counts are not
@@ -12,13 +13,15 @@ rounded, so they are exact or differ. What could not be measured is unscored and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from realtalk.metrics.statistics import Estimate
 from realtalk.paper.recorded import KNOWN_FAILURES
 from realtalk.stats.grids import Grid
 
 __all__ = [
+    "TITLES",
     "Exhibit",
     "FigureState",
     "PaperFigure",
@@ -26,10 +29,26 @@ __all__ = [
     "Statement",
     "Verdict",
     "VerdictKind",
+    "estimate_text",
     "judged",
-    "not_comparable",
-    "not_made",
 ]
+
+TITLES = {  # every part of the paper that is reproduced, in its order
+    "table-1": "Table 1: corpora beside each other",
+    "section-5.1": "§5.1: how people take turns",
+    "figure-2": "Figure 2: people beside simulated speakers",
+    "figure-3": "Figure 3: the same person in two chats",
+    "table-2": "Table 2: continuing as a speaker, on average",
+    "table-3": "Table 3: what is remembered of a chat",
+    "table-5": "Table 5: chat by chat",
+    "table-6": "Table 6: questions and events",
+    "figure-4": "Figure 4: gaps between speakers",
+    "figure-5": "Figure 5: messages in a row",
+    "table-7": "Table 7: every speaker's emotional intelligence",
+    "figure-6": "Figure 6: people beside simulated speakers, all facets",
+    "table-8": "Table 8: continuing as each speaker",
+    "figure-7": "Figure 7: more and more context",
+}
 
 FigureState: TypeAlias = Literal["exact", "within rounding", "differs", "unscored"]
 VerdictKind: TypeAlias = Literal[
@@ -50,6 +69,14 @@ class PaperFigure:
     high: float | None = None
     n: int | None = None
     unscored: str | None = None
+
+    @classmethod
+    def of(
+        cls, row: str, column: str, published: float, ours: Estimate, digits: int
+    ) -> PaperFigure:
+        """A printed number beside an estimate."""
+        interval = ours.low, ours.high
+        return cls(row, column, published, ours.value, digits, *interval, ours.n, ours.unscored)
 
     @property
     def difference(self) -> float | None:
@@ -73,11 +100,9 @@ class PaperFigure:
         return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            **{"row": self.row, "column": self.column, "published": self.published},
-            **{"measured": self.measured, "low": self.low, "high": self.high, "n": self.n},
-            **{"difference": self.difference, "state": self.state, "unscored": self.unscored},
-        }
+        plain = asdict(self)
+        del plain["digits"]
+        return plain | {"difference": self.difference, "state": self.state}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +111,14 @@ class Verdict:
 
     kind: VerdictKind
     line: str
+
+    @classmethod
+    def not_comparable(cls, because: str) -> Verdict:
+        return cls("not comparable", f"because {because}")
+
+    @classmethod
+    def not_made(cls, because: str) -> Verdict:
+        return cls("not made", because)
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.line}" if self.line else self.kind
@@ -119,8 +152,12 @@ class Parity:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            **{"parity": self.name, "wanted": self.wanted, "reached": self.reached},
-            **{"held": self.held, "recorded": self.known is None, "because": self.known},
+            "parity": self.name,
+            "wanted": self.wanted,
+            "reached": self.reached,
+            "held": self.held,
+            "recorded": self.known is None,
+            "because": self.known,
         }
 
 
@@ -134,30 +171,30 @@ class Statement:
     agrees: bool
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "where": self.where,
-            "says": self.says,
-            "found": self.found,
-            "agrees": self.agrees,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
     """One table or figure of the paper: beside the figures, more tables, notes and charts."""
 
-    id: str
-    title: str
+    id: str  # one of TITLES
     verdict: Verdict
-    figures: tuple[PaperFigure, ...] = ()
-    grids: tuple[tuple[str, Grid], ...] = ()
-    notes: tuple[str, ...] = ()
-    parities: tuple[Parity, ...] = ()
-    charts: tuple[tuple[str, Any], ...] = ()  # name and Altair chart
+    figures: Sequence[PaperFigure] = ()
+    grids: Sequence[tuple[str, Grid]] = ()
+    notes: Sequence[str] = ()
+    parities: Sequence[Parity] = ()
+    chart: Any = None  # of Altair
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.id]
 
     def to_json(self) -> dict[str, Any]:
         return {
-            **{"id": self.id, "title": self.title, "verdict": self.verdict.kind},
+            "id": self.id,
+            "title": self.title,
+            "verdict": self.verdict.kind,
             "because": self.verdict.line,
             "figures": [figure.to_json() for figure in self.figures],
             "tables": [
@@ -166,8 +203,18 @@ class Exhibit:
             ],
             "notes": list(self.notes),
             "parities": [parity.to_json() for parity in self.parities],
-            "charts": [name for name, _ in self.charts],
+            "charts": [] if self.chart is None else [self.id],
         }
+
+
+def estimate_text(estimate: Estimate, digits: int = 2) -> str:
+    """ "0.95 [0.86, 0.98]", or why there is none."""
+    if estimate.value is None:
+        return estimate.unscored or "unscored"
+    text = f"{estimate.value:.{digits}f}"
+    if estimate.low is not None and estimate.high is not None:
+        text += f" [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+    return text
 
 
 def judged(figures: Sequence[PaperFigure]) -> Verdict:
@@ -175,23 +222,12 @@ def judged(figures: Sequence[PaperFigure]) -> Verdict:
     states = [figure.state for figure in figures]
     scored = len(states) - states.count("unscored")
     if not scored:
-        return not_made("nothing of it could be measured")
+        return Verdict.not_made("nothing of it could be measured")
     exact, near = states.count("exact"), states.count("within rounding")
     parts = [f"{exact} of {scored} figures are as printed"]
     if near:
         parts.append(f"{near} a rounding away")
     if missing := len(states) - scored:
         parts.append(f"{missing} unscored")
-    if exact == scored:
-        return Verdict("exact", ", ".join(parts))
-    if exact + near == scored:
-        return Verdict("within rounding", ", ".join(parts))
-    return Verdict("differs", ", ".join(parts))
-
-
-def not_comparable(because: str) -> Verdict:
-    return Verdict("not comparable", f"because {because}")
-
-
-def not_made(because: str) -> Verdict:
-    return Verdict("not made", because)
+    rounded: VerdictKind = "within rounding" if exact + near == scored else "differs"
+    return Verdict("exact" if exact == scored else rounded, ", ".join(parts))
