@@ -250,8 +250,8 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 
 def test_acknowledged_means_synced_and_private(store: Store) -> None:
-    assert store._rows.connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-    assert store._rows.connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL
+    assert store.connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    assert store.connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL
     if sys.platform != "win32":
         assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
 

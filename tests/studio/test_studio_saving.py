@@ -129,7 +129,7 @@ def test_what_cannot_be_saved_is_tried_until_it_can(
 
 def full(desk: Desk, is_full: bool) -> None:
     """SQLite itself says that there is no room: the file may not grow by a page."""
-    connection: sqlite3.Connection = desk.store._rows.connection
+    connection: sqlite3.Connection = desk.store.connection
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages if is_full else 1 << 30}")
 
@@ -174,7 +174,7 @@ def test_what_is_refused_stays_and_goes_along_with_the_next_change(
 
 def put_back(desk: Desk, older: Path) -> None:
     """What a copy of the file holds takes the place of what the studio has."""
-    connection = desk.store._rows.connection
+    connection = desk.store.connection
     with sqlite3.connect(older) as source:
         source.backup(connection)
     source.close()
@@ -182,7 +182,7 @@ def put_back(desk: Desk, older: Path) -> None:
 
 def copied(desk: Desk, path: Path) -> Path:
     with sqlite3.connect(path) as target:
-        desk.store._rows.connection.backup(target)
+        desk.store.connection.backup(target)
     target.close()
     return path
 

@@ -7,7 +7,6 @@ PATCH /items/q3f9 {"version": 2, "fields": {"answer": "Porto"}, "request": "6f1c
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse
@@ -23,15 +22,15 @@ from realtalk.studio.asking import (
     SettleForm,
     WhoForm,
     annotator,
-    html,
+    page,
     remember,
 )
+from realtalk.studio.bodies import blank
 from realtalk.studio.desk import Desk
 from realtalk.studio.guard import Keys
 from realtalk.studio.shelf import Book
 from realtalk.studio.values import (
     FINAL,
-    Body,
     Conflict,
     ItemKind,
     StudioItem,
@@ -40,11 +39,6 @@ from realtalk.studio.values import (
 )
 
 __all__ = ["annotating_routes"]
-
-_EMPTY: dict[str, Body] = {
-    "event": {"text": "", "date": ""},
-    "question": {"text": "", "answer": "", "category": "", "evidence": []},
-}
 
 
 def _has_place(item: StudioItem, sessions: Collection[int], speakers: Collection[str]) -> bool:
@@ -91,25 +85,23 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
         lost = [item for item in events if not _has_place(item, known, book.chat.speakers)]
         current = session if session in known else book.starts[0][1].number
         undo, redo = desk.store.steps(book.chat.id, shown)
-        return html(
-            pages.render(
-                "panel.html",
-                me=me,
-                who=shown,
-                mine=shown in (me, FINAL),
-                session=current,
-                speaking={message.speaker for message in known[current].messages},
-                annotators=desk.annotators(book, me),
-                events=[i for i in events if i.body.get("session") == current and i not in lost],
-                lost=lost,
-                # What a new question looks like; it is stored with the first thing put into it.
-                blank=StudioItem("new", book.chat.id, "question", shown, 0, _EMPTY["question"]),
-                questions=[i for i in items if i.kind == "question"],
-                counts=pages.session_counts(book, items),
-                undo=undo,
-                redo=redo,
-                **pages.context(book),
-            )
+        return page(
+            "panel.html",
+            me=me,
+            who=shown,
+            mine=shown in (me, FINAL),
+            session=current,
+            speaking={message.speaker for message in known[current].messages},
+            annotators=desk.annotators(book, me),
+            events=[i for i in events if i.body.get("session") == current and i not in lost],
+            lost=lost,
+            # What a new question looks like; it is stored with the first thing put into it.
+            blank=StudioItem("new", book.chat.id, "question", shown, 0, blank("question")),
+            questions=[i for i in items if i.kind == "question"],
+            counts=pages.session_counts(book, items),
+            undo=undo,
+            redo=redo,
+            **pages.context(book),
         )
 
     @router.get("/chat/{number}/counts")
@@ -141,7 +133,7 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
         if kind == "event" and not {"session", "speaker"} <= set(fields):
             raise RealtalkError("an event belongs to a session and a speaker")
         author = FINAL if form.who == FINAL else me
-        body = {**_EMPTY[kind], **fields}
+        body = {**blank(kind), **fields}
         item = desk.store.create(book.chat.id, kind, author, body, request=form.request)
         return JSONResponse({"item": item.to_json(), "html": card(item, me)}, 201)
 
@@ -187,8 +179,7 @@ def annotating_routes(desk: Desk, keys: Keys) -> APIRouter:
         book = desk.book(number)
         author = FINAL if form.who == FINAL else annotator(request, desk, keys)
         turn = desk.store.undo if back else desk.store.redo
-        found: dict[str, Any] = {"items": [item.to_json() for item in turn(book.chat.id, author)]}
-        return JSONResponse(found)
+        return JSONResponse({"items": [item.to_json() for item in turn(book.chat.id, author)]})
 
     @router.post("/chat/{number}/undo")
     def undo(number: int, request: Request, form: WhoForm) -> JSONResponse:

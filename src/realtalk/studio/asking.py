@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from realtalk.errors import RealtalkError
 from realtalk.studio.desk import Desk
 from realtalk.studio.guard import Keys
+from realtalk.studio.pages import render
 from realtalk.studio.values import checked_name
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
     "SettleForm",
     "WhoForm",
     "annotator",
-    "html",
+    "page",
     "remember",
 ]
 
@@ -113,5 +114,6 @@ def remember(response: Response, name: str, keys: Keys) -> None:
     )
 
 
-def html(text: str, status: int = 200) -> HTMLResponse:
-    return HTMLResponse(text, status)
+def page(template: str, **values: Any) -> HTMLResponse:
+    """A template, filled."""
+    return HTMLResponse(render(template, **values))

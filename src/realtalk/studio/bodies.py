@@ -16,7 +16,7 @@ import orjson
 
 from realtalk.errors import RealtalkError
 
-__all__ = ["dumped", "flaw", "loaded", "whole"]
+__all__ = ["BEYOND", "FIELDS", "blank", "dumped", "flaw", "loaded", "whole"]
 
 
 def _text(value: Any) -> bool:
@@ -32,7 +32,7 @@ def _number(value: Any) -> bool:
 
 
 # What a body cannot do without: how it must be, and what stands for it where nobody knows it.
-_NEEDED: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], Any]]] = {
+FIELDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], Any]]] = {
     "event": {
         "session": (_number, 0),
         "speaker": (_text, ""),
@@ -46,19 +46,25 @@ _NEEDED: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], Any]]] = {
         "evidence": (_texts, []),
     },
 }
-_BEYOND = {"extra": _text, "stated": _texts, "unresolved": _texts}
+# What the chat's own file may say beyond the form.
+BEYOND = {"extra": _text, "stated": _texts, "unresolved": _texts}
+
+
+def blank(kind: str) -> dict[str, Any]:
+    """What an item holds before anything is put into it."""
+    return {name: unknown for name, (_, unknown) in FIELDS[kind].items()}
 
 
 def flaw(kind: str, body: Any) -> str | None:
     """What is wrong with a body, without its words; None where all is well."""
-    if kind not in _NEEDED or not isinstance(body, dict):
+    if kind not in FIELDS or not isinstance(body, dict):
         return "not an annotation"
-    for name, (fits, _) in _NEEDED[kind].items():
+    for name, (fits, _) in FIELDS[kind].items():
         if name not in body:
             return f"no {name}"
         if not fits(body[name]):
             return f"no proper {name}"
-    for name, fits in _BEYOND.items():
+    for name, fits in BEYOND.items():
         if name in body and not fits(body[name]):
             return f"no proper {name}"
     return None
@@ -88,9 +94,9 @@ def whole(kind: str, body: Any, earlier: Iterable[Any]) -> dict[str, Any]:
     stored = body if isinstance(body, dict) else {}
     sources = [stored, *(each for each in earlier if isinstance(each, dict))]
     complete = {
-        name: value for name, value in stored.items() if name not in _BEYOND or _BEYOND[name](value)
+        name: value for name, value in stored.items() if name not in BEYOND or BEYOND[name](value)
     }
-    for name, (fits, unknown) in _NEEDED[kind].items():
-        found = (each[name] for each in sources if name in each and fits(each[name]))
-        complete[name] = next(found, unknown)
+    for name, (fits, unknown) in FIELDS[kind].items():
+        known = (each[name] for each in sources if name in each and fits(each[name]))
+        complete[name] = next(known, unknown)
     return complete

@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 
 from realtalk.errors import RealtalkError
 from realtalk.studio import pages
-from realtalk.studio.asking import annotator, html
+from realtalk.studio.asking import annotator, page
 from realtalk.studio.desk import Desk
 from realtalk.studio.exchange import LAYOUTS
 from realtalk.studio.guard import Keys
@@ -36,17 +36,15 @@ def reading_routes(desk: Desk, keys: Keys) -> APIRouter:
         ]
         books = matches[:_MOST_BOOKS]
         counts = {book.number: desk.store.authors(book.chat.id) for book in books}
-        return html(
-            pages.render(
-                "library.html",
-                desk=desk,
-                me=me,
-                counts=counts,
-                books=books,
-                total=len(matches),
-                q=q,
-                csrf=keys.csrf,
-            )
+        return page(
+            "library.html",
+            desk=desk,
+            me=me,
+            counts=counts,
+            books=books,
+            total=len(matches),
+            q=q,
+            csrf=keys.csrf,
         )
 
     @router.get("/csrf")
@@ -61,40 +59,34 @@ def reading_routes(desk: Desk, keys: Keys) -> APIRouter:
         at = max(0, min(at, len(book.messages) - 1))
         shown = desk.shown(book, me, who)
         items = desk.store.items(book.chat.id, shown)
-        return html(
-            pages.render(
-                "chat.html",
-                desk=desk,
-                me=me,
-                at=at,
-                who=shown,
-                annotators=desk.annotators(book, me),
-                counts=pages.session_counts(book, items),
-                first_piece=at // PIECE,
-                rows=book.piece(at // PIECE),
-                strips=desk.strips(book),
-                layouts=LAYOUTS,
-                starts=[(start, each.number, pages.day(each.time)) for start, each in book.starts],
-                csrf=keys.csrf,
-                **pages.context(book),
-            )
+        return page(
+            "chat.html",
+            desk=desk,
+            me=me,
+            at=at,
+            who=shown,
+            annotators=desk.annotators(book, me),
+            counts=pages.session_counts(book, items),
+            first_piece=at // PIECE,
+            rows=book.piece(at // PIECE),
+            strips=desk.strips(book),
+            layouts=LAYOUTS,
+            starts=[(start, each.number, pages.day(each.time)) for start, each in book.starts],
+            csrf=keys.csrf,
+            **pages.context(book),
         )
 
     @router.get("/chat/{number}/messages/{piece}")
     def messages(number: int, piece: int) -> HTMLResponse:
         book = desk.book(number)
         rows = book.piece(max(0, piece))
-        return html(
-            pages.render(
-                "messages.html", rows=rows, strips=desk.strips(book), **pages.context(book)
-            )
-        )
+        return page("messages.html", rows=rows, strips=desk.strips(book), **pages.context(book))
 
     @router.get("/chat/{number}/search")
     def search(number: int, q: str = "") -> HTMLResponse:
         book = desk.book(number)
         hits = book.search(q)
-        return html(pages.render("hits.html", hits=hits, **pages.context(book)))
+        return page("hits.html", hits=hits, **pages.context(book))
 
     @router.get("/chat/{number}/strips")
     def strips(number: int, places: str = "") -> JSONResponse:

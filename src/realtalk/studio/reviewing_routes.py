@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from realtalk.errors import RealtalkError
 from realtalk.studio import pages
 from realtalk.studio.agreement import compare
-from realtalk.studio.asking import annotator, html
+from realtalk.studio.asking import annotator, page
 from realtalk.studio.desk import Desk
 from realtalk.studio.exchange import exported, imported
 from realtalk.studio.guard import Keys
@@ -46,20 +46,18 @@ def reviewing_routes(desk: Desk, keys: Keys) -> APIRouter:
         if one and two:
             chat = book.chat.id
             comparison = compare(book, desk.store.items(chat, one), desk.store.items(chat, two))
-        return html(
-            pages.render(
-                "review.html",
-                desk=desk,
-                me=annotator(request, desk, keys),
-                names=names,
-                first=one,
-                second=two,
-                found=comparison,
-                agreed=agreed,
-                taken={item.taken_from for item in agreed},
-                csrf=keys.csrf,
-                **pages.context(book),
-            )
+        return page(
+            "review.html",
+            desk=desk,
+            me=annotator(request, desk, keys),
+            names=names,
+            first=one,
+            second=two,
+            found=comparison,
+            agreed=agreed,
+            taken={item.taken_from for item in agreed},
+            csrf=keys.csrf,
+            **pages.context(book),
         )
 
     @router.get("/chat/{number}/agreement")

@@ -29,62 +29,27 @@ from realtalk.studio.values import Body, Conflict, ItemKind, StudioItem, merged
 __all__ = ["Store"]
 
 
-class Store:
+class Store(StoreRows):
     """One file, many annotators. Safe for several threads and several processes."""
 
-    def __init__(self, rows: StoreRows, path: Path, notes: Sequence[str] = ()) -> None:
-        self._rows = rows
-        self.path = path
-        self.notes = tuple(notes)  # what had to be mended when the file was opened
+    notes: tuple[str, ...] = ()  # what had to be mended when the file was opened
 
     @classmethod
     def open(cls, path: Path) -> Store:
         """The file, made where it is missing; another program's file is refused."""
         connection, notes = open_file(path)
-        return cls(StoreRows(connection, path), path, notes)
-
-    def close(self) -> None:
-        self._rows.connection.close()
-
-    # Reading
-
-    def items(
-        self, chat: str, author: str | None = None, kind: ItemKind | None = None
-    ) -> list[StudioItem]:
-        """What is there, oldest first."""
-        return self._rows.items(chat, author, kind)
-
-    def item(self, id_: str) -> StudioItem:
-        return self._rows.item(id_)
-
-    def authors(self, chat: str | None = None) -> dict[str, int]:
-        """Annotators and how many items each has, of one chat or all."""
-        with self._rows.lock:
-            rows = self._rows.connection.execute(
-                "SELECT author, count(*) FROM item WHERE NOT deleted"
-                " AND (?1 IS NULL OR chat = ?1) GROUP BY author ORDER BY min(place)",
-                (chat,),
-            ).fetchall()
-        return dict(rows)
-
-    def steps(self, chat: str, author: str) -> tuple[bool, bool]:
-        """Whether something can be undone, and redone."""
-        with self._rows.lock:
-            return (
-                self._rows.last_step(chat, author, "done") is not None,
-                self._rows.last_step(chat, author, "undone") is not None,
-            )
-
-    # Changing
+        store = cls(connection, path)
+        store.notes = tuple(notes)
+        return store
 
     def seed(self, chat: str, bodies: Iterable[tuple[ItemKind, Body]], author: str) -> None:
         """What came with the chat, once; it cannot be undone."""
-        with self._rows.changing() as connection:
+        with self.changing() as connection:
             if connection.execute("SELECT 1 FROM seeded WHERE chat = ?", (chat,)).fetchone():
                 return
             connection.execute("INSERT INTO seeded VALUES (?)", (chat,))
             for kind, body in bodies:
-                self._rows.insert(
+                self.insert(
                     StudioItem(_new_id(kind), chat, kind, author, 1, body), None, None, "kept"
                 )
 
@@ -96,14 +61,13 @@ class Store:
         body: Body,
         *,
         request: str | None = None,
-        taken_from: str | None = None,
     ) -> StudioItem:
         """A new item."""
-        with self._rows.changing():
-            if request and (done := self._rows.requested(request)):
+        with self.changing():
+            if request and (done := self.requested(request)):
                 return done
-            item = StudioItem(_new_id(kind), chat, kind, author, 1, body, taken_from=taken_from)
-            self._rows.insert(item, request, None)
+            item = StudioItem(_new_id(kind), chat, kind, author, 1, body)
+            self.insert(item, request, None)
             return item
 
     def create_all(
@@ -111,7 +75,7 @@ class Store:
     ) -> list[StudioItem]:
         """Several new items (kind, body, taken from) as one step; those that exist already
         are skipped."""
-        with self._rows.changing():
+        with self.changing():
             there = Counter(_key(item.kind, item.body) for item in self.items(chat, author))
             step, created = secrets.token_hex(8), []
             for kind, body, source in bodies:
@@ -119,7 +83,7 @@ class Store:
                     there[_key(kind, body)] -= 1  # a file may hold the same twice
                 else:
                     item = StudioItem(_new_id(kind), chat, kind, author, 1, body, taken_from=source)
-                    self._rows.insert(item, None, step)
+                    self.insert(item, None, step)
                     created.append(item)
             return created
 
@@ -133,13 +97,13 @@ class Store:
         request: str | None = None,
     ) -> StudioItem | Conflict:
         """Changed fields of an item, as it was at a version."""
-        with self._rows.changing():
-            if request and (done := self._rows.requested(request)):
+        with self.changing():
+            if request and (done := self.requested(request)):
                 if done.conflict_of and done.id != id_:
-                    return Conflict(self._rows.item(done.conflict_of), done)
+                    return Conflict(self.item(done.conflict_of), done)
                 return done
             current = self._own(id_, author)
-            seen = self._rows.seen(current, version)
+            seen = self.seen(current, version)
             if seen is None:  # nobody can tell who changed what: every field that differs clashes
                 wanted, mine, theirs = merged(current.body, fields), set(fields), set(fields)
             else:
@@ -153,54 +117,44 @@ class Store:
                 )
                 if not current.deleted:  # a removed item has no other version to stand beside
                     kept = replace(kept, conflict_of=current.id)
-                self._rows.insert(kept, request, None)
+                self.insert(kept, request, None)
                 return Conflict(current, kept)
-            step = self._rows.burst(current, mine)
+            step = self.burst(current, mine)
             body = merged(current.body, fields)
-            return self._rows.update(current, body, request=request, step=step)
+            return self.update(current, body, request=request, step=step)
 
     def remove(
         self, id_: str, author: str, version: int, *, request: str | None = None
     ) -> StudioItem | Conflict:
         """Takes an item away; not one that was changed since."""
-        with self._rows.changing():
-            if request and (done := self._rows.requested(request)):
+        with self.changing():
+            if request and (done := self.requested(request)):
                 return done
             current = self._own(id_, author)
             if current.deleted:
                 return current
             if current.version != version:
                 return Conflict(current, None)
-            return self._rows.update(current, None, request=request)
+            return self.update(current, None, request=request)
 
     def settle(self, id_: str, author: str, take: str) -> list[StudioItem]:
         """Ends a conflict: `this` version, the `other`, or `both` stay."""
-        with self._rows.changing() as connection:
+        with self.changing() as connection:
             kept = self._own(id_, author)
             if kept.conflict_of is None or kept.deleted:
                 raise RealtalkError("no conflict here any more", where=f"item {id_}")
-            other = self._rows.item(kept.conflict_of)
+            other = self.item(kept.conflict_of)
             step = secrets.token_hex(8)
             if take == "both" or (take == "this" and other.deleted):
                 connection.execute("UPDATE item SET conflict_of = NULL WHERE id = ?", (id_,))
-                return [other, self._rows.item(id_)]
-            gone = self._rows.update(kept, None, step=step)
+                return [other, self.item(id_)]
+            gone = self.update(kept, None, step=step)
             if take == "this":
-                return [self._rows.update(other, kept.body, step=step), gone]
+                return [self.update(other, kept.body, step=step), gone]
             return [other, gone]
 
-    def undo(self, chat: str, author: str) -> list[StudioItem]:
-        """Takes the last step back; nothing to undo is an empty list."""
-        return self._rows.turn_back(chat, author, "done", "undone")
-
-    def redo(self, chat: str, author: str) -> list[StudioItem]:
-        """Does again what was undone last."""
-        return self._rows.turn_back(chat, author, "undone", "done")
-
-    # Inside
-
     def _own(self, id_: str, author: str) -> StudioItem:
-        item = self._rows.item(id_)
+        item = self.item(id_)
         if item.author != author:
             raise RealtalkError(
                 "belongs to another annotator", where=f"item {id_}", fix="copy it, then change that"

@@ -7,6 +7,7 @@ notes of what had to be mended
 from __future__ import annotations
 
 import sqlite3
+from importlib.resources import files
 from pathlib import Path
 
 from realtalk.errors import RealtalkError
@@ -18,37 +19,6 @@ __all__ = ["open_file"]
 
 _APPLICATION = 0x5254_4B53  # "RTKS": marks SQLite files as ours
 _LAYOUT = 1
-_TABLES = """
-CREATE TABLE item (
-    place INTEGER PRIMARY KEY AUTOINCREMENT,
-    id TEXT NOT NULL UNIQUE,
-    chat TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    author TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    body TEXT NOT NULL,
-    conflict_of TEXT,
-    taken_from TEXT,
-    deleted INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX item_chat ON item (chat, author);
-CREATE TABLE edit (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,
-    item TEXT NOT NULL,
-    chat TEXT NOT NULL,
-    author TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    before TEXT,
-    after TEXT,
-    step TEXT NOT NULL,
-    state TEXT NOT NULL,
-    request TEXT UNIQUE,
-    at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
-);
-CREATE INDEX edit_item ON edit (item, version);
-CREATE INDEX edit_step ON edit (chat, author, state, number);
-CREATE TABLE seeded (chat TEXT PRIMARY KEY);
-"""
 
 
 def open_file(path: Path) -> tuple[sqlite3.Connection, list[str]]:
@@ -97,7 +67,8 @@ def _recognise(connection: sqlite3.Connection, where: str) -> None:
     ours = connection.execute("PRAGMA application_id").fetchone()[0]
     layout = connection.execute("PRAGMA user_version").fetchone()[0]
     if ours == 0 and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-        for statement in _TABLES.split(";"):
+        tables = (files("realtalk.studio") / "store.sql").read_text("utf-8")
+        for statement in tables.split(";"):
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(f"PRAGMA user_version = {_LAYOUT}")

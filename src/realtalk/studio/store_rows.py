@@ -14,10 +14,10 @@ from __future__ import annotations
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -38,8 +38,9 @@ class StoreRows:
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.connection = connection
+        connection.row_factory = sqlite3.Row
         self.lock = threading.RLock()
-        self._path = path
+        self.path = path
         self._file = _identity(path)
 
     @contextmanager
@@ -47,11 +48,11 @@ class StoreRows:
         """All of a change, or nothing of it."""
         with self.lock:
             # SQLite would go on writing into a file that nobody will find again.
-            if _identity(self._path) != self._file:
+            if _identity(self.path) != self._file:
                 raise Unsaved(
                     "was moved, removed or replaced; nothing can be saved",
                     503,
-                    where=self._path.name,
+                    where=self.path.name,
                     fix="put the file back, or start the studio again",
                 )
             self.connection.execute("BEGIN IMMEDIATE")
@@ -64,7 +65,14 @@ class StoreRows:
                     self.connection.execute("ROLLBACK")
                 raise
 
-    def items(self, chat: str, author: str | None, kind: str | None) -> list[StudioItem]:
+    def close(self) -> None:
+        self.connection.close()
+
+    # Reading
+
+    def items(
+        self, chat: str, author: str | None = None, kind: str | None = None
+    ) -> list[StudioItem]:
         """What is there, oldest first."""
         with self.lock:
             rows = self.connection.execute(
@@ -83,6 +91,16 @@ class StoreRows:
         if row is None:
             raise Unknown("no such item")
         return _item(row)
+
+    def authors(self, chat: str | None = None) -> dict[str, int]:
+        """Annotators and how many items each has, of one chat or all."""
+        with self.lock:
+            rows = self.connection.execute(
+                "SELECT author, count(*) FROM item WHERE NOT deleted"
+                " AND (?1 IS NULL OR chat = ?1) GROUP BY author ORDER BY min(place)",
+                (chat,),
+            ).fetchall()
+        return dict(rows)
 
     def requested(self, request: str) -> StudioItem | None:
         """What a request of this name has done already."""
@@ -104,22 +122,15 @@ class StoreRows:
         ).fetchone()
         return dict(orjson.loads(row[0])) if row and row[0] else None
 
+    # Writing
+
     def insert(
         self, item: StudioItem, request: str | None, step: str | None, state: str = "done"
     ) -> None:
         self.connection.execute(
             "INSERT INTO item (id, chat, kind, author, version, body, conflict_of, taken_from)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                item.id,
-                item.chat,
-                item.kind,
-                item.author,
-                item.version,
-                dumped(item.kind, item.body),
-                item.conflict_of,
-                item.taken_from,
-            ),
+            " VALUES (:id, :chat, :kind, :author, :version, :body, :conflict_of, :taken_from)",
+            {**asdict(item), "body": dumped(item.kind, item.body)},
         )
         self._log(item, None, item.body, request, step, state)
 
@@ -193,7 +204,23 @@ class StoreRows:
         same = {name for name in after if after[name] != before.get(name)} == names
         return row[1] if same else None
 
-    def last_step(self, chat: str, author: str, state: str) -> str | None:
+    def steps(self, chat: str, author: str) -> tuple[bool, bool]:
+        """Whether something can be undone, and redone."""
+        with self.lock:
+            return (
+                self._last_step(chat, author, "done") is not None,
+                self._last_step(chat, author, "undone") is not None,
+            )
+
+    def undo(self, chat: str, author: str) -> list[StudioItem]:
+        """Takes the last step back; nothing to undo is an empty list."""
+        return self._turn_back(chat, author, "done", "undone")
+
+    def redo(self, chat: str, author: str) -> list[StudioItem]:
+        """Does again what was undone last."""
+        return self._turn_back(chat, author, "undone", "done")
+
+    def _last_step(self, chat: str, author: str, state: str) -> str | None:
         # What was undone first is redone last: the oldest of the undone comes next.
         row = self.connection.execute(
             "SELECT step FROM edit WHERE chat = ? AND author = ? AND state = ?"
@@ -202,10 +229,10 @@ class StoreRows:
         ).fetchone()
         return row[0] if row else None
 
-    def turn_back(self, chat: str, author: str, state: str, new_state: str) -> list[StudioItem]:
+    def _turn_back(self, chat: str, author: str, state: str, new_state: str) -> list[StudioItem]:
         """The last step that was done is undone, or the other way around."""
         with self.changing() as connection:
-            step = self.last_step(chat, author, state)
+            step = self._last_step(chat, author, state)
             if step is None:
                 return []
             back = state == "done"
@@ -238,16 +265,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _item(row: Sequence[Any]) -> StudioItem:
-    id_, chat, kind, author, version, body, conflict_of, taken_from, deleted = row
-    return StudioItem(
-        id=id_,
-        chat=chat,
-        kind=kind,
-        author=author,
-        version=version,
-        body=orjson.loads(body),
-        conflict_of=conflict_of,
-        taken_from=taken_from,
-        deleted=bool(deleted),
-    )
+def _item(row: sqlite3.Row) -> StudioItem:
+    kept = {"body": orjson.loads(row["body"]), "deleted": bool(row["deleted"])}
+    return StudioItem(**{**dict(row), **kept})

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from realtalk.chat import Chat, Event, Question
 from realtalk.errors import RealtalkError
+from realtalk.studio.bodies import BEYOND, FIELDS
 
 __all__ = [
     "CORPUS",
@@ -47,10 +48,6 @@ _LONGEST_TEXT = 4_000
 _LONGEST_DATE = 100
 _LONGEST_NAME = 60
 _MOST_EVIDENCE = 500
-_FIELDS: Mapping[str, tuple[str, ...]] = {
-    "event": ("session", "speaker", "text", "date"),
-    "question": ("text", "answer", "category", "evidence"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +102,9 @@ def cleaned(
     """
     body: Body = {}
     for name, value in given.items():
-        if name not in _FIELDS[kind]:
+        if name not in FIELDS[kind]:
             raise RealtalkError(
-                f"a {kind} has no field of that name", fix=f"known: {', '.join(_FIELDS[kind])}"
+                f"a {kind} has no field of that name", fix=f"known: {', '.join(FIELDS[kind])}"
             )
         body[name] = _field(kind, name, value, chat, categories, before or {})
     return body
@@ -162,29 +159,22 @@ def merged(body: Body, fields: Mapping[str, Any]) -> Body:
 
 def event_body(event: Event) -> Body:
     """An event of the chat as an item's body."""
-    body: Body = {
-        "session": event.session,
-        "speaker": event.speaker or "",
-        "text": event.text,
-        "date": event.date,
-    }
-    return body | ({"extra": event.extra} if event.extra else {})
+    return _body("event", event) | {"speaker": event.speaker or ""}
 
 
 def question_body(question: Question) -> Body:
     """A question of the chat as an item's body."""
-    body: Body = {
-        "text": question.text,
-        "answer": question.answer,
-        "category": question.category,
-        "evidence": list(question.evidence),
+    return _body("question", question)
+
+
+def _body(kind: ItemKind, source: Event | Question) -> Body:
+    """The fields of the form, and what the file says beyond them."""
+    fields = {name: getattr(source, name) for name in FIELDS[kind]}
+    beyond = {name: value for name in BEYOND if (value := getattr(source, name, None))}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in (fields | beyond).items()
     }
-    beyond = {
-        "stated": list(question.stated),
-        "unresolved": list(question.unresolved),
-        "extra": question.extra,
-    }
-    return body | {name: value for name, value in beyond.items() if value}
 
 
 def event_of(body: Body) -> Event:
