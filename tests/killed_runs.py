@@ -22,7 +22,7 @@ _add = Table.add
 
 def _halting(self, row):
     _add(self, row)
-    rows = Path(sys.argv[1]) / "rows.jsonl"
+    rows = Path(sys.argv[1]) / sys.argv[3]
     while rows.exists() and rows.read_bytes().count(b"\\n") >= int(sys.argv[2]):
         time.sleep(60)
 
@@ -35,10 +35,11 @@ def started(script: str, folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", script, str(folder)])
 
 
-def kill_at(rows: int, script: str, folder: Path) -> bytes:
+def kill_at(rows: int, script: str, folder: Path, table: str = "rows.jsonl") -> bytes:
     """Kills the script's run when it has as many rows; what it left of them."""
-    run = subprocess.Popen([sys.executable, "-c", _HALT + script, str(folder), str(rows)])
-    path = folder / "rows.jsonl"
+    command = [sys.executable, "-c", _HALT + script, str(folder), str(rows), table]
+    run = subprocess.Popen(command)
+    path = folder / table
     while not path.exists() or path.read_bytes().count(b"\n") < rows:
         assert run.poll() is None, "the run ended too early"
         time.sleep(0.002)

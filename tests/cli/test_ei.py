@@ -11,8 +11,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from realtalk.cli import ei, ei_options
-from realtalk.cli.ei_options import warn_of_learned
 from realtalk.corpora.opening import open_reading
 from realtalk.ei.labels import LABELS, Label, TurnInput
 from realtalk.encoders.learned import Learned, fingerprint
@@ -50,8 +48,7 @@ class ByLength:
 
 @pytest.fixture
 def labelled(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    for module in (ei, ei_options):
-        monkeypatch.setattr(module, "make_labeller", lambda *given: ByLength())
+    monkeypatch.setattr("realtalk.surface.choices.make_labeller", lambda *given: ByLength())
     for name, folder in (("sample", "people"), ("sample-simulated", "models")):
         status, out, err = run("ei", name, "--measures", "hub", "--out", folder)
         assert status == 0
@@ -63,8 +60,9 @@ def labelled(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_labels_are_written_and_the_same_again(run: Any, labelled: Path) -> None:
     path = labelled / "people" / "labels.parquet"
     frame = pl.read_parquet(path)
-    assert frame.schema == LABELS
+    assert frame.select(LABELS.names()).schema == LABELS
     assert frame.height == 487
+    assert frame.drop(LABELS.names()).row(-1) == ("238", "Chat_2_Mara_Juno", "turns")
     before = path.read_bytes()
     _, out, _ = run("ei", "sample", "--measures", "hub", "--out", "people", "--json")
     assert path.read_bytes() == before
@@ -115,14 +113,14 @@ def test_other_labels_are_not_written_over(
 ) -> None:
     before = (labelled / "people" / "labels.parquet").read_bytes()
     for words, line in (
-        (("sample-simulated",), "holds labels of other turns"),
-        (("sample", "--protocol", "released"), "holds labels of other turns"),
+        (("sample-simulated",), "corpus.name is sample there, sample-simulated now"),
+        (("sample", "--protocol", "released"), "protocol is turns there, released now"),
     ):
         status, _, err = run("ei", *words, "--measures", "hub", "--out", "people")
         assert status == 2 and line in err and err.count("\n") == 1
     monkeypatch.setattr(ByLength, "version", "2")
     status, _, err = run("ei", "sample", "--measures", "hub", "--out", "people")
-    assert status == 2 and "made otherwise (length, 1 there; length, 2 now)" in err
+    assert status == 2 and "solver.version is 1 there, 2 now" in err
     assert (labelled / "people" / "labels.parquet").read_bytes() == before
 
 
@@ -184,10 +182,15 @@ def test_a_person_in_two_chats_is_told_apart_in_every_part(run: Any, labelled: P
 
 def test_labels_do_not_go_into_the_folder_of_a_run(run: Any, labelled: Path) -> None:
     (labelled / "run").mkdir()
-    (labelled / "run" / "run.json").write_text("{}", "utf-8")
-    status, _, err = run("ei", "sample", "--measures", "hub", "--out", "run")
-    assert status == 2 and "run: holds a run" in err and err.count("\n") == 1
-    assert [path.name for path in (labelled / "run").iterdir()] == ["run.json"]
+    for text, line in (
+        ("{}", "run.json: not a run's settings"),
+        ('{"kind": "thread tasks", "settings": {}, "versions": []}', "kind is thread tasks there"),
+    ):
+        (labelled / "run" / "run.json").write_text(text, "utf-8")
+        status, _, err = run("ei", "sample", "--measures", "hub", "--out", "run")
+        assert status == 2 and line in err and err.count("\n") == 1
+        assert [path.name for path in (labelled / "run").iterdir()] == ["run.json"]
+        assert (labelled / "run" / "run.json").read_text("utf-8") == text
 
 
 SPANISH = (
@@ -268,14 +271,15 @@ def test_labels_made_otherwise_are_compared_with_a_warning(
 
 
 def test_chats_that_the_encoder_learned_from_are_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = open_reading("sample").reading.corpus
     first, second = corpus.chats
     known = {found for each in first.messages if (found := fingerprint(each.text)) is not None}
     learned = Learned({"Harbour": np.array(sorted(known), np.uint32)})
     monkeypatch.setattr(Learned, "of", staticmethod(lambda model: learned))
-    warn_of_learned(corpus)
-    said = capsys.readouterr().err
+    monkeypatch.setattr(ByLength, "name", "embedded")
+    monkeypatch.setattr("realtalk.surface.choices.make_labeller", lambda *given: ByLength())
+    said = run("ei", "sample")[2]
     assert f"{first.id}: in-sample, the encoder learned from Harbour" in said
-    assert second.id not in said
+    assert f"{second.id}: in-sample" not in said

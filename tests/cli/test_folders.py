@@ -34,8 +34,6 @@ def listed(folder: Path) -> dict[str, bytes]:
 def test_nothing_is_written_into_something_else(
     run: Any, tmp_path: Path, writer: str, fresh: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if fresh and writer == "ei":
-        pytest.skip("ei has no --fresh")
     monkeypatch.setattr("realtalk.ei.embedded.EmbeddedLabeller.label", _not_labelled)
     answer = '{"chat": "Chat_1_Mara_Theo", "id": "Q1", "answer": "no"}\n'
     (tmp_path / "answers.jsonl").write_text(answer, "utf-8")

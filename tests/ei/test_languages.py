@@ -16,8 +16,8 @@ from realtalk.ei.label_files import (
     labels_about,
     read_labels,
     with_languages,
-    write_labels,
 )
+from realtalk.ei.labelling import label_settings, store_labels
 from realtalk.ei.labels import (
     COMPONENTS,
     LABELS,
@@ -164,7 +164,8 @@ def spanish(count: int = 8) -> list[TurnInput]:
 
 def test_labels_are_stored_and_loaded_with_their_languages(tmp_path: Path) -> None:
     frame = label_frame(spanish(), [Label()] * 8, "embedded", "1")
-    write_labels(frame, tmp_path, Corpus("c", "whatsapp"), "paper")
+    settings = label_settings({"name": "c", "format": "whatsapp"}, "paper", "embedded", "1")
+    store_labels(frame, settings, tmp_path)
     (found,) = chat_languages(read_labels(tmp_path))
     assert found == Languages("c", "embedded", {"other": 8})
     about = labels_about(tmp_path)

@@ -11,10 +11,10 @@ import pytest
 
 import report_runs
 from realtalk import __version__
-from realtalk.chat import Corpus
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
-from realtalk.ei.label_files import labels_about, read_labels, write_labels
+from realtalk.ei.label_files import labels_about, read_labels
+from realtalk.ei.labelling import label_settings, store_labels
 from realtalk.errors import RealtalkError
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
@@ -73,7 +73,8 @@ def writers(found: LoadedRuns) -> set[WriterKind]:
 
 def as_written(folder: Path, name: str, format_: str, protocol: str = "paper") -> Path:
     """The same labels, as `realtalk ei` writes them."""
-    write_labels(read_labels(folder), folder, Corpus(name, format_), protocol)
+    settings = label_settings({"name": name, "format": format_}, protocol, "made up", "1")
+    store_labels(read_labels(folder), settings, folder, fresh=True)
     return folder
 
 
@@ -100,7 +101,7 @@ def test_labels_know_their_corpus_and_its_format(tmp_path: Path) -> None:
     (section,) = compared(report)
     assert "ten chats written by models (by its format, locomo)" in section.lead
     runs, versions = next(each for each in report.sections if each.id == "measured").tables
-    assert versions.rows == (("b", __version__), ("a", __version__))
+    assert [row[:2] for row in versions.rows] == [("b", __version__), ("a", __version__)]
     said = {str(row[0]): str(row[3]) for row in runs.rows}
     assert "written by models (by its format, locomo)" in said["a"]
     assert "written by people (by its format, whatsapp)" in said["b"]

@@ -109,8 +109,7 @@ def _feel(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows, speakers
     from realtalk.ei.embedded import EmbeddedLabeller
     from realtalk.ei.figures import draw_comparison
-    from realtalk.ei.label_files import write_labels
-    from realtalk.ei.labels import label_frame, turn_inputs
+    from realtalk.ei.labelling import label_corpus
     from realtalk.ei.languages import chat_languages
     from realtalk.ei.timelines import draw_timelines
     from realtalk.stats.figures import save_figures
@@ -119,12 +118,10 @@ def _feel(samples: dict[str, Opened], out: Path) -> None:
     described = {}
     for name in ("sample", "sample-simulated"):
         corpus = samples[name].reading.corpus
-        inputs = turn_inputs(corpus)
+        place = out / "labels" / name
         with progress(f"labelling {name}") as advance:
-            labels = labeller.label(inputs, advance)
-        frame = label_frame(inputs, labels, labeller.name, labeller.version)
+            frame = label_corpus(corpus, labeller, out=place, fresh=True, progress=advance).frame
         warn_of_languages(chat_languages(frame))
-        write_labels(frame, out / "labels" / name, corpus, "turns")
         described[name] = speakers(frame)
         _table(out, f"{name}-speakers", f"{name}: the speakers", *speaker_rows(described[name]))
         if name == "sample":

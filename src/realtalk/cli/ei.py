@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,16 +15,20 @@ from realtalk.cli.ei_options import (
     Protocol,
     label_corpus,
     labels_of,
-    make_labeller,
-    one_protocol,
     warn_of_languages,
-    warn_of_learned,
 )
-from realtalk.cli.options import FormatName, Gap, Json, Target, apart, opened, read_options
+from realtalk.cli.options import (
+    FormatName,
+    Fresh,
+    Gap,
+    Json,
+    Out,
+    Target,
+    apart,
+    opened,
+    read_options,
+)
 from realtalk.cli.verbs import Verbs
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["app"]
 
@@ -57,9 +61,8 @@ def label(
             "train); judge: a language model that you name, which is sent the chat (extra llm).",
         ),
     ] = "embedded",
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")
-    ] = None,
+    out: Out = None,
+    fresh: Fresh = False,
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -93,9 +96,9 @@ def label(
 ) -> None:
     """Label every turn of a corpus and print the speakers' facets.
 
-    With --out writes labels.parquet (one row per turn, unscored with the reason) and
+    With --out writes a run: labels.parquet (one row per turn, unscored with the reason) and
     speakers.parquet. By default nothing leaves this machine and nothing is downloaded.
-    A judged run that was stopped goes on where it was: answers are kept in the cache.
+    A run that was stopped goes on where it was; a judge's answers are also kept in the cache.
 
     Examples:
 
@@ -109,56 +112,41 @@ def label(
 
         realtalk ei sample --measures judge --model openai-api/my/model --base-url URL -o judged
     """
-    from realtalk.cli.printing import end_unscored, print_json, say, show
-    from realtalk.ei import speaker_rows, speakers, speakers_frame, speakers_json
-    from realtalk.ei.label_files import why_unscored, write_labels
-    from realtalk.ei.languages import chat_languages
+    from realtalk.cli.printing import end_unscored, print_json, say, show, warn
+    from realtalk.ei import speaker_rows, speakers_json
+    from realtalk.ei.label_files import unscored_reasons, why_unscored
     from realtalk.ei.protocols import rules_of
     from realtalk.errors import RealtalkError
-    from realtalk.local.writing import write_parquet
+    from realtalk.surface.choices import make_labeller
 
     rules_of(protocol)
-    labeller = make_labeller(measures, model or [], prompts, ask, connections, base_url)
+    labeller = make_labeller(measures, model or (), prompts, ask, connections, base_url)
     if measures == "judge" and out is None:
         raise RealtalkError("a judged run needs a place for its labels", fix="name it: --out DIR")
     with opened(path, format_name, read_options(gap)) as found:
-        corpus = found.reading.corpus
-        frame = label_corpus(corpus, labeller, protocol, out)
-    warn_of_languages(chat_languages(frame))
-    if measures == "embedded":
-        warn_of_learned(corpus)
-    described = speakers(frame, protocol)
-    if out is not None:
-        write_labels(frame, out, corpus, protocol)
-        write_parquet(out / "speakers.parquet", speakers_frame(described))
+        labels = label_corpus(found.reading.corpus, labeller, protocol, out, fresh=fresh)
+    for line in labels.cautions:
+        warn(line)
+    described = labels.facets().speakers
     if json:
         print_json(speakers_json(described))
     else:
         rows = speaker_rows(described).told_apart()
         show(f"speakers ({labeller.name}, {labeller.version})", *rows)
-        _say_unscored(frame)
+        for measure, reason, count in unscored_reasons(labels.frame):
+            say(f"unscored: {measure} for {count:,} of {len(labels):,} turns ({reason})")
         if out is not None:
             say(f"wrote labels.parquet and speakers.parquet to {out}")
     if figures is not None:
-        from realtalk.ei.timelines import draw_timelines
         from realtalk.stats.figures import save_figures
 
-        drawn = draw_timelines(frame, described)
-        written = len(save_figures(drawn.charts, figures))
+        written = len(save_figures(labels.figures(), figures))
         say(
             f"wrote {written} files to {figures}"
             if written
             else "nothing to draw: no turn has a score"
         )
-    end_unscored(why_unscored(frame))
-
-
-def _say_unscored(frame: pl.DataFrame) -> None:
-    from realtalk.cli.printing import say
-    from realtalk.ei.label_files import unscored_reasons
-
-    for measure, reason, count in unscored_reasons(frame):
-        say(f"unscored: {measure} for {count:,} of {frame.height:,} turns ({reason})")
+    end_unscored(why_unscored(labels.frame))
 
 
 @app.command()
@@ -204,8 +192,8 @@ def consistency(
     from realtalk.ei import consistency_json, consistency_rows
     from realtalk.ei.consistency import consistency_languages
 
-    protocol = one_protocol([labels], protocol)
-    found = measure(labels_of(labels, protocol), protocol)
+    (side,) = labels_of([labels], protocol)
+    found = measure(side.frame, side.protocol)
     warn_of_languages(consistency_languages(found))
     if json:
         print_json(consistency_json(found))
@@ -238,11 +226,10 @@ def compare(
     """
     from realtalk.cli.printing import print_json, say, show, warn
     from realtalk.ei import compare as measure
-    from realtalk.ei import comparison_rows, finding_rows, speakers
+    from realtalk.ei import comparison_rows, finding_rows
     from realtalk.ei.languages import language_notes
 
-    sides, protocol = (first, second), one_protocol((first, second), protocol)
-    one, two = (speakers(labels_of(target, protocol), protocol) for target in sides)
+    one, two = (side.facets().speakers for side in labels_of([first, second], protocol))
     ways = [sorted({f"{who.measure} {who.version}" for who in side}) for side in (one, two)]
     if one and two and ways[0] != ways[1]:
         warn(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,11 +11,10 @@ import typer
 from realtalk.cli.options import opened, read_options
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from realtalk.chat import Corpus
     from realtalk.ei.labels import Labeller
     from realtalk.ei.languages import Languages
+    from realtalk.surface.labelling import Labels
 
 __all__ = [
     "AsLabelled",
@@ -25,8 +24,6 @@ __all__ = [
     "Protocol",
     "label_corpus",
     "labels_of",
-    "make_labeller",
-    "one_protocol",
     "warn_of_languages",
 ]
 
@@ -61,21 +58,36 @@ Labellable = Annotated[
 
 
 def label_corpus(
-    corpus: Corpus, labeller: Labeller, protocol: str, out: Path | None = None
-) -> pl.DataFrame:
-    """Labels of a corpus, made now."""
+    corpus: Corpus,
+    labeller: Labeller,
+    protocol: str,
+    out: Path | None = None,
+    *,
+    fresh: bool = False,
+) -> Labels:
+    """Labels of a corpus, made now, with a bar."""
     from realtalk.cli.printing import progress
-    from realtalk.ei.label_files import refuse_other_labels
-    from realtalk.ei.labels import label_frame, turn_inputs
-    from realtalk.ei.protocols import rules_of
+    from realtalk.surface.labelling import label_by
 
-    inputs = turn_inputs(corpus, rules_of(protocol).joined)
-    if out is not None:
-        turns = [(given.chat, len(given.ids)) for given in inputs]
-        refuse_other_labels(out, labeller.name, labeller.version, turns)
     with progress(f"labelling by {labeller.name}") as advance:
-        labels = labeller.label(inputs, advance)
-    return label_frame(inputs, labels, labeller.name, labeller.version)
+        return label_by(labeller, corpus, protocol, out, fresh=fresh, progress=advance)
+
+
+def labels_of(targets: Sequence[str], protocol: str | None) -> list[Labels]:
+    """Labels that are there, or those of corpora, made now by the embedded encoder."""
+    from realtalk.ei.label_files import is_labels, one_protocol
+    from realtalk.surface.choices import make_labeller
+    from realtalk.surface.labelling import Labels
+
+    name = one_protocol(targets, protocol)
+    labels = []
+    for target in targets:
+        if is_labels(Path(target)):
+            labels.append(Labels.load(target, name))
+        else:
+            with opened(target, None, read_options("6h")) as found:
+                labels.append(label_corpus(found.reading.corpus, make_labeller("embedded"), name))
+    return labels
 
 
 def warn_of_languages(*sides: Iterable[Languages]) -> None:
@@ -85,79 +97,3 @@ def warn_of_languages(*sides: Iterable[Languages]) -> None:
 
     for line in dict.fromkeys(line for side in sides for line in language_notes(side)):
         warn(line)
-
-
-def warn_of_learned(corpus: Corpus) -> None:
-    """Says which chats the shipped encoder learned from: its labels of others are worse."""
-    from realtalk.cli.printing import warn
-    from realtalk.surface.labelling import learned_lines
-
-    for line in learned_lines(corpus):
-        warn(line)
-
-
-def make_labeller(
-    way: str,
-    models: list[str],
-    prompts: Path | None,
-    ask: str,
-    connections: int,
-    base_url: str | None = None,
-) -> Labeller:
-    """The way of measuring by its name, with what it needs."""
-    from realtalk.surface import choices
-
-    return choices.make_labeller(way, models, prompts, ask, connections, base_url)
-
-
-def one_protocol(targets: Iterable[str], asked: str | None) -> str:
-    """The protocol asked for, else the one that the labels remember; "turns" for a corpus."""
-    from realtalk.ei.label_files import labels_about
-    from realtalk.ei.protocols import rules_of
-    from realtalk.errors import RealtalkError
-
-    if asked is not None:
-        return rules_of(asked).name
-    kept = {}
-    for target in targets:
-        about = labels_about(Path(target)) if _has_labels(target) else None
-        if about is not None:
-            kept[about.protocol] = target
-    if len(kept) > 1:
-        (one, first), (other, second), *_ = kept.items()
-        raise RealtalkError(
-            f"{first} was made with the protocol '{one}', {second} with '{other}'",
-            fix="say which is meant: --protocol NAME",
-        )
-    return rules_of(next(iter(kept), "turns")).name
-
-
-def _has_labels(target: str) -> bool:
-    path = Path(target)
-    return (path / "labels.parquet").is_file() or path.suffix == ".parquet"
-
-
-def labels_of(target: str, protocol: str) -> pl.DataFrame:
-    """Labels that are there, or those of a corpus, made now by the embedded encoder."""
-    from realtalk.ei.label_files import of_messages, read_labels
-    from realtalk.ei.protocols import rules_of
-    from realtalk.errors import RealtalkError
-
-    if not _has_labels(target):
-        with opened(target, None, read_options("6h")) as found:
-            labeller = make_labeller("embedded", [], None, "", 1)
-            return label_corpus(found.reading.corpus, labeller, protocol)
-    frame = read_labels(Path(target))
-    if not rules_of(protocol).joined and (frame["message_ids"].list.len() > 1).any():
-        raise RealtalkError(
-            f"these labels are of joined turns, '{protocol}' wants them of messages",
-            where=target,
-            fix=f"make them with: realtalk ei PATH --protocol {protocol} --out DIR",
-        )
-    if rules_of(protocol).joined and of_messages(frame):
-        raise RealtalkError(
-            f"these labels are of single messages, '{protocol}' wants them of joined turns",
-            where=target,
-            fix="add --protocol released, or label again without it",
-        )
-    return frame

@@ -18,6 +18,7 @@ __all__ = [
     "Columns",
     "Dates",
     "FormatName",
+    "Fresh",
     "Gap",
     "Json",
     "Out",
@@ -76,6 +77,7 @@ BaseUrl = Annotated[
     str | None,
     typer.Option("--base-url", metavar="URL", help="llm: the address of a server of your own."),
 ]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew in a folder that has a run.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")]
 

@@ -34,6 +34,7 @@ class EmbeddedLabeller:
     """Labels turns with the shipped encoder, or with another of the same make."""
 
     name = "embedded"
+    at_once = 1024
 
     def __init__(self, folder: Path | None = None, threads: int | None = None) -> None:
         with as_file(files("realtalk.encoders") / "ei") as shipped:

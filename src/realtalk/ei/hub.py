@@ -30,7 +30,7 @@ from realtalk.ei.hub_models import (
     settle,
     tweet,
 )
-from realtalk.ei.labels import MEASURES, Label, TurnInput
+from realtalk.ei.labels import MEASURES, NO_TEXT, Label, TurnInput
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.registry import suggest
@@ -46,7 +46,6 @@ _THROUGH_SIGMOID = "intimacy-latest"
 _OVERSHOOT = 0.1
 
 _NO_CLASSIFIER = "no hub classifier"
-_NO_TEXT = "no text"
 _NO_NUMBER = "the model gave no number"
 _OFF_SCALE = "the score is off the model's scale"
 
@@ -134,7 +133,7 @@ class HubLabeller:
             if measure not in answers:
                 unscored[measure] = _NO_CLASSIFIER
             elif not text:
-                unscored[measure] = _NO_TEXT
+                unscored[measure] = NO_TEXT
             elif (answer := answers[measure][text]) is None:
                 unscored[measure] = _NO_NUMBER
             elif measure != "intimacy":

@@ -21,7 +21,7 @@ from typing import Any
 
 from realtalk.ei.judge_answers import FORMS, is_refusal, read_answer
 from realtalk.ei.judge_prompts import load_prompts
-from realtalk.ei.labels import MEASURES, Label, TurnInput
+from realtalk.ei.labels import MEASURES, NO_TEXT, NOT_ASKED, Label, TurnInput
 from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
 from realtalk.models.asking import Asked, Prompt, Reply, ask, patience
@@ -45,6 +45,7 @@ class JudgeLabeller:
     """
 
     name = "judge"
+    asks = True
 
     def __init__(
         self,
@@ -77,6 +78,10 @@ class JudgeLabeller:
         if self._asked.address:  # two servers may call different models by one name
             self.version += f" at {self._asked.address}"
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"measures": list(self.measures)}
+
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> Sequence[Label]:
         """One label per turn; what the model did not answer is unscored with the reason."""
         questions = [
@@ -108,9 +113,9 @@ class JudgeLabeller:
         for measure in MEASURES:
             reply = replies.get(measure)
             if measure not in self.measures:
-                unscored[measure] = "not asked"
+                unscored[measure] = NOT_ASKED
             elif reply is None:
-                unscored[measure] = "no text"
+                unscored[measure] = NO_TEXT
             elif reply.text is None:
                 unscored[measure] = reply.reason
             else:

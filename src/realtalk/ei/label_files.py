@@ -1,30 +1,31 @@
-"""A folder that `realtalk ei PATH --out` wrote → its labels, checked; and the writing of it.
+"""A folder that `realtalk ei PATH --out` wrote → its labels, checked, whichever version wrote it.
 
-    write_labels(frame, Path("labels"), corpus, "turns")
     read_labels(Path("labels"))     → one row per turn, with the columns of `labels.LABELS`
-    labels_about(Path("labels"))    → LabelsAbout("my-chat", "whatsapp", "turns", "0.2.0", 2)
+    labels_about(Path("labels"))    → LabelsAbout("my-chat", "whatsapp", "turns", "0.2.0", 3)
+    one_protocol(["a", "b"], None)  → "turns", which both remember
     with_languages(frame, corpus)   → labels of 0.1.0, which have none, with their languages
     unscored_reasons(frame)         → [("emotion", "timeout", 3), …]
 
-The folder or the file itself may be named. What the labels are about stands in the Parquet file's
-own metadata, so that it cannot be parted from them; labels of earlier versions have none.
-Labels of version 0.1.0 are read: its components of empathy were levels that did not add up.
+The folder or the Parquet file itself may be named. What the labels are about also stands in the
+file's own metadata, so that it cannot be parted from them; labels of early versions have none.
+Labels of version 0.1.0 are read: its components of empathy were levels that did not add up. How
+labels are written is in `labelling`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from realtalk import __version__
-from realtalk.ei.labels import COMPONENTS, LABELS, LEVELS, turn_inputs
+from realtalk.ei.labels import COMPONENTS, LABELS, LEVELS, MEASURES, NOT_ASKED, turn_inputs
 from realtalk.ei.languages import turn_languages
+from realtalk.ei.protocols import rules_of
 from realtalk.errors import RealtalkError
-from realtalk.local.writing import refuse_strangers, write_parquet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,20 +33,28 @@ if TYPE_CHECKING:
     from realtalk.chat import Corpus
 
 __all__ = [
+    "KIND",
     "LABEL_FILE",
+    "SPEAKER_FILE",
+    "TABLE",
     "LabelsAbout",
+    "about_metadata",
+    "is_earlier",
+    "is_labels",
     "labels_about",
     "of_messages",
+    "one_protocol",
     "read_labels",
-    "refuse_other_labels",
+    "refuse_other_units",
     "unscored_reasons",
     "why_unscored",
     "with_languages",
-    "write_labels",
 ]
 
-LABEL_FILE = "labels.parquet"
-_LAYOUT = 2
+KIND = "emotional intelligence"  # of the run, in run.json
+TABLE = "labels"
+LABEL_FILE, SPEAKER_FILE = f"{TABLE}.parquet", "speakers.parquet"
+_LAYOUT = 3
 _FIX = "make them with: realtalk ei PATH --out DIR"
 _KEY = "realtalk"  # in the file's metadata
 
@@ -61,11 +70,24 @@ class LabelsAbout:
     layout: int = 1  # of the columns; 0.1.0 did not say it
 
 
-def write_labels(frame: pl.DataFrame, folder: Path, corpus: Corpus, protocol: str) -> Path:
-    """The labels of a corpus as a file of the folder, whole or not at all."""
-    about = LabelsAbout(corpus.name, corpus.format, protocol, __version__, _LAYOUT)
-    metadata = {_KEY: orjson.dumps(asdict(about)).decode()}
-    return write_parquet(folder / LABEL_FILE, frame, about=metadata)
+def about_metadata(settings: Mapping[str, Any]) -> dict[str, str]:
+    """What labels are about, by a run's settings, for the metadata of their file."""
+    corpus = settings["corpus"]
+    about = LabelsAbout(
+        corpus["name"], corpus["format"], settings["protocol"], __version__, _LAYOUT
+    )
+    return {_KEY: orjson.dumps(asdict(about)).decode()}
+
+
+def is_labels(path: Path) -> bool:
+    """Whether a path is a folder of labels, finished or not, or the file of labels itself."""
+    names = (LABEL_FILE, f"{TABLE}.jsonl")
+    return path.suffix == ".parquet" or any((path / name).is_file() for name in names)
+
+
+def is_earlier(folder: Path) -> bool:
+    """Whether a folder holds labels of a version that did not make a run of them."""
+    return (folder / LABEL_FILE).is_file() and not (folder / "run.json").is_file()
 
 
 def labels_about(path: Path) -> LabelsAbout | None:
@@ -77,7 +99,7 @@ def labels_about(path: Path) -> LabelsAbout | None:
         about = None if stored is None else LabelsAbout(**orjson.loads(stored))
     except (pl.exceptions.PolarsError, OSError, ValueError, TypeError):
         return None
-    if about is not None and about.layout < _LAYOUT and about.protocol == "paper":
+    if about is not None and about.layout < 2 and about.protocol == "paper":
         return replace(about, protocol="turns")  # what 0.1.0 called so
     return about
 
@@ -91,6 +113,10 @@ def read_labels(path: Path) -> pl.DataFrame:
     import polars as pl
 
     file = _file(path)
+    if not file.is_file() and file.with_suffix(".jsonl").is_file():
+        raise RealtalkError(
+            "the labels are not finished", where=str(path), fix="start it again: it goes on"
+        )
     if not file.is_file():
         raise RealtalkError("no labels here", where=str(file), fix=_FIX)
     try:
@@ -99,9 +125,10 @@ def read_labels(path: Path) -> pl.DataFrame:
         raise RealtalkError("not a readable Parquet file", where=str(file), fix=_FIX) from error
     if frame.schema == _first_layout():
         return _from_first(frame)
-    if frame.schema != LABELS:
+    # Beside them stands the key of every run; labels of earlier versions have none.
+    if any(frame.schema.get(name) != kind for name, kind in LABELS.items()):
         raise RealtalkError("has other columns than labels", where=str(file), fix=_FIX)
-    return frame
+    return frame.select(LABELS.names())
 
 
 def _first_layout() -> pl.Schema:
@@ -152,41 +179,46 @@ def of_messages(frame: pl.DataFrame) -> bool:
     return bool(frame.sort("chat", "turn").select(pl.all_horizontal(again).any()).item())
 
 
-def refuse_other_labels(
-    folder: Path, measure: str, version: str, turns: Sequence[tuple[str, int]]
-) -> None:
-    """Raises where a folder holds labels made in another way, labels of other turns, or no labels.
+def one_protocol(targets: Iterable[str], protocol: str | None) -> str:
+    """The protocol that is wanted, else the one that labels remember; "turns" for a corpus."""
+    if protocol is not None:
+        return rules_of(protocol).name
+    remembered: dict[str, str] = {}
+    for target in targets:
+        about = labels_about(Path(target)) if is_labels(Path(target)) else None
+        if about is not None:
+            remembered[about.protocol] = target
+    if len(remembered) > 1:
+        (one, first), (other, second), *_ = remembered.items()
+        raise RealtalkError(
+            f"{first} was made with the protocol '{one}', {second} with '{other}'",
+            fix="say which is meant: --protocol NAME",
+        )
+    return rules_of(next(iter(remembered), "turns")).name
 
-    `turns` are those to be labelled, in order: the chat of each and how many messages it joins.
-    """
-    import polars as pl
 
-    refuse_strangers(folder, "labels", LABEL_FILE)
-    if not (folder / LABEL_FILE).is_file():
-        return
-    known = read_labels(folder)
-    ways = set(known.select("measure", "version").unique().rows())
-    if known.height and ways != {(measure, version)}:
-        listed = "; ".join(sorted(", ".join(way) for way in ways))
-        what = f"holds labels made otherwise ({listed} there; {measure}, {version} now)"
-    elif known.select("chat", pl.col("message_ids").list.len()).rows() != list(turns):
-        what = "holds labels of other turns (another corpus, protocol or pause)"
-    else:
-        return
-    raise RealtalkError(
-        what,
-        where=str(folder / LABEL_FILE),
-        fix="name another folder with --out, or remove the file",
-    )
+def refuse_other_units(frame: pl.DataFrame, protocol: str, where: str) -> None:
+    """Raises where a protocol is of joined turns and the labels of messages, or the reverse."""
+    joined = rules_of(protocol).joined
+    if not joined and (frame["message_ids"].list.len() > 1).any():
+        raise RealtalkError(
+            f"these labels are of joined turns, '{protocol}' wants them of messages",
+            where=where,
+            fix=f"make them with: realtalk ei PATH --protocol {protocol} --out DIR",
+        )
+    if joined and of_messages(frame):
+        raise RealtalkError(
+            f"these labels are of single messages, '{protocol}' wants them of joined turns",
+            where=where,
+            fix="add --protocol released, or label again without it",
+        )
 
 
 def why_unscored(frame: pl.DataFrame) -> list[str | None]:
     """For every turn the first reason why it has no label at all; None where it has one."""
-    from realtalk.ei.labels import MEASURES
-
     reasons_found: list[str | None] = []
     for row in frame.select(*MEASURES, "unscored").iter_rows(named=True):
-        reasons = [each["reason"] for each in row["unscored"] if each["reason"] != "not asked"]
+        reasons = [each["reason"] for each in row["unscored"] if each["reason"] != NOT_ASKED]
         scored = any(row[measure] is not None for measure in MEASURES)
         reasons_found.append(None if scored else (reasons or ["no measure was asked for"])[0])
     return reasons_found

@@ -1,7 +1,7 @@
 """What every way of measuring is given and gives back: turns in, one table of labels out.
 
     inputs = turn_inputs(corpus)  → [TurnInput("Chat_1", 1, 0, "Mara", ("D1:1",), ..., "hey")]
-    label_frame(inputs, answers, "embedded", "1")
+    label_frame(inputs, labels, "embedded", "1")
     → chat | session | turn | speaker | message_ids | reflective | reflective_p | ...
 
 A label that could not be made is null and its reason stands in `unscored`, never zero or
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeAlias, overload
+from typing import Any, Protocol, TypeAlias, overload
 
 import polars as pl
 
@@ -30,12 +30,15 @@ __all__ = [
     "LABELS",
     "LEVELS",
     "MEASURES",
+    "NOT_ASKED",
+    "NO_TEXT",
     "SENTIMENTS",
     "Label",
     "Labeller",
     "Past",
     "TurnInput",
     "label_frame",
+    "label_row",
     "turn_inputs",
 ]
 
@@ -56,6 +59,7 @@ SENTIMENTS = ("negative", "neutral", "positive")
 COMPONENTS = ("emotional_reaction", "interpretation", "exploration")
 LEVELS = tuple(f"{name}_level" for name in COMPONENTS)
 MEASURES = ("reflective", "grounding", "sentiment", "emotion", "intimacy", "empathy")
+NOT_ASKED, NO_TEXT = "not asked", "no text"  # reasons that asking again does not change
 
 _Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
 _LABELS: _Kinds = {
@@ -155,7 +159,12 @@ class Label:
 
 
 class Labeller(Protocol):
-    """A way of measuring. `label` answers in the order of its inputs, one label each."""
+    """A way of measuring. `label` answers in the order of its inputs, one label each.
+
+    Three optional attributes: `settings` are what its labels depend on beside its version,
+    `at_once` is how many turns are handed over together (all, where it does not say), `asks`
+    says that something is asked which may fail: what failed is asked again by the next run.
+    """
 
     name: str
     version: str
@@ -219,25 +228,33 @@ def _said(message: Message) -> str:
     return " ".join(f"[{a.caption}]" for a in message.attachments if a.caption)
 
 
+def label_row(
+    given: TurnInput, label: Label, language: str | None, measure: str, version: str
+) -> dict[str, Any]:
+    """One turn and its label as a row of the table."""
+    answers = {name: getattr(label, name) for name in Label.__slots__}
+    return {
+        "chat": given.chat,
+        "session": given.session,
+        "turn": given.turn,
+        "speaker": given.speaker,
+        "time": given.time,
+        "message_ids": list(given.ids),
+        "language": language,
+        **answers,
+        "measure": measure,
+        "version": version,
+        "unscored": [{"measure": name, "reason": why} for name, why in label.unscored.items()],
+    }
+
+
 def label_frame(
     inputs: Sequence[TurnInput], labels: Sequence[Label], measure: str, version: str
 ) -> pl.DataFrame:
     """Inputs and their labels as one table, one row per turn."""
-    columns: dict[str, list[object]] = {name: [] for name in LABELS}
-    columns["language"] += turn_languages((each.chat, each.speaker, each.text) for each in inputs)
-    for given, label in zip(inputs, labels, strict=True):
-        columns["chat"].append(given.chat)
-        columns["session"].append(given.session)
-        columns["turn"].append(given.turn)
-        columns["speaker"].append(given.speaker)
-        columns["time"].append(given.time)
-        columns["message_ids"].append(list(given.ids))
-        columns["measure"].append(measure)
-        columns["version"].append(version)
-        columns["unscored"].append(
-            [{"measure": name, "reason": why} for name, why in label.unscored.items()]
-        )
-        for name in Label.__slots__:
-            if name != "unscored":
-                columns[name].append(getattr(label, name))
-    return pl.DataFrame(columns, schema=LABELS)
+    languages = turn_languages((given.chat, given.speaker, given.text) for given in inputs)
+    rows = [
+        label_row(given, label, language, measure, version)
+        for given, label, language in zip(inputs, labels, languages, strict=True)
+    ]
+    return pl.DataFrame(rows, schema=LABELS)

@@ -2,7 +2,7 @@
 
     find([Path("demo")])
     → Finds(runs=(Run("corpus", demo/corpora/sample, "sample"),
-                  Run("labels", demo/labels/sample, "sample"),
+                  Run("emotional intelligence", demo/labels/sample, "sample"),
                   Run("memory probing", demo/probe, "probe"), …), unknown=())
 
 A folder is a run, or holds runs (as the folder of a sweep or of the demo does), some levels
@@ -24,7 +24,7 @@ from realtalk.errors import RealtalkError
 
 __all__ = ["CORPUS", "LABELS", "Finds", "RunPlace", "find", "told_apart"]
 
-CORPUS, LABELS = "corpus", "labels"
+CORPUS, LABELS = "corpus", "emotional intelligence"
 _RUN, _LABELS = "run.json", "labels.parquet"
 _DEEPEST = 4
 _FIX = "give a folder that `realtalk read`, `ei`, `probe`, `persona` or `threads` wrote with --out"
@@ -32,7 +32,7 @@ _FIX = "give a folder that `realtalk read`, `ei`, `probe`, `persona` or `threads
 
 @dataclass(frozen=True, slots=True)
 class RunPlace:
-    """One run: its kind as in run.json, or corpus or labels; its versions where it keeps them."""
+    """One run: its kind as in run.json, or corpus; its versions where it keeps them."""
 
     kind: str
     path: Path
@@ -92,7 +92,7 @@ def _run(folder: Path) -> RunPlace | None:
         return RunPlace(about["kind"], folder, name, tuple(about["versions"]))
     if is_stored(folder):
         return RunPlace(CORPUS, folder, name)
-    if (folder / _LABELS).is_file():
+    if (folder / _LABELS).is_file():  # of an earlier version
         return RunPlace(LABELS, folder, name)
     return None
 

@@ -273,7 +273,7 @@ def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> Label
     elif about is not None:
         name, format_ = about.corpus, about.format
     by = written((*_names(folder, name), *names), format_, told)
-    version = None if about is None else about.realtalk
+    version = None if about is None or folder.versions else about.realtalk  # as run.json has it
     return LabelsRun(folder, name, frame, protocol, speakers, consistency, by, version)
 
 

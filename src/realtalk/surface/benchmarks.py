@@ -315,6 +315,8 @@ def compare(
 
 
 def _loaded(given: Labels | Run | str | PathLike[str]) -> Labels | Run:
+    from realtalk.ei.label_files import is_labels
+
     if isinstance(given, Labels | Run):
         return given
     if not isinstance(given, str) and not hasattr(given, "__fspath__"):
@@ -322,7 +324,8 @@ def _loaded(given: Labels | Run | str | PathLike[str]) -> Labels | Run:
             f"{type(given).__name__} cannot be compared", fix="compare labels, runs or folders"
         )
     place = Path(given)
-    return Run.load(place) if (place / "run.json").is_file() else Labels.load(place)
+    is_run = (place / "run.json").is_file() and not is_labels(place)
+    return Run.load(place) if is_run else Labels.load(place)
 
 
 def chosen_chats(

@@ -15,11 +15,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.notebook import counted, table_html, table_text
-from realtalk.surface.choices import ASKED, make_labeller
+from realtalk.surface import choices
 from realtalk.surface.sources import Readable, as_corpus
 from realtalk.surface.tables import ResultTable, frame_of
 
@@ -28,11 +27,13 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from realtalk.chat import Corpus
+    from realtalk.ei.labels import Labeller
     from realtalk.ei.values import SpeakerFacets
 
 _SPEAKERS = 4  # shown side by side
 
-__all__ = ["Facets", "Labels", "label", "learned_lines"]
+__all__ = ["Facets", "Labels", "label", "label_by", "learned_lines"]
 
 
 class Facets:
@@ -98,23 +99,44 @@ class Labels:
         format: str,
         protocol: str = "turns",
         learned: Sequence[str] = (),
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.frame = frame
         self.corpus = corpus
         self.format = format
         self.protocol = protocol
         self._learned = tuple(learned)
+        self._settings = settings
 
     @classmethod
-    def load(cls, folder: str | PathLike[str]) -> Labels:
-        """Labels that `realtalk ei PATH --out`, `label(out=…)` or `save` wrote."""
-        from realtalk.ei.label_files import labels_about, read_labels
+    def load(cls, folder: str | PathLike[str], protocol: str | None = None) -> Labels:
+        """Labels that `realtalk ei PATH --out`, `label(out=…)` or `save` wrote.
+
+        `protocol` reads them by another one than theirs, where their turns allow it.
+        """
+        from realtalk.ei.label_files import labels_about, read_labels, refuse_other_units
+        from realtalk.ei.labelling import stored_settings
 
         place = Path(folder)
         frame, about = read_labels(place), labels_about(place)
+        if protocol is not None:
+            refuse_other_units(frame, protocol, str(folder))
         if about is None:
-            return cls(frame, place.resolve().name, "")
-        return cls(frame, about.corpus, about.format, about.protocol)
+            return cls(frame, place.resolve().name, "", protocol or "turns")
+        used = protocol or about.protocol
+        return cls(frame, about.corpus, about.format, used, settings=stored_settings(place))
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the labels depend on: corpus, protocol, and who labelled."""
+        from realtalk.ei.labelling import label_settings
+
+        if self._settings is not None:
+            return {**self._settings, "protocol": self.protocol}
+        corpus = {"name": self.corpus, "format": self.format}
+        ways = self.frame.select("measure", "version").unique(maintain_order=True).rows()
+        measure, version = ways[0] if ways else ("", "")
+        return label_settings(corpus, self.protocol, measure, version)
 
     @property
     def measure(self) -> str:
@@ -221,20 +243,19 @@ class Labels:
         return charts
 
     def save(self, folder: str | PathLike[str]) -> Path:
-        """Writes labels.parquet and speakers.parquet, as `realtalk ei PATH --out` does."""
-        from realtalk.ei.label_files import refuse_other_labels, write_labels
-        from realtalk.ei.values import speakers_frame
-        from realtalk.local.writing import write_parquet
+        """Writes the folder that `realtalk ei PATH --out` does: a run and speakers.parquet."""
+        from realtalk.ei.labelling import store_labels
 
         place = Path(folder)
-        ways = self.frame.select("measure", "version").unique().rows()
-        sizes = self.frame["message_ids"].list.len().to_list()
-        for measure, version in ways[:1]:
-            turns = list(zip(self.frame["chat"].to_list(), sizes, strict=True))
-            refuse_other_labels(place, measure, version, turns)
-        write_labels(self.frame, place, Corpus(self.corpus, self.format), self.protocol)
-        write_parquet(place / "speakers.parquet", speakers_frame(self._speakers))
+        store_labels(self.frame, self.settings, place)
+        self._save_speakers(place)
         return place
+
+    def _save_speakers(self, folder: Path) -> None:
+        from realtalk.ei.label_files import SPEAKER_FILE
+        from realtalk.local.writing import write_parquet
+
+        write_parquet(folder / SPEAKER_FILE, self.facets().frame)
 
     def to_json(self) -> dict[str, Any]:
         """The speakers' facets with the settings they were made with."""
@@ -278,10 +299,11 @@ def label(
     *,
     protocol: str = "turns",
     prompts: str | PathLike[str] | None = None,
-    ask: str = ASKED,
+    ask: str = choices.ASKED,
     base_url: str | None = None,
     connections: int = 10,
     out: str | PathLike[str] | None = None,
+    fresh: bool = False,
     progress: Progress = silent,
 ) -> Labels:
     """Labels every turn: reflective, grounding, sentiment, emotion, intimacy, empathy.
@@ -289,29 +311,34 @@ def label(
     `measure` is "embedded" (the encoder in this package; nothing leaves the machine), "hub"
     (classifiers run here; `model` may name others as measure=name) or "judge" (the language model
     that `model` names is sent the chat, and asked what `ask` lists with our rubrics or those in
-    the folder `prompts`). `protocol` is "turns", "paper" or "released".
+    the folder `prompts`). `protocol` is "turns", "paper" or "released". Labelling in the folder
+    `out` goes on where it was stopped; `fresh` starts anew there.
     """
-    from realtalk.ei.labels import label_frame, turn_inputs
-    from realtalk.ei.protocols import rules_of
-
-    rules = rules_of(protocol)
     models = [model] if isinstance(model, str) else list(model or ())
     place = None if prompts is None else Path(prompts)
-    labeller = make_labeller(measure, models, place, ask, connections, base_url)
-    chats = as_corpus(corpus)
-    inputs = turn_inputs(chats, rules.joined)
-    if out is not None:
-        from realtalk.ei.label_files import refuse_other_labels
+    labeller = choices.make_labeller(measure, models, place, ask, connections, base_url)
+    folder = None if out is None else Path(out)
+    return label_by(labeller, as_corpus(corpus), protocol, folder, fresh=fresh, progress=progress)
 
-        turns = [(given.chat, len(given.ids)) for given in inputs]
-        refuse_other_labels(Path(out), labeller.name, labeller.version, turns)
-    answers = labeller.label(inputs, progress)
-    frame = label_frame(inputs, answers, labeller.name, labeller.version)
-    learned = learned_lines(chats) if measure == "embedded" else ()
-    made = Labels(frame, chats.name, chats.format, protocol, learned)
+
+def label_by(
+    labeller: Labeller,
+    corpus: Corpus,
+    protocol: str = "turns",
+    out: Path | None = None,
+    *,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> Labels:
+    """The same by a labeller that is made already."""
+    from realtalk.ei.labelling import label_corpus
+
+    run = label_corpus(corpus, labeller, protocol, out, fresh=fresh, progress=progress)
+    learned = learned_lines(corpus) if labeller.name == "embedded" else ()
+    labels = Labels(run.frame, corpus.name, corpus.format, protocol, learned, run.settings)
     if out is not None:
-        made.save(out)
-    return made
+        labels._save_speakers(out)
+    return labels
 
 
 def learned_lines(corpus: Corpus) -> tuple[str, ...]:

@@ -1,0 +1,193 @@
+"""A corpus → labels of every turn, as a run: in a folder or in memory. Killed, it goes on.
+
+    label_corpus(corpus, EmbeddedLabeller(), "turns", Path("labels"))   → LabelRun(frame, settings)
+    label_corpus(corpus, EmbeddedLabeller())             → the same, and nothing is written
+    store_labels(frame, settings, Path("copy"))          labels that are there already, as a run
+
+labels/run.json  labels/labels.jsonl, .parquet: one row per turn
+
+A row has the key of every run (`sample` is the turn's number in its chat, `group` the chat,
+`variant` the protocol), then the columns of `labels.LABELS`. Turns are handed over in the same
+blocks whatever is there already, so that labels come out equal to the last bit after a kill. A
+labeller that `asks` is asked again for what it failed to answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from realtalk.chat import Corpus
+from realtalk.ei.label_files import (
+    KIND,
+    LABEL_FILE,
+    SPEAKER_FILE,
+    TABLE,
+    about_metadata,
+    is_earlier,
+)
+from realtalk.ei.labels import (
+    LABELS,
+    NO_TEXT,
+    NOT_ASKED,
+    Labeller,
+    TurnInput,
+    label_row,
+    turn_inputs,
+)
+from realtalk.ei.languages import turn_languages
+from realtalk.ei.protocols import rules_of
+from realtalk.errors import RealtalkError
+from realtalk.evals.corpus_records import corpus_record
+from realtalk.evals.folder import Key, Row, RunFolder, Table
+from realtalk.evals.running import KEY
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import write_parquet
+
+__all__ = ["LabelRun", "label_corpus", "label_settings", "store_labels", "stored_settings"]
+
+_STORED = pl.Schema({**dict.fromkeys(KEY, pl.String()), **LABELS})
+
+
+@dataclass(frozen=True)
+class LabelRun:
+    """Labels, one row per turn, and what they depend on."""
+
+    frame: pl.DataFrame
+    settings: Mapping[str, Any]
+
+
+def label_settings(
+    corpus: Mapping[str, str],
+    protocol: str,
+    measure: str,
+    version: str,
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What run.json says of labels; `corpus` is its record, `settings` are the labeller's."""
+    solver = {"name": measure, "version": version, "settings": dict(settings or {})}
+    return {"corpus": dict(corpus), "protocol": protocol, "solver": solver}
+
+
+def stored_settings(folder: Path) -> Mapping[str, Any] | None:
+    """The settings of a run of labels; None of labels of earlier versions and of a file alone."""
+    if not (folder / "run.json").is_file():
+        return None
+    settings = RunFolder.load(folder, KIND).settings
+    return settings if {"corpus", "protocol", "solver"} <= settings.keys() else None
+
+
+def label_corpus(
+    corpus: Corpus,
+    labeller: Labeller,
+    protocol: str = "turns",
+    out: Path | None = None,
+    *,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> LabelRun:
+    """Labels the turns that the folder does not have yet."""
+    inputs = turn_inputs(corpus, rules_of(protocol).joined)
+    own = getattr(labeller, "settings", None)
+    settings = label_settings(corpus_record(corpus), protocol, labeller.name, labeller.version, own)
+    with _open(out, settings, fresh) as run:
+        table = run.table(TABLE, KEY)
+        keys = [_key(given.chat, given.turn, protocol) for given in inputs]
+        _label(inputs, keys, labeller, table, progress)
+        frame = _finish(table, keys, settings)
+    return LabelRun(frame, run.settings)
+
+
+def store_labels(
+    frame: pl.DataFrame, settings: Mapping[str, Any], folder: Path, *, fresh: bool = False
+) -> None:
+    """Labels that are there already, as a run in a folder."""
+    with _open(folder, settings, fresh) as run:
+        table = run.table(TABLE, KEY)
+        keys = []
+        for row in frame.select(LABELS.names()).iter_rows(named=True):
+            keys.append(_key(row["chat"], row["turn"], settings["protocol"]))
+            if _is_open(table.get(keys[-1]), asks=True):
+                _add(table, keys[-1], row)
+        _finish(table, keys, settings)
+
+
+def _open(folder: Path | None, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
+    """The run's folder; labels of earlier versions, which have no run.json, are started anew."""
+    if folder is not None and is_earlier(folder):
+        if not fresh:
+            raise RealtalkError(
+                "holds labels of an earlier version, which can be read but not gone on with",
+                where=str(folder),
+                fix="name another folder, or start anew with --fresh",
+            )
+        for name in (LABEL_FILE, SPEAKER_FILE):
+            (folder / name).unlink(missing_ok=True)
+    return RunFolder.open(folder, KIND, settings, fresh=fresh)
+
+
+def _key(chat: str, turn: int, protocol: str) -> Key:
+    return (str(turn), chat, protocol)
+
+
+def _label(
+    inputs: Sequence[TurnInput],
+    keys: Sequence[Key],
+    labeller: Labeller,
+    table: Table,
+    progress: Progress,
+) -> None:
+    """Adds the rows that are missing, block by block."""
+    languages = turn_languages((given.chat, given.speaker, given.text) for given in inputs)
+    asks = bool(getattr(labeller, "asks", False))
+    total = len(inputs)
+    step = getattr(labeller, "at_once", None) or max(1, total)
+    for start in range(0, total, step):
+        block = range(start, min(start + step, total))
+        waiting = [at for at in block if _is_open(table.get(keys[at]), asks)]
+        if not waiting:
+            continue
+        shown = waiting if asks else block
+        labels = labeller.label([inputs[at] for at in shown], _from(start, total, step, progress))
+        by_turn = dict(zip(shown, labels, strict=True))
+        for at in waiting:
+            language = languages[at]
+            row = label_row(inputs[at], by_turn[at], language, labeller.name, labeller.version)
+            _add(table, keys[at], row)
+
+
+def _from(start: int, total: int, step: int, progress: Progress) -> Progress:
+    """Progress within a block as progress of the whole; a labeller of all turns counts itself."""
+    if step >= total:
+        return progress
+    return lambda done, _, what: progress(start + done, total, what)
+
+
+def _is_open(row: Row | None, asks: bool) -> bool:
+    if row is None:
+        return True
+    return asks and any(each["reason"] not in (NOT_ASKED, NO_TEXT) for each in row["unscored"])
+
+
+def _add(table: Table, key: Key, row: Row) -> None:
+    table.add({**dict(zip(KEY, key, strict=True)), **row})
+
+
+def _finish(table: Table, keys: Sequence[Key], settings: Mapping[str, Any]) -> pl.DataFrame:
+    """The rows in the order of the turns, also as Parquet, and without their key as a value."""
+    table.sync()
+    frame = pl.DataFrame(list(map(_with_time, table.in_order(keys))), schema=_STORED)
+    if table.path is not None:
+        write_parquet(table.path.with_suffix(".parquet"), frame, about=about_metadata(settings))
+    return frame.select(LABELS.names())
+
+
+def _with_time(row: Row) -> Row:
+    """JSON has no moments: they come back as text."""
+    time = row["time"]
+    return row | {"time": None if time is None else datetime.fromisoformat(time)}
