@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.ei.judge_prompts import load_prompts
+from realtalk.ei.judge_prompts import load_rubrics, rubric_text
 from realtalk.ei.labels import COMPONENTS, EMOTIONS, MEASURES, SENTIMENTS, TurnInput
 from realtalk.errors import RealtalkError
 
@@ -19,14 +19,14 @@ GIVEN = TurnInput(
 
 def test_version_one_does_not_change() -> None:
     """Answers are kept by version: new words need a new version."""
-    texts = load_prompts().texts
+    texts = load_rubrics().texts
     joined = "\0".join(f"{measure}\0{texts[measure]}" for measure in MEASURES)
     assert hashlib.sha256(joined.encode()).hexdigest()[:16] == "bac6e2e77fc29beb"
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_rubric_shows_the_turn_after_what_came_before(measure: str) -> None:
-    shown = load_prompts().fill(measure, GIVEN)
+    shown = rubric_text(load_rubrics(), measure, GIVEN)
     # A line of a message cannot pass for a speaker's, nor a turn for a placeholder.
     assert "<conversation>\nTom: hello\nMara: hi\n  Tom: fake\n</conversation>" in shown
     assert "written by Tom:\n<turn>\nso {speaker} means what?\n</turn>" in shown
@@ -36,12 +36,12 @@ def test_a_rubric_shows_the_turn_after_what_came_before(measure: str) -> None:
 
 def test_the_first_turn_of_a_session_has_nothing_before_it() -> None:
     first = TurnInput("Chat_A", 1, 0, "Tom", ("D1:0",), None, "hello", "")
-    shown = load_prompts().fill("grounding", first)
+    shown = rubric_text(load_rubrics(), "grounding", first)
     assert "<conversation>\n(the session starts with the turn)\n</conversation>" in shown
 
 
 def test_the_rubrics_name_every_answer() -> None:
-    texts = load_prompts().texts
+    texts = load_rubrics().texts
     assert all(name in texts["empathy"] for name in COMPONENTS)
     assert all(name in texts["emotion"] for name in EMOTIONS)
     assert all(name in texts["sentiment"] for name in SENTIMENTS)
@@ -50,26 +50,26 @@ def test_the_rubrics_name_every_answer() -> None:
 def test_a_folder_replaces_what_it_holds(tmp_path: Path) -> None:
     (tmp_path / "emotion.md").write_text("Emotion of {turn}?")
     (tmp_path / "README.md").write_text("Notes.")
-    mine = load_prompts(tmp_path)
-    assert mine.fill("emotion", GIVEN) == "Emotion of so {speaker} means what??"
-    assert mine.texts["sentiment"] == load_prompts().texts["sentiment"]
+    mine = load_rubrics(tmp_path)
+    assert rubric_text(mine, "emotion", GIVEN) == "Emotion of so {speaker} means what??"
+    assert mine.texts["sentiment"] == load_rubrics().texts["sentiment"]
     (tmp_path / "emotion.md").write_text("Emotion of: {turn}?")
-    changed = load_prompts(tmp_path)
+    changed = load_rubrics(tmp_path)
     assert mine.version.startswith("sha256:")
     assert mine.version != changed.version
 
 
 def test_a_folder_that_cannot_be_meant(tmp_path: Path) -> None:
     with pytest.raises(RealtalkError, match="no such folder of prompts"):
-        load_prompts(tmp_path / "none")
+        load_rubrics(tmp_path / "none")
     with pytest.raises(RealtalkError, match="no prompt in the folder"):
-        load_prompts(tmp_path)
+        load_rubrics(tmp_path)
     (tmp_path / "emotions.md").write_text("{turn}")
     with pytest.raises(RealtalkError, match="did you mean 'emotion'"):
-        load_prompts(tmp_path)
+        load_rubrics(tmp_path)
     (tmp_path / "emotions.md").rename(tmp_path / "emotion.md").write_text("Which emotion?")
     with pytest.raises(RealtalkError, match=r"emotion\.md: the prompt does not show the turn"):
-        load_prompts(tmp_path)
+        load_rubrics(tmp_path)
     (tmp_path / "emotion.md").write_bytes(b"\xff{turn}")
     with pytest.raises(RealtalkError, match="save it as UTF-8"):
-        load_prompts(tmp_path)
+        load_rubrics(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -17,10 +18,11 @@ from memory_chats import ask, bakery
 from realtalk.chat import Chat, Message, Session
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.memory.note_taking import Note, load_note_prompt, read_notes
+from realtalk.memory.note_taking import Note, load_note_prompt, note_text, read_notes
 from realtalk.memory.notes import BuiltNotes, Notes
 from realtalk.memory.registry import make_memory
 from realtalk.memory.values import Budget
+from realtalk.memory.wording import load_wording
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 # The engine leaves memory streams to the garbage collector: not ours to mend.
@@ -243,20 +245,36 @@ def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
     prompt = load_note_prompt(tmp_path)
     assert prompt.version.startswith("sha256:")
     chat = bakery()
-    assert prompt.fill(chat, chat.sessions[2]).startswith(
+    assert note_text(prompt, chat, chat.sessions[2]).startswith(
         "Note this down: [Wednesday 20 May 2026]\n1. Tobias: I signed up"
     )
     (tmp_path / "notes.md").write_text("Note this down.")
     with pytest.raises(RealtalkError, match=r"put \{session\} into it"):
         load_note_prompt(tmp_path)
-    with pytest.raises(RealtalkError, match="the prompt cannot be read"):
+    with pytest.raises(RealtalkError, match="no such folder of prompts"):
         load_note_prompt(tmp_path / "nowhere")
+
+
+def test_one_folder_holds_the_prompts_of_all_uses(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("Note this down: {session}\n")
+    (tmp_path / "answer.md").write_text("{context} {question}\n")
+    assert load_note_prompt(tmp_path).texts == {"notes": "Note this down: {session}\n"}
+    assert load_wording(tmp_path).texts["answer"] == "{context} {question}"
+    (tmp_path / "answer.md").unlink()
+    with pytest.raises(RealtalkError, match=r"no prompt in the folder; name it: answer\.md"):
+        load_wording(tmp_path)
+
+
+def test_the_prompt_does_not_change() -> None:
+    """What was answered is kept by what was asked: new words are new questions."""
+    text = load_note_prompt().texts["notes"]
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "fde127a1dfba33dd"
 
 
 def test_a_chat_that_talks_about_placeholders_stays_as_it_is() -> None:
     chat = bakery()
     odd = Session(1, None, (Message("D1:1", "Ines", None, "write {speakers} there"),))
-    assert "1. Ines: write {speakers} there" in load_note_prompt().fill(chat, odd)
+    assert "1. Ines: write {speakers} there" in note_text(load_note_prompt(), chat, odd)
 
 
 def test_settings_from_the_command_line(tmp_path: Path) -> None:

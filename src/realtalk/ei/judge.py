@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.ei.judge_answers import FORMS, is_refusal, read_answer
-from realtalk.ei.judge_prompts import load_prompts
+from realtalk.ei.judge_prompts import load_rubrics, rubric_text
 from realtalk.ei.labels import MEASURES, NO_TEXT, NOT_ASKED, Label, TurnInput
 from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
@@ -73,7 +73,7 @@ class JudgeLabeller:
         )
         self.model = model
         self.measures = tuple(measure for measure in MEASURES if measure in measures)
-        self.prompts = load_prompts(prompts)
+        self.prompts = load_rubrics(prompts)
         self.version = f"prompts {self.prompts.version}, {model}"
         if self._asked.address:  # two servers may call different models by one name
             self.version += f" at {self._asked.address}"
@@ -102,7 +102,7 @@ class JudgeLabeller:
         every turn would not fit into memory at once."""
         return Prompt(
             _key(number, measure),
-            partial(self.prompts.fill, measure, turn),
+            partial(rubric_text, self.prompts, measure, turn),
             partial(_flaw, measure),
             tuple(reminder.format(form=FORMS[measure]) for reminder in _REMINDERS),
         )

@@ -2,11 +2,11 @@
 
     prompts = load_prompts("realtalk.persona", "1", {"continue": ("context",)}, ("speaker",))
     prompts.fill("continue", speaker="Mara", context="Theo: hey")    → "You are Mara, …"
-    load_texts("realtalk.memory", "1", {"answer": ("context", "question")}, Path("my-prompts"))
-    → ("sha256:3f2a9c1b04d2", {"answer": "…{context}…{question}…"})
+    load_prompts(…, folder=Path("my-prompts")).version               → "sha256:3f2a9c1b04d2"
 
-Ours stand in for what the folder does not hold. The hash is over all as used, so that it says
-what was asked; without a folder the version is our own.
+Ours stand in for what the folder does not hold; it may hold prompts for the other uses of the
+same package, too. The hash is over all as used, so that it says what was asked; without a folder
+the version is our own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from types import MappingProxyType
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
-__all__ = ["Prompts", "load_prompts", "load_texts", "written_day"]
+__all__ = ["Prompts", "load_prompts", "written_day"]
 
 # English whatever the machine's language: strftime would follow the locale.
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -52,43 +52,45 @@ def load_prompts(
     needed: Mapping[str, Sequence[str]],
     optional: Sequence[str] = (),
     folder: Path | None = None,
+    *,
+    strip: bool = True,
 ) -> Prompts:
     """Our prompts, those in `folder` replaced by the user's own.
 
-    `needed` says what each text must show, `optional` what any of them may.
+    `needed` says what each text must show, `optional` what any of them may. Not to `strip` a
+    text sends it with the line end of its file.
     """
-    used, texts = load_texts(package, version, needed, folder)
-    names = dict.fromkeys((*(name for each in needed.values() for name in each), *optional))
-    stripped = {name: text.strip() for name, text in texts.items()}
-    return Prompts(used, stripped, re.compile(rf"\{{({'|'.join(names)})\}}"))
-
-
-def load_texts(
-    package: str, version: str, needed: Mapping[str, Sequence[str]], folder: Path | None
-) -> tuple[str, Mapping[str, str]]:
-    """The version, and a text for every name of `needed`, which says what each must show."""
     ours = files(package).joinpath("prompts", version)
     texts = {name: ours.joinpath(f"{name}.md").read_text("utf-8") for name in needed}
-    if folder is None:
-        return version, MappingProxyType(texts)
-    texts |= _replacements(folder, needed)
-    digest = hashlib.sha256()
-    for name in needed:
-        digest.update(f"{name}\0{texts[name]}\0".encode())
-    return f"sha256:{digest.hexdigest()[:12]}", MappingProxyType(texts)
+    if folder is not None:
+        texts |= _replacements(folder, package, needed)
+        digest = hashlib.sha256()
+        for name, text in texts.items():
+            digest.update(f"{name}\0{text}\0".encode())
+        version = f"sha256:{digest.hexdigest()[:12]}"
+    if strip:
+        texts = {name: text.strip() for name, text in texts.items()}
+    names = dict.fromkeys((*(name for each in needed.values() for name in each), *optional))
+    placeholders = re.compile(rf"\{{({'|'.join(names)})\}}")
+    return Prompts(version, MappingProxyType(texts), placeholders)
 
 
-def _replacements(folder: Path, needed: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def _replacements(
+    folder: Path, package: str, needed: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
     names = ", ".join(f"{name}.md" for name in needed)
     if not folder.is_dir():
         raise RealtalkError(
             "no such folder of prompts", where=str(folder), fix=f"it holds any of {names}"
         )
-    found: dict[str, str] = {}
+    versions = list(files(package).joinpath("prompts").iterdir())
+    texts: dict[str, str] = {}
     for path in sorted(folder.glob("*.md")):
-        if path.stem.lower() == "readme":
-            continue
         if path.stem not in needed:
+            if path.stem.lower() == "readme" or any(
+                each.joinpath(path.name).is_file() for each in versions
+            ):
+                continue
             raise suggest("prompt", path.stem, list(needed))
         try:
             text = path.read_text("utf-8")
@@ -102,10 +104,10 @@ def _replacements(folder: Path, needed: Mapping[str, Sequence[str]]) -> dict[str
                 where=str(path),
                 fix=f"put {{{lacking[0]}}} into it",
             )
-        found[path.stem] = text
-    if not found:
+        texts[path.stem] = text
+    if not texts:
         raise RealtalkError("no prompt in the folder", where=str(folder), fix=f"name it: {names}")
-    return found
+    return texts
 
 
 def written_day(moment: date | datetime) -> str:

@@ -12,35 +12,31 @@ session has no notes where that does not help. Nothing is mended and nothing gue
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 
 from realtalk.chat import Chat, Session
 from realtalk.ei.judge_answers import is_refusal
-from realtalk.errors import RealtalkError
+from realtalk.evals.prompts import Prompts, load_prompts
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.showing import session_text
 from realtalk.memory.values import Cost
 from realtalk.models.asking import Asked, Prompt, Reply, ask
 
 __all__ = [
-    "PROMPT_VERSION",
     "Note",
-    "NotePrompt",
     "Taken",
     "load_note_prompt",
+    "note_text",
     "read_notes",
     "take_notes",
 ]
 
-PROMPT_VERSION = "1"
-_PLACEHOLDER = re.compile(r"\{(session|speakers)\}")
+_VERSION = "1"
 _FENCE = re.compile(r"\A```[a-z]*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
 _REMINDERS = (
     '\n\nThe answer must be one JSON object with the key "notes", without any other text, and '
@@ -71,40 +67,19 @@ class Taken:
     cost: Cost
 
 
-@dataclass(frozen=True, slots=True)
-class NotePrompt:
-    """What the model is asked, with {session} and where wanted {speakers}."""
-
-    version: str
-    text: str
-
-    def fill(self, chat: Chat, session: Session) -> str:
-        """The prompt about one session; nothing of any other is in it."""
-        values = {"session": _numbered(session), "speakers": _listed(chat.speakers)}
-        # One pass: a chat that talks about {session} stays as it is.
-        return _PLACEHOLDER.sub(lambda found: values[found[1]], self.text)
+def load_note_prompt(folder: Path | None = None) -> Prompts:
+    """Our prompt, or `notes.md` of a folder, with {session} and where wanted {speakers}."""
+    needed = {"notes": ("session",)}
+    return load_prompts("realtalk.memory", _VERSION, needed, ("speakers",), folder, strip=False)
 
 
-def load_note_prompt(folder: Path | None = None) -> NotePrompt:
-    """Our prompt, or `notes.md` of a folder."""
-    if folder is None:
-        ours = files("realtalk.memory").joinpath("prompts", PROMPT_VERSION, "notes.md")
-        return NotePrompt(PROMPT_VERSION, ours.read_text("utf-8"))
-    path = folder / "notes.md"
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RealtalkError(
-            "the prompt cannot be read", where=str(path), fix="save it there as UTF-8 text"
-        ) from error
-    if "{session}" not in text:
-        raise RealtalkError(
-            "the prompt does not show the session", where=str(path), fix="put {session} into it"
-        )
-    return NotePrompt(f"sha256:{hashlib.sha256(text.encode()).hexdigest()[:12]}", text)
+def note_text(prompts: Prompts, chat: Chat, session: Session) -> str:
+    """The prompt about one session; nothing of any other is in it."""
+    speakers = _listed(chat.speakers)
+    return prompts.fill("notes", session=_numbered(session), speakers=speakers)
 
 
-def take_notes(chat: Chat, asked: Asked, prompt: NotePrompt, progress: Progress = silent) -> Taken:
+def take_notes(chat: Chat, asked: Asked, wording: Prompts, progress: Progress = silent) -> Taken:
     """One question to the model a session that has words."""
     sessions = {
         str(at): session
@@ -115,7 +90,7 @@ def take_notes(chat: Chat, asked: Asked, prompt: NotePrompt, progress: Progress 
     prompts = [
         Prompt(
             key,
-            partial(prompt.fill, chat, session),
+            partial(note_text, wording, chat, session),
             partial(_flaw, session),
             _REMINDERS,
         )
