@@ -13,12 +13,11 @@ from facet_labels import lively, table
 from realtalk.ei import (
     FACETS,
     consistency,
-    consistency_frame,
     consistency_json,
     consistency_rows,
     speakers,
 )
-from realtalk.ei.consistency import CONSISTENCY, consistency_of
+from realtalk.ei.consistency import consistency_of
 from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import SpeakerFacets
 from realtalk.metrics.statistics import Estimate
@@ -107,10 +106,6 @@ def test_what_one_chat_lacks_is_unscored() -> None:
 
 def test_table_rows_and_json() -> None:
     found = consistency(table(TWO))
-    frame = consistency_frame(found)
-    assert frame.schema == CONSISTENCY
-    assert frame.height == len(FACETS) + 1
-    assert consistency_frame(()).schema == CONSISTENCY
     grid = consistency_rows(found)
     assert len(grid.headings) == len(grid.rows[0])
     assert grid.rows[0][:2] == ["Mara", "a / b"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from realtalk.ei.judge_answers import FORMS, Values, is_refusal, read_answer
+from realtalk.ei.judge_answers import FORMS, Values, read_answer, unreadable
 from realtalk.ei.labels import MEASURES
 
 SCORES = '{"emotional_reaction": 2, "interpretation": 1, "exploration": 0}'
@@ -80,9 +80,9 @@ def test_every_measure_has_a_form() -> None:
 
 @pytest.mark.parametrize("text", ["I'm sorry, but no.", "I cannot help.", "I can’t judge that"])
 def test_refusals(text: str) -> None:
-    assert is_refusal(text)
+    assert unreadable(text) == "refused"
 
 
 @pytest.mark.parametrize("text", ["True", "The writer is sorry.", "I think True"])
 def test_no_refusals(text: str) -> None:
-    assert not is_refusal(text)
+    assert unreadable(text) != "refused"

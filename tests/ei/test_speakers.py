@@ -18,7 +18,6 @@ from realtalk.ei import (
     GROUPS,
     SPEAKERS,
     Rules,
-    facet_rows,
     from_frame,
     speaker_rows,
     speakers,
@@ -27,6 +26,7 @@ from realtalk.ei import (
 )
 from realtalk.ei.formulas import exponents, fit_exponential
 from realtalk.ei.speakers import session_means
+from realtalk.ei.values import counted
 from realtalk.errors import RealtalkError
 from work_done import lines_run
 
@@ -180,10 +180,9 @@ def test_every_facet_of_the_papers_text_by_hand() -> None:
     assert by_turns[1].facets == theo.facets
     assert by_turns[0]["sentiment_alignment"].value == 1.0
     assert by_turns[0]["emotion_alignment"].value == pytest.approx(1 / 3)
-    rows = {row[3]: row[8] for row in facet_rows([mara])[1]}
-    assert (rows["emotion_alignment"], rows["emotion_stability"]) == ("turns", "pairs")
-    rows = {row[3]: row[8] for row in facet_rows([by_turns[0]])[1]}
-    assert rows["emotion_alignment"] == "pairs"
+    assert counted(FACETS["emotion_alignment"], mara.protocol) == "turns"
+    assert counted(FACETS["emotion_stability"], mara.protocol) == "pairs"
+    assert counted(FACETS["emotion_alignment"], by_turns[0].protocol) == "pairs"
 
 
 def test_an_unscored_turn_is_no_mismatch() -> None:
@@ -327,13 +326,12 @@ def test_the_table_is_fixed_and_comes_back() -> None:
 
 def test_rows_and_json() -> None:
     found = speakers(table([*lively("a", ("Mara", "Theo"), 1), {"chat": "b"}]))
-    wide, long = speaker_rows(found), facet_rows(found)
+    wide = speaker_rows(found)
     assert len(wide.headings) == len(wide.rows[0]) == 4 + len(FACETS)
     assert wide.rows[0][:4] == ["Mara", "a", 80, 8]
     assert str(wide.rows[0][5]).startswith(f"{found[0]['emotion_diversity'].value:.2f} [")
     assert set(wide.rows[2][4:]) == {"–"}
-    assert len(long.rows) == 3 * len(FACETS)
-    assert long.rows[-1][-1] == "no turn answers another speaker"
+    assert found[-1]["emotion_alignment"].unscored == "no turn answers another speaker"
     told = json.loads(json.dumps(speakers_json(found)))
     assert told["measure"] == ["made up"]
     assert told["interval_method"]["resamples"] == 1000

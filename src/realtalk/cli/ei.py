@@ -169,10 +169,7 @@ def agree(first: Labelled, second: Labelled, json: Json = False) -> None:
         print_json(found.to_json())
     else:
         show(f"{found.first} against {found.second}", *agreement_rows(found).told_apart())
-        say(
-            f"{found.turns:,} turns are in both, {found.only_first:,} in the first only, "
-            f"{found.only_second:,} in the second only"
-        )
+        say(found.coverage)
 
 
 @app.command()
@@ -227,19 +224,11 @@ def compare(
     from realtalk.cli.printing import print_json, say, show, warn
     from realtalk.ei import compare as measure
     from realtalk.ei import comparison_rows, finding_rows
-    from realtalk.ei.languages import language_notes
 
     one, two = (side.facets().speakers for side in labels_of([first, second], protocol))
-    ways = [sorted({f"{who.measure} {who.version}" for who in side}) for side in (one, two)]
-    if one and two and ways[0] != ways[1]:
-        warn(
-            f"labelled by {', '.join(ways[0])} and by {', '.join(ways[1])}: what differs may be "
-            "the labellers and not the speakers"
-        )
     found = measure(one, two, apart(first, second))
-    for name, spoken in zip(found.names, found.languages, strict=True):
-        for line in language_notes(spoken):
-            warn(f"{name}: {line}")
+    for line in found.cautions:
+        warn(line)
     if json:
         print_json(found.to_json())
     else:

@@ -18,7 +18,6 @@ from realtalk.ei.comparison import (
 from realtalk.ei.consistency import (
     SpeakerConsistency,
     consistency,
-    consistency_frame,
     consistency_json,
     consistency_rows,
 )
@@ -30,7 +29,6 @@ from realtalk.ei.values import (
     SPEAKERS,
     Facet,
     SpeakerFacets,
-    facet_rows,
     from_frame,
     speaker_rows,
     speakers_frame,
@@ -51,10 +49,8 @@ __all__ = [
     "compare",
     "comparison_rows",
     "consistency",
-    "consistency_frame",
     "consistency_json",
     "consistency_rows",
-    "facet_rows",
     "finding_rows",
     "from_frame",
     "speaker_rows",

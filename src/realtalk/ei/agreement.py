@@ -24,12 +24,10 @@ import polars as pl
 
 from realtalk.ei.labels import EMOTIONS, LEVELS, SENTIMENTS
 from realtalk.ei.languages import Languages, chat_languages, languages_json
+from realtalk.ei.values import interval_method
 from realtalk.errors import RealtalkError
 from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import (
-    LEVEL,
-    RESAMPLES,
-    SEED,
     Estimate,
     bootstrap_interval,
     cohen_kappa,
@@ -108,6 +106,14 @@ class Agreement:
     def __getitem__(self, measure: str) -> MeasureAgreement:
         return next(each for each in self.measures if each.measure == measure)
 
+    @property
+    def coverage(self) -> str:
+        """Which turns it is about, in words."""
+        return (
+            f"{self.turns:,} turns are in both, {self.only_first:,} in the first only, "
+            f"{self.only_second:,} in the second only"
+        )
+
     def to_json(self) -> dict[str, Any]:
         return {
             "first": self.first,
@@ -115,13 +121,10 @@ class Agreement:
             "turns": self.turns,
             "only_first": self.only_first,
             "only_second": self.only_second,
-            "interval_method": {
-                "kind": "percentile bootstrap over turns; Fisher's for Pearson, Wilson's where all "
-                "labels agree or none",
-                "level": LEVEL,
-                "resamples": RESAMPLES,
-                "seed": SEED,
-            },
+            "interval_method": interval_method(
+                "percentile bootstrap over turns; Fisher's for Pearson, Wilson's where all labels "
+                "agree or none"
+            ),
             "languages": dict(
                 zip(("first", "second"), map(languages_json, self.languages), strict=True)
             ),

@@ -15,17 +15,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from realtalk.ei.languages import Languages, languages_json
-from realtalk.ei.values import FACETS, Facet, SpeakerFacets, shown, speaker_languages
+from realtalk.ei.languages import Languages, language_notes, languages_json
+from realtalk.ei.values import (
+    FACETS,
+    Facet,
+    SpeakerFacets,
+    interval_method,
+    interval_text,
+    shown,
+    speaker_languages,
+)
 from realtalk.metrics.statistics import (
-    LEVEL,
-    RESAMPLES,
-    SEED,
     Array,
     Estimate,
     bootstrap_interval,
@@ -79,12 +84,9 @@ class FacetComparison:
     p_spread_holm: float | None
 
     def to_json(self) -> dict[str, Any]:
-        def plain(spread: Spread) -> dict[str, Any]:
-            return {name: getattr(spread, name) for name in Spread.__slots__}
-
         return {
-            "first": plain(self.first),
-            "second": plain(self.second),
+            "first": asdict(self.first),
+            "second": asdict(self.second),
             "cliffs_delta": self.delta.to_json(),
             "mann_whitney_p": self.p_shift,
             "mann_whitney_p_holm": self.p_shift_holm,
@@ -102,9 +104,6 @@ class PaperFinding:
     verdict: FindingVerdict
     because: str
 
-    def to_json(self) -> dict[str, str]:
-        return {"claim": self.claim, "verdict": self.verdict, "because": self.because}
-
 
 @dataclass(frozen=True, slots=True)
 class CorpusComparison:
@@ -116,6 +115,14 @@ class CorpusComparison:
     findings: tuple[PaperFinding, ...]
     languages: tuple[tuple[Languages, ...], tuple[Languages, ...]] = ((), ())  # of either side
     protocols: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()  # what is to be said of labels that were not made alike
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """The doubts, and chats in another language than their labels are for."""
+        sides = zip(self.names, self.languages, strict=True)
+        spoken = (f"{name}: {line}" for name, side in sides for line in language_notes(side))
+        return (*self.doubts, *spoken)
 
     def __getitem__(self, facet: str) -> FacetComparison:
         return self.facets[list(FACETS).index(facet)]
@@ -124,18 +131,13 @@ class CorpusComparison:
         return {
             "names": list(self.names),
             "speakers": list(self.speakers),
-            "interval_method": {
-                "kind": "percentile bootstrap over speakers",
-                "level": LEVEL,
-                "resamples": RESAMPLES,
-                "seed": SEED,
-            },
+            "interval_method": interval_method("percentile bootstrap over speakers"),
             "protocol": list(self.protocols),
             "languages": dict(
                 zip(("first", "second"), map(languages_json, self.languages), strict=True)
             ),
             "facets": {each.facet: each.to_json() for each in self.facets},
-            "findings": [finding.to_json() for finding in self.findings],
+            "findings": [asdict(finding) for finding in self.findings],
         }
 
 
@@ -164,7 +166,20 @@ def compare(
     )
     spoken = (speaker_languages(first), speaker_languages(second))
     protocols = tuple(sorted({who.protocol for who in (*first, *second)}))
-    return CorpusComparison(names, (len(first), len(second)), facets, findings, spoken, protocols)
+    counts = (len(first), len(second))
+    doubts = _doubts(first, second)
+    return CorpusComparison(names, counts, facets, findings, spoken, protocols, doubts)
+
+
+def _doubts(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> tuple[str, ...]:
+    sides = (first, second)
+    one, other = (sorted({f"{who.measure} {who.version}" for who in side}) for side in sides)
+    if not one or not other or one == other:
+        return ()
+    return (
+        f"labelled by {', '.join(one)} and by {', '.join(other)}: what differs may be the "
+        "labellers and not the speakers",
+    )
 
 
 def _values(speakers: Sequence[SpeakerFacets], facet: str) -> list[float]:
@@ -354,10 +369,7 @@ def comparison_rows(comparison: CorpusComparison) -> Grid:
     ]
 
     def mean(facet: Facet, spread: Spread) -> str:
-        if spread.low is None or spread.high is None:
-            return shown(facet, spread.mean)
-        low, high = shown(facet, spread.low), shown(facet, spread.high)
-        return f"{shown(facet, spread.mean)} [{low}, {high}]"
+        return interval_text(facet, Estimate(spread.mean, spread.low, spread.high))
 
     def estimate(value: Estimate) -> str | None:
         if value.value is None or value.low is None or value.high is None:
@@ -368,7 +380,7 @@ def comparison_rows(comparison: CorpusComparison) -> Grid:
         headings,
         [
             [
-                f"{facet.title}{' (1e-3)' if facet.scale == 1000 else ''}",
+                facet.heading,
                 mean(facet, each.first),
                 mean(facet, each.second),
                 f"{each.first.n} / {each.second.n}",

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -30,10 +30,8 @@ from realtalk.metrics.statistics import Array, Estimate, percentile_interval
 from realtalk.stats.grids import Grid
 
 __all__ = [
-    "CONSISTENCY",
     "SpeakerConsistency",
     "consistency",
-    "consistency_frame",
     "consistency_json",
     "consistency_languages",
     "consistency_of",
@@ -168,56 +166,10 @@ def _overall(scaled: Sequence[float | None], gaps: Sequence[Array], every: bool)
     return Estimate(value, low, high, len(known), left_out)
 
 
-_Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
-_CONSISTENCY: _Kinds = {
-    "speaker": pl.String,
-    "first_chat": pl.String,
-    "second_chat": pl.String,
-    "facet": pl.String,  # one of FACETS, or "overall"
-    "difference": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "scaled": pl.Float64,
-    "n": pl.Int32,
-    "left_out": pl.Int32,
-    "unscored": pl.String,
-}
-CONSISTENCY = pl.Schema(_CONSISTENCY)
-
-
-def consistency_frame(speakers: Sequence[SpeakerConsistency]) -> pl.DataFrame:
-    """One row per speaker, pair of chats and facet, then one for the whole."""
-    rows: list[tuple[Any, ...]] = []
-    for who in speakers:
-        parts = [
-            *zip(FACETS, who.facets, who.scaled, strict=True),
-            ("overall", who.overall, who.overall.value),
-        ]
-        for name, each, scaled in parts:
-            rows.append(
-                (
-                    who.speaker,
-                    *who.chats,
-                    name,
-                    each.value,
-                    each.low,
-                    each.high,
-                    scaled,
-                    each.n,
-                    each.left_out,
-                    each.unscored,
-                )
-            )
-    return pl.DataFrame(rows, schema=CONSISTENCY, orient="row")
-
-
 def consistency_rows(speakers: Sequence[SpeakerConsistency]) -> Grid:
     """One row per speaker and pair of chats: difference and interval, facet by facet."""
     headings = ["speaker", "chats", "overall (0-1)", "facets"]
-    headings += [
-        f"{facet.title.lower()}{' (1e-3)' if facet.scale == 1000 else ''}"
-        for facet in FACETS.values()
-    ]
+    headings += [facet.heading.lower() for facet in FACETS.values()]
     whole = Facet("overall", "Overall", "", "", "share")
     return Grid(
         headings,

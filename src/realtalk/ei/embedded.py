@@ -92,30 +92,20 @@ class EmbeddedLabeller:
             name: head(name)[:, 0] - self._settings[f"{name}_cut"]
             for name in ("reflective", "grounding")
         }
-        sure = {name: _sigmoid(np.abs(margin) / heat[name]) for name, margin in yes.items()}
-        best = {name: p.argmax(-1) for name, p in levels.items()}
-        feels, felt = sentiment.argmax(-1), emotion.argmax(-1)
-        return [
-            Label(
-                reflective=bool(yes["reflective"][at] > 0),
-                reflective_p=float(sure["reflective"][at]),
-                grounding=bool(yes["grounding"][at] > 0),
-                grounding_p=float(sure["grounding"][at]),
-                sentiment=SENTIMENTS[feels[at]],
-                sentiment_p=float(sentiment[at, feels[at]]),
-                emotion=EMOTIONS[felt[at]],
-                emotion_p=float(emotion[at, felt[at]]),
-                intimacy=float(intimacy[at]),
-                emotional_reaction=float(expected["emotional_reaction"][at]),
-                interpretation=float(expected["interpretation"][at]),
-                exploration=float(expected["exploration"][at]),
-                empathy=float(empathy[at]),
-                emotional_reaction_level=int(best["emotional_reaction"][at]),
-                interpretation_level=int(best["interpretation"][at]),
-                exploration_level=int(best["exploration"][at]),
-            )
-            for at in range(len(outputs))
-        ]
+        columns = {
+            **{name: margin > 0 for name, margin in yes.items()},
+            **{f"{name}_p": _sigmoid(np.abs(yes[name]) / heat[name]) for name in yes},
+            "sentiment": np.array(SENTIMENTS)[sentiment.argmax(-1)],
+            "sentiment_p": sentiment.max(-1),
+            "emotion": np.array(EMOTIONS)[emotion.argmax(-1)],
+            "emotion_p": emotion.max(-1),
+            "intimacy": intimacy,
+            **expected,
+            "empathy": empathy,
+            **{f"{name}_level": p.argmax(-1) for name, p in levels.items()},
+        }
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [Label(**dict(zip(columns, row, strict=True))) for row in rows]
 
 
 def _softmax(logits: Rows) -> Rows:

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from realtalk.ei.judge_answers import FORMS, is_refusal, read_answer
+from realtalk.ei.judge_answers import FORMS, read_answer, unreadable
 from realtalk.ei.judge_prompts import load_rubrics, rubric_text
 from realtalk.ei.labels import MEASURES, NO_TEXT, NOT_ASKED, Label, TurnInput
 from realtalk.local.download import cache_folder
@@ -80,7 +80,12 @@ class JudgeLabeller:
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {"measures": list(self.measures)}
+        address = self._asked.address
+        return {
+            "model": self.model,
+            **({"base_url": address} if address else {}),
+            "measures": list(self.measures),
+        }
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> Sequence[Label]:
         """One label per turn; what the model did not answer is unscored with the reason."""
@@ -129,8 +134,4 @@ def _key(number: int, measure: str) -> str:
 
 def _flaw(measure: str, text: str) -> str:
     """What is wrong with an answer, "" where it can be read."""
-    if read_answer(measure, text) is not None:
-        return ""
-    if not text.strip():
-        return "empty answer"
-    return "refused" if is_refusal(text) else "malformed answer"
+    return unreadable(text) if read_answer(measure, text) is None else ""

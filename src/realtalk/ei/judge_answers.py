@@ -20,7 +20,7 @@ from typing import TypeAlias
 
 from realtalk.ei.labels import COMPONENTS, EMOTIONS, SENTIMENTS
 
-__all__ = ["FORMS", "Values", "is_refusal", "read_answer"]
+__all__ = ["FORMS", "Values", "read_answer", "unfenced", "unreadable"]
 
 Values: TypeAlias = Mapping[str, bool | int | float | str]  # column of a label → value
 
@@ -49,8 +49,7 @@ _REFUSAL = re.compile(
 
 def read_answer(measure: str, text: str) -> Values | None:
     """What the answer says about the measure; None where it is malformed."""
-    fenced = _FENCE.match(text.strip())
-    bare = fenced[1].strip() if fenced else text.strip()
+    bare = unfenced(text)
     if measure == "empathy":
         return _components(bare)
     word = bare.strip("\"'`*“”‘’ ").removesuffix(".").strip("\"'`*“”‘’ ").lower()
@@ -80,6 +79,14 @@ def _components(text: str) -> Values | None:
     }
 
 
-def is_refusal(text: str) -> bool:
-    """Whether a malformed answer reads like a model that declines to answer."""
-    return _REFUSAL.match(text.replace("’", "'")) is not None
+def unfenced(text: str) -> str:
+    """An answer without the code fence around it."""
+    fenced = _FENCE.match(text.strip())
+    return fenced[1].strip() if fenced else text.strip()
+
+
+def unreadable(text: str) -> str:
+    """What is wrong with an answer that cannot be read: malformed, empty, or a refusal."""
+    if not text.strip():
+        return "empty answer"
+    return "refused" if _REFUSAL.match(text.replace("’", "'")) else "malformed answer"

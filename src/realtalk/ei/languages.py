@@ -20,6 +20,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,30 +43,7 @@ ENGLISH, OTHER, UNTOLD = "en", "other", "und"
 
 # The commonest words of English chats, apostrophes left out. A few are words of other languages
 # too, but no language shares many of them, and each counts once in a piece.
-_COMMON = """
-i you he she it we they me him her us them my your his its our their this that these those who
-what which when where why how the a an and or but if because so than then though while until
-of to in on at for with from about into through over after before off out up down by as back
-again around am is are was were be been being have has had having do does did doing done can
-could will would should must might may not never no yes yeah yep nope
-im ive ill id youre youve youll hes shes were theyre weve dont doesnt didnt cant couldnt wont
-wouldnt isnt arent wasnt havent hasnt shouldnt thats theres whats lets hows heres aint
-just really very too also even only still already yet ever always often maybe probably actually
-quite pretty much many more most some any all both each every few other another same such else
-enough there here now today tomorrow tonight yesterday soon later ago last next first time day
-night week year one two good great nice cool better best bad big little new right wrong sure
-ready sorry thanks thank please hope wish like love want need know think guess believe feel
-feeling look looking looks see seen hear heard say said tell told talk talking ask asking give
-get getting got go going goes went gone come coming came take taking took make made keep let
-leave find found try trying tried use work working live eat sleep watch read learn remember
-understand mean means happen happened start started wait people thing things something anything
-nothing everything someone anyone everyone friend friends family stuff lot lots kind well way
-home house school money food morning dinner happy dear hello hey free late early call meet help
-buy bring send check play show stop worry thought left together outside anyway cannot shall own
-gonna wanna gotta dunno omg idk btw tbh pls plz thx tho cuz cos coz bro u ur r n k wat tmr abt
-dun jus juz msg nvm yup yea
-"""
-_ENGLISH = frozenset(_COMMON.split())
+_ENGLISH = frozenset(files("realtalk.ei").joinpath("english.txt").read_text("utf-8").split())
 # Laughter and agreement belong to every chat.
 _ANYWHERE = re.compile(
     r"(?:[ae]?(?:[hj][aeiu]|[aeu]h)+[hj]?|k{2,}|x+d+|lo+l|o+h+|h*m+|ok(?:ay|ey)?|wo+w)\Z"

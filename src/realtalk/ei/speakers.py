@@ -31,7 +31,7 @@ from realtalk.ei.formulas import (
     latest_of_others,
     slopes,
 )
-from realtalk.ei.labels import EMOTIONS, SENTIMENTS
+from realtalk.ei.labels import EMOTIONS, MEASURES, SENTIMENTS
 from realtalk.ei.languages import languages_of
 from realtalk.ei.protocols import Rules, rules_of
 from realtalk.ei.values import FACETS, Facet, SpeakerFacets
@@ -42,20 +42,7 @@ from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, percen
 __all__ = ["ResampledFacets", "measure_speakers", "session_means", "speakers"]
 
 Codes = NDArray[np.int64]
-_NEEDED = (
-    "chat",
-    "session",
-    "turn",
-    "speaker",
-    "measure",
-    "version",
-    "reflective",
-    "grounding",
-    "sentiment",
-    "emotion",
-    "intimacy",
-    "empathy",
-)
+_NEEDED = ("chat", "session", "turn", "speaker", "measure", "version", *MEASURES)
 _KINDS = {"emotion": len(EMOTIONS), "sentiment": len(SENTIMENTS)}
 
 

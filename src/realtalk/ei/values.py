@@ -31,7 +31,6 @@ __all__ = [
     "Facet",
     "SpeakerFacets",
     "counted",
-    "facet_rows",
     "from_frame",
     "interval_method",
     "interval_text",
@@ -58,6 +57,11 @@ class Facet:
     scale: float = 1.0
     digits: int = 2
 
+    @property
+    def heading(self) -> str:
+        """The title over a column of values as they are shown."""
+        return self.title if self.scale == 1 else f"{self.title} (1e-3)"
+
 
 _TABLE = (
     Facet("reflective_frequency", "Reflective frequency", "Self-awareness", "reflective", "share"),
@@ -65,23 +69,17 @@ _TABLE = (
     Facet("sentiment_diversity", "Sentiment diversity", "Self-awareness", "sentiment", "bits"),
     Facet("grounding_frequency", "Grounding frequency", "Motivation", "grounding", "share"),
     Facet("empathy", "Empathy", "Empathy", "empathy", "score"),
-    Facet(
-        "intimacy_linear",
-        "Intimacy progression, linear",
-        "Social skills",
-        "intimacy",
-        "a session",
-        scale=1000.0,
-        digits=1,
-    ),
-    Facet(
-        "intimacy_exponential",
-        "Intimacy progression, exponential",
-        "Social skills",
-        "intimacy",
-        "a session",
-        scale=1000.0,
-        digits=1,
+    *(
+        Facet(
+            f"intimacy_{curve}",
+            f"Intimacy progression, {curve}",
+            "Social skills",
+            "intimacy",
+            "a session",
+            scale=1000.0,
+            digits=1,
+        )
+        for curve in ("linear", "exponential")
     ),
     *(
         Facet(
@@ -260,10 +258,7 @@ def interval_text(facet: Facet, estimate: Estimate) -> str:
 def speaker_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
     """One row per chat and speaker, one column per facet: value and interval, to be printed."""
     headings = ["speaker", "chat", "turns", "sessions"]
-    headings += [
-        f"{facet.title.lower()}{' (1e-3)' if facet.scale == 1000 else ''}"
-        for facet in FACETS.values()
-    ]
+    headings += [facet.heading.lower() for facet in FACETS.values()]
     return Grid(
         headings,
         [
@@ -279,53 +274,16 @@ def speaker_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
     )
 
 
-def facet_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
-    """One row per chat, speaker and facet: n, of what, what was left out, and the reason."""
-    headings = [
-        "speaker",
-        "chat",
-        "group",
-        "facet",
-        "value",
-        "low (95 %)",
-        "high (95 %)",
-        "n",
-        "of",
-        "left out",
-        "unscored because",
-    ]
-    return Grid(
-        headings,
-        [
-            [
-                who.speaker,
-                who.chat,
-                facet.group,
-                facet.name,
-                found.value,
-                found.low,
-                found.high,
-                found.n,
-                counted(facet, who.protocol),
-                found.left_out,
-                found.unscored,
-            ]
-            for who in speakers
-            for facet, found in who.items()
-        ],
-    )
+_INTERVALS = (
+    "percentile bootstrap over turns (pairs of turns for stability and, but under the protocol "
+    "paper, alignment; turns within sessions for intimacy; diversity centred on its value); "
+    "Wilson's for a share of 0 or 1, none where every turn is alike"
+)
 
 
-def interval_method() -> dict[str, Any]:
+def interval_method(kind: str = _INTERVALS) -> dict[str, Any]:
     """How the intervals were made, for a result that travels alone."""
-    return {
-        "kind": "percentile bootstrap over turns (pairs of turns for stability and, but under the "
-        "protocol paper, alignment; turns within sessions for intimacy; diversity centred on its "
-        "value); Wilson's for a share of 0 or 1, none where every turn is alike",
-        "level": LEVEL,
-        "resamples": RESAMPLES,
-        "seed": SEED,
-    }
+    return {"kind": kind, "level": LEVEL, "resamples": RESAMPLES, "seed": SEED}
 
 
 def speakers_json(speakers: Sequence[SpeakerFacets]) -> dict[str, Any]:

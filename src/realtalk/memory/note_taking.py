@@ -13,14 +13,13 @@ session has no notes where that does not help. Nothing is mended and nothing gue
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from realtalk.chat import Chat, Session
-from realtalk.ei.judge_answers import is_refusal
+from realtalk.ei.judge_answers import unfenced, unreadable
 from realtalk.evals.prompts import Prompts, load_prompts
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.showing import session_text
@@ -37,7 +36,6 @@ __all__ = [
 ]
 
 _VERSION = "1"
-_FENCE = re.compile(r"\A```[a-z]*\s*\n(.*?)\n?\s*```\Z", re.DOTALL)
 _REMINDERS = (
     '\n\nThe answer must be one JSON object with the key "notes", without any other text, and '
     'every note must have "fact", a sentence, and "messages", numbers from the session.',
@@ -117,9 +115,8 @@ def take_notes(chat: Chat, asked: Asked, wording: Prompts, progress: Progress = 
 
 def read_notes(text: str, session: Session) -> list[Note] | None:
     """What the answer says, strictly; None where it is malformed."""
-    fenced = _FENCE.match(text.strip())
     try:
-        found = json.loads(fenced[1] if fenced else text)
+        found = json.loads(unfenced(text))
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or not isinstance(found.get("notes"), list):
@@ -142,11 +139,7 @@ def read_notes(text: str, session: Session) -> list[Note] | None:
 
 
 def _flaw(session: Session, text: str) -> str:
-    if read_notes(text, session) is not None:
-        return ""
-    if not text.strip():
-        return "empty answer"
-    return "refused" if is_refusal(text) else "malformed answer"
+    return unreadable(text) if read_notes(text, session) is None else ""
 
 
 def _numbered(session: Session) -> str:

@@ -81,7 +81,7 @@ class Facets:
         names = [f"{who.speaker}, {who.chat}" if several else who.speaker for who in shown]
         rows = [
             [
-                f"{facet.title}{' (1e-3)' if facet.scale == 1000 else ''}",
+                facet.heading,
                 *(interval_text(facet, who[facet.name]) for who in shown),
             ]
             for facet in FACETS.values()
@@ -194,17 +194,9 @@ class Labels:
             for name, estimate in each.estimates()
         ]
         columns = ("measure", "score", "estimate", "low", "high", "n", "unscored")
-        notes = [
-            f"{found.turns:,} turns are in both, {found.only_first:,} in the first only, "
-            f"{found.only_second:,} in the second only"
-        ]
         title = f"agreement: {found.first} against {found.second}"
-        return ResultTable(
-            title,
-            frame_of(columns, rows),
-            (*notes, *_both(self, other)),
-            found.to_json(),
-        )
+        notes = (found.coverage, *_both(self, other))
+        return ResultTable(title, frame_of(columns, rows), notes, found.to_json())
 
     def _comparison(self, other: Labels) -> ResultTable:
         from realtalk.ei.comparison import compare
@@ -225,12 +217,9 @@ class Labels:
             for each in found.facets
         ]
         columns = ("facet", "first", "second", "delta", "low", "high", "p", "p_holm", "n")
-        return ResultTable(
-            f"facets: {self.corpus} (first) beside {other.corpus} (second)",
-            frame_of(columns, rows),
-            _both(self, other),
-            found.to_json(),
-        )
+        title = f"facets: {self.corpus} (first) beside {other.corpus} (second)"
+        notes = (*found.doubts, *_both(self, other))
+        return ResultTable(title, frame_of(columns, rows), notes, found.to_json())
 
     def figures(self, folder: str | PathLike[str] | None = None) -> dict[str, Any]:
         """Altair charts by name: emotions and intimacy over time, per chat; also files."""
