@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from realtalk.surface.pages import report, studio
     from realtalk.surface.runs import Run
     from realtalk.surface.sources import read, samples
+    from realtalk.surface.sweeping import Sweep, sweep
     from realtalk.surface.tables import ResultTable
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "ResultTable",
     "Run",
     "Session",
+    "Sweep",
     "Tuned",
     "Turn",
     "check",
@@ -71,6 +73,7 @@ __all__ = [
     "simulate",
     "stats",
     "studio",
+    "sweep",
     "tune",
 ]
 
@@ -88,6 +91,7 @@ _PLACES = {
     "realtalk.surface.pages": "report studio",
     "realtalk.surface.runs": "Run",
     "realtalk.surface.sources": "read samples",
+    "realtalk.surface.sweeping": "Sweep sweep",
     "realtalk.surface.tables": "ResultTable",
 }
 _HOMES = {name: place for place, names in _PLACES.items() for name in names.split()}

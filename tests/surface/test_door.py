@@ -21,7 +21,7 @@ from realtalk.cli import threads as threads_command
 
 FUNCTIONS = (
     *("check", "compare", "label", "predict", "probe", "read", "redact", "report", "samples"),
-    *("simulate", "stats", "studio", "tune"),
+    *("simulate", "stats", "studio", "sweep", "tune"),
 )
 
 

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from realtalk.chat import Corpus
     from realtalk.corpora.opening import Opened
     from realtalk.corpora.reading import ReadOptions
+    from realtalk.local.progress import Progress
 
 __all__ = [
     "BaseUrl",
@@ -22,12 +26,15 @@ __all__ = [
     "Gap",
     "Json",
     "Out",
+    "PricesFile",
+    "Swept",
     "Target",
     "Timezone",
     "apart",
     "named_run",
     "opened",
     "read_options",
+    "reading",
 ]
 
 Target = Annotated[
@@ -78,7 +85,25 @@ BaseUrl = Annotated[
     typer.Option("--base-url", metavar="URL", help="llm: the address of a server of your own."),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew in a folder that has a run.")]
+Swept = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=A,B",
+        help="Values of an option of `run`, or of a setting of whom is tested; may be repeated: "
+        "every combination is run.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+PricesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--prices",
+        metavar="FILE",
+        help="Also say what the models cost: JSON with prices per million tokens, "
+        '{"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}.',
+    ),
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")]
 
 
@@ -116,6 +141,36 @@ def opened(
     for note in found.reading.notes:
         warn(note)
     yield found
+
+
+@contextmanager
+def reading(
+    path: str, format_name: str | None, gap: str, title: str
+) -> Iterator[tuple[Callable[[], Corpus], Progress]]:
+    """The corpus, read when it is called for, and one bar for all that is done with it.
+
+    So what is wrong with the options is said before a large file is read. Notes are said at the
+    end, when there is no bar to break.
+    """
+    from dataclasses import replace
+
+    from realtalk.cli.printing import progress, warn
+    from realtalk.corpora.opening import open_reading
+
+    options = read_options(gap)
+    notes: list[str] = []
+    try:
+        with progress(title) as advance:
+
+            def read() -> Corpus:
+                opened = open_reading(path, format_name, replace(options, progress=advance))
+                notes.extend(opened.reading.notes)
+                return opened.reading.corpus
+
+            yield read, advance
+    finally:
+        for note in notes:
+            warn(note)
 
 
 def apart(first: str, second: str) -> tuple[str, str]:

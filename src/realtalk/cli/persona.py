@@ -7,19 +7,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from realtalk.cli import persona_tune
+from realtalk.cli import persona_sweep, persona_tune
 from realtalk.cli.ei_options import warn_of_languages
-from realtalk.cli.options import BaseUrl, FormatName, Gap, Json, Out, Target, named_run
+from realtalk.cli.options import (
+    BaseUrl,
+    FormatName,
+    Fresh,
+    Gap,
+    Json,
+    Out,
+    PricesFile,
+    Target,
+    named_run,
+    reading,
+)
 from realtalk.cli.persona_options import (
     BertLayer,
     BertModel,
     Choosing,
     ContextSessions,
     ContextTokens,
-    Fresh,
     Labels,
     Limit,
-    Loaded,
     ModelName,
     PromptsFolder,
     RunNamed,
@@ -29,14 +38,18 @@ from realtalk.cli.persona_options import (
     Speaker,
     Style,
     are_published,
-    chosen_chats,
     load_runs,
     measured_apart,
-    numbers_of,
-    semantics_of,
-    wanted_simulator,
 )
-from realtalk.cli.verbs import RUN, Verbs, add_stored_runs
+from realtalk.cli.verbs import (
+    RUN,
+    Verbs,
+    add_stored_runs,
+    costs_json,
+    end_run,
+    load_prices,
+    show_costs,
+)
 
 if TYPE_CHECKING:
     from realtalk.persona.choosing import Choice
@@ -89,10 +102,12 @@ def turns(
     from realtalk.cli.printing import print_json, say, show, warn
     from realtalk.persona.choosing import choice_rows, difference
     from realtalk.persona.turns import tasks_of
+    from realtalk.surface.benchmarks import chosen_chats
 
-    corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
+    with reading(path, format_name, gap, "labelling") as (corpus, advance):
+        chats, choices = chosen_chats(corpus, labels, choice, speaker, advance)
     made = tasks_of(
-        corpus, choices, context_sessions=context_sessions, context_tokens=context_tokens
+        chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
     )
     if json:
         print_json([_task_json(task, each) for task, each in zip(made, choices, strict=True)])
@@ -131,6 +146,7 @@ def run(
     bertscore_layer: BertLayer = None,
     out: Out = None,
     fresh: Fresh = False,
+    prices: PricesFile = None,
     format_name: FormatName = None,
     gap: Gap = "6h",
     json: Json = False,
@@ -148,41 +164,40 @@ def run(
 
         realtalk persona run data/realtalk -s Akib --model openai/gpt-4o-mini --style --out llm
     """
-    from realtalk.cli.printing import end_unscored, progress, say
-    from realtalk.cli.probe_options import run_folder
-    from realtalk.evals import refuse_other_folder
-    from realtalk.persona.benchmark import run_persona
-    from realtalk.persona.registry import make_simulator
-    from realtalk.persona.scoring import Scorer
-    from realtalk.persona.turns import tasks_of
+    from realtalk.cli.printing import print_json
+    from realtalk.memory.registry import parse_settings
+    from realtalk.surface.benchmarks import simulate
 
-    if out is not None:
-        refuse_other_folder(out)
-    name, given = wanted_simulator(
-        simulator, settings, model=model, base_url=base_url, prompts=prompts, style=style
-    )
-    made = make_simulator(name, given)
-    semantics = semantics_of(bertscore, bertscore_layer)
-    corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
-    tasks = tasks_of(
-        corpus, choices, context_sessions=context_sessions, context_tokens=context_tokens
-    )
-    with run_folder(out) as folder, progress("simulating") as advance:
-        run = run_persona(
+    known = load_prices(prices)
+    with reading(path, format_name, gap, "simulating") as (corpus, advance):
+        found = simulate(
             corpus,
-            tasks,
-            made,
-            folder,
-            scorer=Scorer(corpus, bertscore=semantics),
-            fresh=fresh,
+            speaker,
+            simulator,
+            model=model,
+            base_url=base_url,
+            prompts=prompts,
+            style=style,
+            settings=parse_settings(settings or []),
+            labels=labels,
+            choice=choice,
+            context_sessions=context_sessions,
+            context_tokens=context_tokens,
             limit=limit,
+            bertscore=bertscore,
+            bertscore_layer=bertscore_layer,
+            out=out,
+            fresh=fresh,
             progress=advance,
         )
-    found = run.simulation
-    _print([found], json, are_published([Loaded(found, [*run.rows], [run])]), detailed=True)
-    if out is not None:
-        say(f"the run is in {out}")
-    end_unscored(row["unscored"] or row["untold"] for row in run.rows)
+    published = are_published([found.record])
+    if json:
+        print_json([found.to_json() | costs_json(found, known)])
+    else:
+        _show([found.record.simulation], published=published, detailed=True)
+        show_costs(found.usage, known)
+    _remarks([found.record.simulation])
+    end_run(found, out)
 
 
 @app.command()
@@ -203,12 +218,18 @@ def table(
 
         realtalk persona table untuned=base tuned=mara-run tuned=theo-run --speakers
     """
-    from realtalk.cli.printing import warn
+    from realtalk.cli.printing import print_json, warn
 
     loaded = load_runs(list(map(named_run, runs)))
     for line in measured_apart(loaded):
         warn(line)
-    _print([each.simulation for each in loaded], json, are_published(loaded), detailed=speakers)
+    simulations = [each.simulation for each in loaded]
+    if json:
+        print_json([simulation.to_json() for simulation in simulations])
+    else:
+        published = are_published([run for each in loaded for run in each.runs])
+        _show(simulations, published=published, detailed=speakers)
+    _remarks(simulations)
 
 
 @app.command()
@@ -242,90 +263,6 @@ def compare(first: RunNamed, second: RunNamed, json: Json = False) -> None:
     else:
         show(f"{found.names[1]} against {found.names[0]}, on the same turns", *compared(found))
         say(gain_line(found))
-
-
-@app.command()
-def sweep(
-    path: Target,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
-    speaker: Speaker = None,
-    sessions: Annotated[
-        str, typer.Option("--sessions", metavar="K,…", help="Numbers of context sessions.")
-    ] = "1,2,3,5,10",
-    simulator: SimulatorName = None,
-    model: ModelName = None,
-    base_url: BaseUrl = None,
-    prompts: PromptsFolder = None,
-    style: Style = False,
-    settings: Set = None,
-    labels: Labels = None,
-    choice: Choosing = "ei",
-    context_tokens: Annotated[
-        int, typer.Option("--context-tokens", metavar="N", help="At most so many tokens.")
-    ] = 6000,
-    limit: Limit = None,
-    bertscore: BertModel = None,
-    bertscore_layer: BertLayer = None,
-    fresh: Fresh = False,
-    format_name: FormatName = None,
-    gap: Gap = "6h",
-    json: Json = False,
-) -> None:
-    """The same turns with more and more context, as in the paper's Figure 7.
-
-    Every number's run is kept in a folder of its own below DIR. A setting may say {k} where the
-    number belongs: --set adapter=adapters/{k}.
-
-    Examples:
-
-        realtalk persona sweep sample --simulator retrieve --sessions 1,3 --out more-context
-
-        realtalk persona sweep data/realtalk -s Akib --model openai/gpt-4o-mini --out akib
-    """
-    from realtalk.cli.printing import end_unscored, print_json, progress, say, show
-    from realtalk.evals import refuse_other_runs
-    from realtalk.persona.benchmark import run_persona
-    from realtalk.persona.registry import make_simulator
-    from realtalk.persona.scoring import Scorer
-    from realtalk.persona.tables import sweep as rows_of
-    from realtalk.persona.turns import tasks_of
-
-    refuse_other_runs(out)
-    numbers = numbers_of(sessions)
-    name, given = wanted_simulator(
-        simulator, settings, model=model, base_url=base_url, prompts=prompts, style=style
-    )
-    semantics = semantics_of(bertscore, bertscore_layer)
-    corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
-    scorer = Scorer(corpus, bertscore=semantics)
-    found = {}
-    reasons: list[str | None] = []
-    for number in numbers:
-        here = {
-            key: value.replace("{k}", str(number)) if isinstance(value, str) else value
-            for key, value in given.items()
-        }
-        tasks = tasks_of(corpus, choices, context_sessions=number, context_tokens=context_tokens)
-        with progress(f"{number} sessions") as advance:
-            run = run_persona(
-                corpus,
-                tasks,
-                make_simulator(name, here),
-                out / str(number),
-                scorer=scorer,
-                fresh=fresh,
-                limit=limit,
-                progress=advance,
-            )
-        found[number] = run.simulation
-        reasons += [row["unscored"] or row["untold"] for row in run.rows]
-    warn_of_languages(*(each.languages for each in found.values()))
-    if json:
-        print_json({str(number): each.to_json() for number, each in found.items()})
-    else:
-        show("context sessions", *rows_of(found))
-    say(f"the runs are in {out}")
-    end_unscored(reasons)
 
 
 @app.command()
@@ -381,26 +318,27 @@ def _write_prompts(out: Path, tasks: list[Any]) -> None:
                 stream.write(orjson.dumps(row) + b"\n")
 
 
-def _print(found: list[Simulation], json: bool, published: bool, *, detailed: bool) -> None:
-    from realtalk.cli.printing import print_json, say, show
-    from realtalk.persona.tables import READING, beyond, table_2, table_8, unscored_lines
+def _show(simulations: list[Simulation], *, published: bool, detailed: bool) -> None:
+    from realtalk.cli.printing import say, show
+    from realtalk.persona.tables import READING, beyond, table_2, table_8
 
-    if json:
-        print_json([each.to_json() for each in found])
-    else:
-        if detailed:
-            for each in found:
-                show(f"{each.name}: every speaker", *table_8(each, published=published))
-        show("averages over speakers", *table_2(found, published=published))
-        show("what raw agreement does not show", *beyond(found))
-        say(READING)
-    for each in found:
-        for line in unscored_lines(each):
+    for simulation in simulations if detailed else ():
+        show(f"{simulation.name}: every speaker", *table_8(simulation, published=published))
+    show("averages over speakers", *table_2(simulations, published=published))
+    show("what raw agreement does not show", *beyond(simulations))
+    say(READING)
+
+
+def _remarks(simulations: list[Simulation]) -> None:
+    from realtalk.cli.printing import say
+    from realtalk.persona.tables import unscored_lines
+
+    for simulation in simulations:
+        for line in unscored_lines(simulation):
             say(line)
-    warn_of_languages(*(each.languages for each in found))
+    warn_of_languages(*(simulation.languages for simulation in simulations))
 
 
+persona_sweep.register(app)
 persona_tune.register(app)
-
-
 add_stored_runs(app, "persona simulation")

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from realtalk.cli.options import opened, read_options
-
 if TYPE_CHECKING:
-    from realtalk.chat import Corpus
     from realtalk.persona.benchmark import SimulatedRun
-    from realtalk.persona.bertscore import BertScore
-    from realtalk.persona.choosing import Choice
     from realtalk.persona.summaries import Simulation
 
 __all__ = [
@@ -23,7 +18,6 @@ __all__ = [
     "Choosing",
     "ContextSessions",
     "ContextTokens",
-    "Fresh",
     "Labels",
     "Limit",
     "Loaded",
@@ -36,12 +30,9 @@ __all__ = [
     "Speaker",
     "Style",
     "are_published",
-    "chosen_chats",
     "load_runs",
     "measured_apart",
     "numbers_of",
-    "semantics_of",
-    "wanted_simulator",
 ]
 
 Speaker = Annotated[
@@ -114,7 +105,6 @@ Set = Annotated[
 Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", help="Only each speaker's first N turns.")
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew in a folder that has a run.")]
 BertModel = Annotated[
     str | None,
     typer.Option(
@@ -143,23 +133,6 @@ RunsNamed = Annotated[
 RunNamed = Annotated[str, typer.Argument(metavar="RUN", help="As for `persona table`.")]
 
 
-def wanted_simulator(
-    simulator: str | None, settings: list[str] | None, **asked: Any
-) -> tuple[str, dict[str, Any]]:
-    """The simulator's name and its settings; `asked` are those with options of their own."""
-    from realtalk.memory.registry import parse_settings
-    from realtalk.surface.choices import simulator_of
-
-    return simulator_of(simulator, parse_settings(settings or []), **asked)
-
-
-def semantics_of(bertscore: str | None, layer: int | None) -> BertScore | None:
-    """Another measure of semantic similarity, where one is named."""
-    from realtalk.surface import choices
-
-    return choices.semantics_of(bertscore, layer)
-
-
 def numbers_of(text: str) -> list[int]:
     from realtalk.errors import RealtalkError
 
@@ -170,26 +143,6 @@ def numbers_of(text: str) -> list[int]:
     if not found or min(found) < 1:
         raise RealtalkError(f"'{text}' are no numbers of sessions", fix="write 1,2,3,5,10")
     return found
-
-
-def chosen_chats(
-    path: str,
-    format_name: str | None,
-    gap: str,
-    labels: Path | None,
-    choice: str,
-    speaker: str | None,
-) -> tuple[Corpus, list[Choice]]:
-    from realtalk.cli.printing import progress
-    from realtalk.ei.label_files import read_labels
-    from realtalk.persona.turns import choices_of
-
-    with opened(path, format_name, read_options(gap)) as found:
-        corpus = found.reading.corpus
-    frame = None if labels is None else read_labels(labels)
-    with progress("labelling") as advance:
-        choices = choices_of(corpus, labels=frame, choice=choice, speaker=speaker, progress=advance)
-    return corpus, choices
 
 
 class Loaded(NamedTuple):
@@ -232,13 +185,12 @@ def measured_apart(loaded: list[Loaded]) -> list[str]:
     return lines
 
 
-def are_published(loaded: list[Loaded]) -> bool:
+def are_published(runs: Sequence[SimulatedRun]) -> bool:
     """Whether the paper's tables are about these speakers and chats."""
     from realtalk.persona.published import published_choice
 
     return all(
         published_choice(speaker, chats) is not None
-        for each in loaded
-        for run in each.runs
+        for run in runs
         for speaker, chats in run.settings["chats"].items()
     )

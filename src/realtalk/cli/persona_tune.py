@@ -7,14 +7,12 @@ from typing import Annotated
 
 import typer
 
-from realtalk.cli.options import FormatName, Gap, Json, Target
+from realtalk.cli.options import FormatName, Fresh, Gap, Json, Target, reading
 from realtalk.cli.persona_options import (
     Choosing,
     ContextSessions,
     ContextTokens,
-    Fresh,
     Labels,
-    chosen_chats,
 )
 
 __all__ = ["register", "tune"]
@@ -86,6 +84,7 @@ def tune(
     from realtalk.persona.tuning import TuneSettings
     from realtalk.persona.tuning import tune as train
     from realtalk.persona.turns import tasks_of
+    from realtalk.surface.benchmarks import chosen_chats
 
     settings = TuneSettings(
         epochs=epochs,
@@ -100,9 +99,10 @@ def tune(
     )
     with progress("loading") as advance:
         loaded = load(base, device=device, cache=cache, progress=advance)
-    corpus, choices = chosen_chats(path, format_name, gap, labels, choice, speaker)
+    with reading(path, format_name, gap, "labelling") as (corpus, advance):
+        chats, choices = chosen_chats(corpus, labels, choice, speaker, advance)
     (task,) = tasks_of(
-        corpus, choices, context_sessions=context_sessions, context_tokens=context_tokens
+        chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
     )
     learning = task.learning
     examples, about = training_set(base, loaded, learning)

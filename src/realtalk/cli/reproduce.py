@@ -109,7 +109,7 @@ def reproduce(
     from realtalk.surface.choices import make_judge, make_reader
 
     loaded = load_runs(list(map(named_run, persona or [])))
-    if loaded and not are_published(loaded):
+    if not are_published([run for each in loaded for run in each.runs]):
         raise RealtalkError(
             "a persona run is not of the paper's speakers and chats",
             fix="make it with: realtalk persona run DATA/realtalk --choice paper",

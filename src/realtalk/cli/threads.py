@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from realtalk.cli.options import BaseUrl, FormatName, Json, Out, Target
+from realtalk.cli import threads_samples
+from realtalk.cli.options import (
+    BaseUrl,
+    FormatName,
+    Fresh,
+    Json,
+    Out,
+    PricesFile,
+    Target,
+    reading,
+)
 from realtalk.cli.threads_options import (
     Budget,
-    Fresh,
     History,
     Leaks,
     Limit,
@@ -29,19 +38,24 @@ from realtalk.cli.threads_options import (
     WithScores,
     best_summary,
     load_named,
-    made_samples,
-    settings_named,
-    wanted_predictor,
 )
-from realtalk.cli.verbs import Verbs, add_stored_runs
+from realtalk.cli.verbs import (
+    RUN,
+    Verbs,
+    add_stored_runs,
+    add_sweep,
+    costs_json,
+    end_run,
+    load_prices,
+    show_costs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from realtalk.evals.comparing import Compared
     from realtalk.evals.summaries import Summary
-    from realtalk.threads.sampling import Samples
-    from realtalk.threads.values import Setting, Task
+    from realtalk.threads.values import Task
 
 __all__ = ["app"]
 
@@ -52,71 +66,10 @@ app = typer.Typer(
     "`realtalk threads run PATH`.",
     no_args_is_help=True,
 )
+threads_samples.register(app)
 
 
-@app.command()
-def samples(
-    path: Target,
-    task: TaskName = "sentiment",
-    setting: SettingNames = "p-conv",
-    protocol: ProtocolName = "clean",
-    leak: Leaks = None,
-    with_scores: WithScores = False,
-    split: Split = "user",
-    history: History = "recent",
-    shots: Shots = 0,
-    limit: Limit = None,
-    train_limit: TrainLimit = None,
-    seed: Seed = 0,
-    show_one: Annotated[
-        str | None,
-        typer.Option(
-            "--show",
-            metavar="KEY",
-            help="Print the prompt of one reply, by its key or its place from 1 on. Shows text.",
-        ),
-    ] = None,
-    budget: Budget = None,
-    prompts: PromptsFolder = None,
-    format_name: FormatName = None,
-    json: Json = False,
-) -> None:
-    """Count what there is to predict, and by which rules it was chosen.
-
-    Prints counts only; a prompt, which holds what people wrote, with --show alone.
-
-    Examples:
-
-        realtalk threads samples sample-threads
-
-        realtalk threads samples sample-threads --task impact --setting np-conv --show 1
-    """
-    from realtalk.cli.printing import print_json, say, show
-    from realtalk.threads.protocols import describe
-    from realtalk.threads.tables import count_tables
-
-    chosen = made_samples(
-        *(path, format_name, task, protocol, leak, with_scores, split, history, shots),
-        *(limit, train_limit, seed),
-    )
-    named = settings_named(setting)
-    if show_one is not None:
-        _show_prompt(chosen.samples, named[0], show_one, budget, prompts, json)
-        return
-    if json:
-        from dataclasses import asdict
-
-        print_json(
-            {**asdict(chosen.samples.counts), "protocol": dict(chosen.samples.protocol.settings)}
-        )
-        return
-    for title, headings, rows in count_tables(chosen.samples.counts):
-        show(title, headings, rows)
-    for line in describe(chosen.samples.protocol):
-        say(line)
-
-
-@app.command()
+@app.command(RUN)
 def run(
     path: Target,
     task: TaskName = "sentiment",
@@ -138,12 +91,13 @@ def run(
     seed: Seed = 0,
     out: Out = None,
     fresh: Fresh = False,
+    prices: PricesFile = None,
     format_name: FormatName = None,
     json: Json = False,
 ) -> None:
     """Predict one task of every reply in the test part, and score it.
 
-    Writes run.json and rows.parquet, a row a reply and setting. A run that was stopped goes on
+    Writes run.json and rows.parquet, one row per reply and setting. A run that was stopped goes on
     where it was: call it again.
 
     Examples:
@@ -154,37 +108,43 @@ def run(
 
         realtalk threads run posts.json -t next_text --model openai/gpt-4o-mini --limit 500 --out m
     """
-    from realtalk.cli.printing import end_unscored, progress, say
-    from realtalk.cli.probe_options import run_folder
-    from realtalk.threads.benchmark import ThreadTask, run_threads
-    from realtalk.threads.registry import make_predictor
+    from realtalk.cli.printing import print_json
+    from realtalk.memory.registry import parse_settings
+    from realtalk.surface.benchmarks import predict
 
-    named = settings_named(setting)
-    asked = {
-        "model": model,
-        "base_url": base_url,
-        "budget": budget,
-        "prompts": prompts,
-        "seed": seed,
-    }
-    made = make_predictor(*wanted_predictor(predictor, settings, asked))
-    chosen = made_samples(
-        *(path, format_name, task, protocol, leak, with_scores, split, history, shots),
-        *(limit, train_limit, seed),
-    )
-    with run_folder(out) as folder, progress("predicting") as advance:
-        found = run_threads(
-            chosen.corpus,
-            ThreadTask(chosen.samples, named, chosen.record),
-            made,
-            folder,
+    known = load_prices(prices)
+    with reading(path, format_name, "6h", "predicting") as (corpus, advance):
+        found = predict(
+            corpus,
+            task,
+            setting,
+            predictor,
+            model=model,
+            base_url=base_url,
+            settings=parse_settings(settings or []),
+            budget=budget,
+            prompts=prompts,
+            protocol=protocol,
+            leaks=leak or (),
+            with_scores=with_scores,
+            split=split,
+            history=history,
+            shots=shots,
+            limit=limit,
+            train_limit=train_limit,
+            seed=seed,
+            out=out,
             fresh=fresh,
             progress=advance,
         )
-    _print([found.summary], json, published=False, domains=False)
-    if out is not None:
-        say(f"the run is in {out}")
-    end_unscored(row["unscored"] or row["untold"] for row in found.rows)
+    summary = found.record.summary
+    if json:
+        print_json([found.to_json() | costs_json(found, known)])
+    else:
+        _show([summary], published=False, domains=False)
+        show_costs(found.usage, known)
+    _notes([summary])
+    end_run(found, out)
 
 
 @app.command()
@@ -221,13 +181,22 @@ def table(
     """
     from dataclasses import replace
 
+    from realtalk.cli.printing import print_json, say
+    from realtalk.stats.figures import save_figures
+    from realtalk.threads.pictures import draw_runs
+
     loaded = load_named(runs)
     found = [replace(each.summary, name=name) for name, each in loaded]
     if best_of:
         found.append(best_summary([each for _, each in loaded]))
-    _print(found, json, published=published, domains=domains)
+    if json:
+        print_json([summary.to_json() for summary in found])
+    else:
+        _show(found, published=published, domains=domains)
+    _notes(found)
     if figures is not None:
-        _draw(found, figures)
+        written = save_figures(draw_runs(found), figures)
+        say(f"wrote {len(written)} pictures to {figures}")
 
 
 @app.command()
@@ -320,81 +289,39 @@ def _remarks(loaded: Sequence[tuple[str, Any]]) -> None:
             warn(f"{name}: {note}")
 
 
-def _print(found: Sequence[Summary], json: bool, *, published: bool, domains: bool) -> None:
-    from realtalk.cli.printing import print_json, say, show, warn
-    from realtalk.evals.tables import unscored_lines
+def _show(summaries: Sequence[Summary], *, published: bool, domains: bool) -> None:
+    from realtalk.cli.printing import say, show
     from realtalk.stats.grids import Grid
     from realtalk.threads.tables import READING, domain_table, paper_table
     from realtalk.threads.values import TASKS
 
-    if json:
-        print_json([each.to_json() for each in found])
-    else:
-        for task in TASKS:
-            same = [each for each in found if each.about["task"] == task]
-            if not same:
-                continue
-            headings, rows = paper_table(same, task, published=published)
-            show(task, *Grid(list(headings), [list(row) for row in rows]).told_apart())
-            for each in same if domains else ():
-                for setting in each.variants:
-                    show(f"{each.name}, {setting}", *domain_table(each, setting))
-        say(READING)
-    for each in found:
-        for note in each.notes:
-            warn(f"{each.name}: {note}")
-        for line in unscored_lines(each):
+    for task in TASKS:
+        same = [summary for summary in summaries if summary.about["task"] == task]
+        if not same:
+            continue
+        headings, rows = paper_table(same, task, published=published)
+        show(task, *Grid(list(headings), [list(row) for row in rows]).told_apart())
+        for summary in same if domains else ():
+            for setting in summary.variants:
+                show(f"{summary.name}, {setting}", *domain_table(summary, setting))
+    say(READING)
+
+
+def _notes(summaries: Sequence[Summary]) -> None:
+    from realtalk.cli.printing import say, warn
+    from realtalk.evals.tables import unscored_lines
+
+    for summary in summaries:
+        for note in summary.notes:
+            warn(f"{summary.name}: {note}")
+        for line in unscored_lines(summary):
             say(line)
 
 
-def _draw(found: Sequence[Summary], folder: Path) -> None:
-    from realtalk.cli.printing import say
-    from realtalk.stats.figures import save_figures
-    from realtalk.threads.pictures import draw_radar, draw_settings
-    from realtalk.threads.values import SETTINGS, TASKS
-
-    charts: dict[str, Any] = {}
-    for task in TASKS:
-        same = [each for each in found if each.about["task"] == task]
-        if len(same) == 1:
-            charts |= {f"{task}-{name}": chart for name, chart in draw_settings(same[0]).items()}
-            continue
-        for setting in SETTINGS:
-            drawn = draw_radar(same, setting)
-            charts |= {f"{task}-{setting}-{name}": chart for name, chart in drawn.items()}
-    written = save_figures(charts, folder)
-    say(f"wrote {len(written)} pictures to {folder}")
-
-
-def _show_prompt(
-    samples: Samples,
-    setting: Setting,
-    which: str,
-    budget: int | None,
-    prompts: Path | None,
-    json: bool,
-) -> None:
-    from realtalk.cli.printing import print_json, print_text
-    from realtalk.errors import RealtalkError
-    from realtalk.threads.asking import BUDGET
-    from realtalk.threads.prompting import load_prompts, prompt
-
-    found = samples.of(setting, "test")
-    keys = {target.key: at for at, target in enumerate(samples.part("test"))}
-    place = keys.get(which)
-    if place is None and which.isascii() and which.isdigit():
-        place = int(which) - 1 if 0 < int(which) <= len(found) else None
-    if place is None:
-        raise RealtalkError(
-            f"no reply '{which}' in the test part",
-            fix=f"give a key, or a place from 1 to {len(found):,}",
-        )
-    sample = found[place]
-    text = prompt(sample, BUDGET if budget is None else budget, load_prompts(prompts))
-    if json:
-        print_json({"key": sample.key, "setting": setting, "prompt": text})
-    else:
-        print_text(text)
-
-
+add_sweep(
+    app,
+    "predict",
+    "realtalk threads sweep sample-threads --set predictor=majority,mean --set limit=200 --out s",
+    "realtalk threads sweep posts.json --set model=openai/gpt-4o-mini --set budget=500,2000 -o s",
+)
 add_stored_runs(app, "thread tasks")

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from realtalk.cli.options import named_run, opened, read_options
+from realtalk.cli.options import named_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from realtalk.chat import Corpus
     from realtalk.evals.summaries import Summary
     from realtalk.threads.benchmark import PredictedRun
-    from realtalk.threads.sampling import Samples
-    from realtalk.threads.values import Setting
 
 __all__ = [
     "Budget",
-    "Chosen",
-    "Fresh",
     "History",
     "Leaks",
     "Limit",
@@ -40,9 +35,6 @@ __all__ = [
     "WithScores",
     "best_summary",
     "load_named",
-    "made_samples",
-    "settings_named",
-    "wanted_predictor",
 ]
 
 TaskName = Annotated[
@@ -129,73 +121,12 @@ PromptsFolder = Annotated[
         "--prompts", metavar="DIR", help="Prompts of your own: sentiment.md, impact.md, …"
     ),
 ]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew in a folder that has a run.")]
 RunsNamed = Annotated[
     list[str],
     typer.Argument(
         metavar="RUN...", help="Folders that `threads run` wrote; NAME=RUN gives a name."
     ),
 ]
-
-
-class Chosen(NamedTuple):
-    """What is to be predicted, and how it was drawn."""
-
-    corpus: Corpus
-    samples: Samples
-    record: dict[str, Any]
-
-
-def settings_named(text: str) -> tuple[Setting, ...]:
-    from realtalk.surface import choices
-
-    return choices.settings_named(text)
-
-
-def made_samples(
-    path: str,
-    format_name: str | None,
-    task: str,
-    protocol: str,
-    leaks: Sequence[str] | None,
-    with_scores: bool,
-    split: str,
-    history: str,
-    shots: int,
-    limit: int | None,
-    train_limit: int | None,
-    seed: int,
-) -> Chosen:
-    """Reads the threads and draws what is to be predicted."""
-    from realtalk.cli.printing import progress
-    from realtalk.surface.choices import Draw
-
-    draw = Draw(
-        task=task,
-        protocol=protocol,
-        leaks=tuple(leaks or ()),
-        with_scores=with_scores,
-        split=split,
-        history=history,
-        shots=shots,
-        limit=limit,
-        train_limit=train_limit,
-        seed=seed,
-    )
-    with opened(path, format_name, read_options()) as found:
-        corpus = found.reading.corpus
-    with progress("growing trees") as advance:
-        return Chosen(corpus, draw.samples(corpus, advance), draw.record)
-
-
-def wanted_predictor(
-    predictor: str | None, settings: list[str] | None, asked: dict[str, Any]
-) -> tuple[str, dict[str, Any]]:
-    """The predictor's name and its settings; `asked` are those of a language model."""
-    from realtalk.memory.registry import parse_settings
-    from realtalk.surface.choices import predictor_of
-
-    return predictor_of(predictor, parse_settings(settings or []), asked)
 
 
 def load_named(named: Sequence[str]) -> list[tuple[str, PredictedRun]]:

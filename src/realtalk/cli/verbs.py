@@ -13,16 +13,45 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
-from realtalk.cli.options import Json
+from realtalk.cli.options import (
+    FormatName,
+    Fresh,
+    Json,
+    PricesFile,
+    Swept,
+    Target,
+    reading,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from realtalk.evals.prices import Prices, Usage
     from realtalk.surface.runs import Run
+    from realtalk.surface.sweeping import Sweep
 
-__all__ = ["RUN", "Verbs", "add_stored_runs"]
+__all__ = [
+    "RUN",
+    "Verbs",
+    "add_stored_runs",
+    "add_sweep",
+    "costs_json",
+    "end_run",
+    "end_sweep",
+    "load_prices",
+    "show_costs",
+]
 
 RUN = "run"
+_SWEEP = """Run every combination of several settings, and show the runs side by side.
+
+Options of `run` are written without their dashes: --set budget=500,1000 --set limit=10. Every
+combination's run is kept in a folder of its own below DIR; called again, it goes on.
+
+Examples:
+
+{examples}
+"""
 
 StoredRun = Annotated[
     Path, typer.Argument(metavar="RUN", help="A folder that a run wrote.", show_default=False)
@@ -52,18 +81,26 @@ class Verbs(TyperGroup):
 def add_stored_runs(app: typer.Typer, kind: str) -> None:
     """Adds `show` and `failures` for runs of one kind."""
 
-    def show(run: StoredRun, groups: Groups = False, json: Json = False) -> None:
-        """Show the figures of a stored run: estimate, 95 % interval, n, unscored."""
+    def show(
+        run: StoredRun, groups: Groups = False, prices: PricesFile = None, json: Json = False
+    ) -> None:
+        """Show the figures of a stored run: estimate, 95 % interval, n, unscored.
+
+        With --prices also what its models cost; as JSON that is {"figures": …, "costs": …}.
+        """
         from realtalk.cli.printing import print_json, say
         from realtalk.cli.printing import show as show_table
 
+        known = load_prices(prices)
         loaded = _load(run, kind)
-        table = loaded.summary(groups=groups)
+        figures = loaded.summary(groups=groups).frame.to_dicts()
         if json:
-            print_json(table.frame.to_dicts())
+            costs = costs_json(loaded, known)
+            print_json({"figures": figures, **costs} if costs else figures)
             return
-        cells = [_cells(row) for row in table.frame.to_dicts()]
+        cells = [_cells(row) for row in figures]
         show_table(f"{kind}: {loaded.name}", list(cells[0]), [list(row.values()) for row in cells])
+        show_costs(loaded.usage, known)
         for line in loaded.cautions:
             say(line)
 
@@ -83,6 +120,94 @@ def add_stored_runs(app: typer.Typer, kind: str) -> None:
 
     app.command()(show)
     app.command()(failures)
+
+
+def add_sweep(app: typer.Typer, name: str, *examples: str) -> None:
+    """Adds `sweep`: `name` is what Python calls the run."""
+
+    def sweep(
+        path: Target,
+        out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
+        settings: Swept = None,
+        fresh: Fresh = False,
+        prices: PricesFile = None,
+        format_name: FormatName = None,
+        json: Json = False,
+    ) -> None:
+        from realtalk.surface import benchmarks
+        from realtalk.surface.sweeping import parse_axes
+        from realtalk.surface.sweeping import sweep as carry_out
+
+        known = load_prices(prices)
+        axes = parse_axes(settings or [])
+        with reading(path, format_name, "6h", "sweeping") as (corpus, advance):
+            found = carry_out(
+                getattr(benchmarks, name), corpus, axes, out=out, fresh=fresh, progress=advance
+            )
+        end_sweep(found, out, known, json=json)
+
+    written = "\n\n".join(f"    {example}" for example in examples)
+    app.command(help=_SWEEP.format(examples=written))(sweep)
+
+
+def load_prices(file: Path | None) -> Prices | None:
+    """Prices, where a file is named: before anything is spent."""
+    if file is None:
+        return None
+    from realtalk.evals.prices import read_prices
+
+    return read_prices(file)
+
+
+def end_run(run: Run, out: Path | None) -> None:
+    """Says where the run is; ends with status 1 where nothing has a score."""
+    from realtalk.cli.printing import end_unscored, say
+
+    if out is not None:
+        say(f"the run is in {out}")
+    end_unscored(row["unscored"] or row["untold"] for row in run.rows)
+
+
+def costs_json(run: Run, prices: Prices | None) -> dict[str, Any]:
+    """What is added to a run's JSON where prices are known."""
+    from realtalk.evals.prices import cost_json
+
+    return {} if prices is None else {"costs": cost_json(run.usage, prices)}
+
+
+def end_sweep(
+    sweep: Sweep, out: Path, prices: Prices | None, *, json: bool, shown: bool = False
+) -> None:
+    """Prints the table of a sweep, unless it is `shown` already, and what every run cost."""
+    from realtalk.cli.printing import end_unscored, print_json, say, show
+    from realtalk.evals.prices import cost_table
+
+    if json and not shown:
+        costs = [costs_json(run, prices) for run in sweep.runs.values()]
+        print_json([told | cost for told, cost in zip(sweep.to_json(), costs, strict=True)])
+    elif not shown:
+        show("one run per combination", *sweep.table())
+    if prices is not None and not json:
+        for name, run in sweep.runs.items():
+            if run.usage:
+                show(f"{name}: what it cost", *cost_table(run.usage, prices))
+    say(f"the runs are in {out}")
+    end_unscored(
+        row["unscored"] or row.get("untold") for run in sweep.runs.values() for row in run.rows
+    )
+
+
+def show_costs(usages: Sequence[Usage], prices: Prices | None) -> None:
+    """What the models of a run cost, where prices are known."""
+    if prices is None:
+        return
+    from realtalk.cli.printing import say, show
+    from realtalk.evals.prices import cost_table
+
+    if usages:
+        show("what it cost", *cost_table(usages, prices))
+    else:
+        say("no model was asked: nothing to pay")
 
 
 def _load(folder: Path, kind: str) -> Run:

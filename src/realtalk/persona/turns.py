@@ -14,6 +14,7 @@ none and is left out.
 from __future__ import annotations
 
 import re
+import weakref
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -53,6 +54,7 @@ CONTEXT_TOKENS = 1500
 CHOICES = ("ei", "paper")  # by our labels, or Table 8's where it has the speaker
 _NEEDED = "one is needed to learn from and another to be tested on"
 _WORD = re.compile(r"\s*\S+")
+_latest: list[tuple[weakref.ref[Corpus], pl.DataFrame]] = []  # the corpus labelled last
 
 
 def label_corpus(
@@ -83,7 +85,7 @@ def choices_of(
         raise suggest("choice of chats", choice, list(CHOICES))
     _refuse_speaker(corpus, speaker)
     _refuse_single_chats(corpus)
-    frame = label_corpus(corpus, progress=progress) if labels is None else _own(corpus, labels)
+    frame = _labelled(corpus, progress) if labels is None else _own(corpus, labels)
     found = choose(frame)
     found = as_published(found) if choice == "paper" else found
     wanted = [each for each in found if speaker is None or _same(each.speaker, speaker)]
@@ -94,6 +96,13 @@ def choices_of(
             fix=_NEEDED,
         )
     return wanted
+
+
+def _labelled(corpus: Corpus, progress: Progress) -> pl.DataFrame:
+    """The labels of a corpus, made once while it is in use: several runs share them."""
+    if not _latest or _latest[0][0]() is not corpus:
+        _latest[:] = [(weakref.ref(corpus), label_corpus(corpus, progress=progress))]
+    return _latest[0][1]
 
 
 def _own(corpus: Corpus, labels: pl.DataFrame) -> pl.DataFrame:

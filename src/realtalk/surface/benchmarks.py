@@ -339,8 +339,8 @@ def chosen_chats(
     from realtalk.persona.turns import choices_of
 
     chats = as_corpus(corpus)
-    known = None if labels is None else _loaded(labels)
-    if known is not None and not isinstance(known, Labels):
+    if isinstance(labels, Run):
         raise RealtalkError("a run is no labels", fix=f"give {_PLACE}")
+    known = labels if labels is None or isinstance(labels, Labels) else Labels.load(labels)
     frame = None if known is None else known.frame
     return chats, choices_of(chats, labels=frame, choice=choice, speaker=speaker, progress=progress)

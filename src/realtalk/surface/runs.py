@@ -3,6 +3,7 @@
     run = probe("sample")
     run                     → <Run memory probing: retrieved, read by extract; 51 rows, 0 unscored>
     run.summary()           one row per score and variant: estimate, low, high, n, unscored
+    run.costs(prices)       one row per model: calls, tokens, money
     run.failures()          the rows that are worth reading, worst first
     run.compare(other)      paired differences with intervals that draw whole groups
     run.save("out")         the folder that the command would have written
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     import polars as pl
+
+    from realtalk.evals.prices import Usage
 
 __all__ = ["Run", "kept"]
 
@@ -58,14 +61,14 @@ class Run:
         return self._kind.kind
 
     @property
+    def record(self) -> Any:
+        """What is the benchmark's own: figures of each speaker, the task of threads."""
+        return self._stored
+
+    @property
     def name(self) -> str:
         """Who was tested: a memory and its reader, a simulator, a predictor."""
         return self._kind.name(self._stored)
-
-    @property
-    def record(self) -> Any:
-        """What the run left, as its benchmark has it."""
-        return self._stored
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -111,6 +114,40 @@ class Run:
     @cached_property
     def _figures(self) -> list[dict[str, Any]]:
         return list(self._kind.figures(self._stored))
+
+    @property
+    def usage(self) -> list[Usage]:
+        """What every model was asked for, in calls and tokens; empty where none was asked."""
+        from realtalk.evals.prices import usage_of
+
+        tables = {
+            name: getattr(self._stored, name, ()) for name in ("judgements", "memories")
+        }  # of memory probing
+        return usage_of(self.settings, self.rows, **tables)
+
+    def costs(self, prices: str | PathLike[str] | Mapping[str, Any]) -> ResultTable:
+        """What every model cost: a file of prices, or {"MODEL": {"input": 0.15, "output": 0.6}}.
+
+        Prices are per million tokens, in USD unless they say `currency`. Without a price there
+        is no cost, and `unpriced` says why.
+        """
+        import polars as pl
+
+        from realtalk.evals.prices import cost_json, read_prices
+
+        rows = [
+            {**row, **(row["cost"] or {"amount": None, "currency": None})}
+            for row in cost_json(self.usage, read_prices(prices))
+        ]
+        texts, counts = ("part", "model"), ("calls", "tokens_in", "tokens_out")
+        schema = {
+            **dict.fromkeys(texts, pl.String),
+            **dict.fromkeys(counts, pl.Int64),
+            "amount": pl.Float64,
+            **dict.fromkeys(("currency", "unpriced"), pl.String),
+        }
+        frame = pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
+        return ResultTable(f"{self.kind}: {self.name}, what it cost", frame)
 
     def failures(self, most: int = _FAILURES) -> pl.DataFrame:
         """Rows worth reading, worst first: unscored, wrong, or far off. They hold texts."""

@@ -2,6 +2,7 @@
 
     read("WhatsApp Chat with Mara.zip")    → <Corpus …: 1 chat, 2 speakers, 412 messages>
     as_corpus("sample")                    → the same corpus, however it is given
+    as_corpus(lambda: corpus)              → the same, read when it is needed
     samples()                              → ("sample", "sample-simulated", "sample-threads")
 
 What a reader assumed or mended ("days before months") is logged by the logger `realtalk.read`,
@@ -11,7 +12,7 @@ one line each, and `check` of the same path lists it: nothing is written into a 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Readable", "as_corpus", "as_reading", "read", "read_options", "samples"]
 
-Readable: TypeAlias = "str | PathLike[str] | Corpus | Reading"
+Readable: TypeAlias = "str | PathLike[str] | Corpus | Reading | Callable[[], Corpus]"
 
 _LOG = logging.getLogger("realtalk.read")
 
@@ -74,7 +75,9 @@ def read(
 
 
 def as_corpus(source: Readable) -> Corpus:
-    """The corpus, however it is given."""
+    """The corpus, however it is given; a function that reads one is called now."""
+    if callable(source):
+        return source()
     return source if isinstance(source, Corpus) else as_reading(source).corpus
 
 
@@ -85,7 +88,7 @@ def as_reading(source: Readable) -> Reading:
     if isinstance(source, Corpus):
         total = sum(len(chat.messages) for chat in source.chats)
         return Reading(corpus=source, ledger=Ledger("messages", total, total))
-    return open_reading(path_of(source)).reading
+    return as_reading(source()) if callable(source) else open_reading(path_of(source)).reading
 
 
 def path_of(source: object) -> str:

@@ -1,7 +1,8 @@
-"""Figures of runs → radar pictures: a spoke a domain, a line a predictor or setting.
+"""Figures of runs → radar pictures: one spoke per domain, one line per predictor or setting.
 
-    draw_radar([summary, other], "p-conv")      → {"mcc": Chart, …}, a line a run
-    draw_settings(summary)                      → {"mcc": Chart, …}, a line a setting
+    draw_radar([summary, other], "p-conv")      → {"mcc": Chart, …}, one line per run
+    draw_settings(summary)                      → {"mcc": Chart, …}, one line per setting
+    draw_runs([summary, other])                 → {"sentiment-p-conv-mcc": Chart, …}, all there is
 
 Drawn are the scores to look at first (`rows.HEADLINES`). The centre is 0, or below the lowest
 value where that is negative; rings are at round numbers. Values and intervals stand in the
@@ -18,9 +19,9 @@ from realtalk.evals.summaries import Summary
 from realtalk.metrics.statistics import Estimate
 from realtalk.stats.figures import styled
 from realtalk.threads.rows import HEADLINES, SCORES
-from realtalk.threads.values import known_task
+from realtalk.threads.values import SETTINGS, TASKS, known_task
 
-__all__ = ["draw_radar", "draw_settings"]
+__all__ = ["draw_radar", "draw_runs", "draw_settings"]
 
 _SIZE = 420
 _LABEL = 1.13  # where a domain's name stands, beyond the rim
@@ -30,6 +31,20 @@ _DASHES = ([1, 0], [8, 6], [3, 5], [12, 4, 2, 4])
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 Lines = Mapping[str, Mapping[str, Mapping[str, Estimate]]]  # line → domain → score → figure
+
+
+def draw_runs(summaries: Sequence[Summary]) -> dict[str, Any]:
+    """Every task and setting; of a task with one run its settings side by side."""
+    charts: dict[str, Any] = {}
+    for task in TASKS:
+        same = [summary for summary in summaries if summary.about["task"] == task]
+        if len(same) == 1:
+            charts |= {f"{task}-{name}": chart for name, chart in draw_settings(same[0]).items()}
+            continue
+        for setting in SETTINGS:
+            drawn = draw_radar(same, setting)
+            charts |= {f"{task}-{setting}-{name}": chart for name, chart in drawn.items()}
+    return charts
 
 
 def draw_radar(summaries: Sequence[Summary], setting: str) -> dict[str, Any]:

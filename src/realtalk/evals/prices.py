@@ -1,0 +1,203 @@
+"""Tokens that models used, and their prices → money, where a price is known.
+
+    prices = read_prices(Path("prices.json"))
+    usage = usage_of(run.settings, run.rows)[0]
+    → Usage("answers", "openai/gpt-4o-mini", calls=51, tokens_in=40_812, tokens_out=612)
+    cost_of(usage, prices)                          → Money(0.006489, "USD")
+    cost_table([usage], prices)                     one line per model: calls, tokens, cost
+
+prices.json, per million tokens: {"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}, and
+"currency" where it is not USD. What has no price has no cost, never zero, and the reason is said.
+An answer that was kept from an earlier run counts like one that was asked for now.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import orjson
+
+from realtalk.errors import RealtalkError
+from realtalk.evals.tables import Lines
+from realtalk.evals.values import Row
+
+__all__ = [
+    "Money",
+    "Price",
+    "Prices",
+    "Usage",
+    "cost_json",
+    "cost_of",
+    "cost_table",
+    "read_prices",
+    "usage_of",
+]
+
+_MILLION = 1_000_000
+_EXAMPLE = '{"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}'
+_COUNTED = ("calls", "tokens_in", "tokens_out")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a million tokens cost."""
+
+    input: float
+    output: float
+    currency: str = "USD"
+
+
+Prices: TypeAlias = Mapping[str, Price]
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount; amounts of different currencies are never added up."""
+
+    amount: float
+    currency: str
+
+    def __str__(self) -> str:
+        if 0 < self.amount < 0.00005:
+            return f"under 0.0001 {self.currency}"
+        return f"{self.amount:,.4f} {self.currency}"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one model was asked for in a run, and the tokens that took."""
+
+    part: str  # answers, judgements, memory
+    model: str
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+def read_prices(given: str | PathLike[str] | Mapping[str, Any]) -> Prices:
+    """Prices by model, from a JSON file or from what such a file holds."""
+    if isinstance(given, Mapping):
+        return _prices(given, "prices")
+    where = str(given)
+    try:
+        value = orjson.loads(Path(given).read_bytes())
+    except OSError as error:
+        raise RealtalkError(f"cannot be read ({error.strerror})", where=where) from error
+    except ValueError as error:
+        raise RealtalkError("is not JSON", where=where, fix=f"write {_EXAMPLE}") from error
+    if not isinstance(value, dict):
+        raise RealtalkError("is not a list of prices", where=where, fix=f"write {_EXAMPLE}")
+    return _prices(value, where)
+
+
+def _prices(value: Mapping[str, Any], where: str) -> Prices:
+    return {
+        model: each if isinstance(each, Price) else _price(model, each, where)
+        for model, each in value.items()
+    }
+
+
+def _price(model: str, value: Any, where: str) -> Price:
+    known = Price.__dataclass_fields__
+    if not isinstance(value, Mapping) or not {"input", "output"} <= value.keys() <= known.keys():
+        raise RealtalkError(
+            f"the price of '{model}' is not an input and an output", where=where, fix=_EXAMPLE
+        )
+    for name in ("input", "output"):
+        amount = value[name]
+        number = isinstance(amount, int | float) and not isinstance(amount, bool)
+        if not number or not math.isfinite(amount) or amount < 0:
+            raise RealtalkError(f"the {name} price of '{model}' is no amount", where=where)
+    currency = value.get("currency", "USD")
+    if not isinstance(currency, str) or not currency.strip():
+        raise RealtalkError(f"the currency of '{model}' is no name", where=where)
+    return Price(float(value["input"]), float(value["output"]), currency.strip())
+
+
+def usage_of(
+    settings: Mapping[str, Any],
+    rows: Iterable[Row],
+    *,
+    judgements: Iterable[Row] = (),
+    memories: Iterable[Row] = (),
+) -> list[Usage]:
+    """What every model of a run was asked for; a run that asked none has an empty list.
+
+    Answers are by the model of the solver, `memories` by that of the memory, `judgements` by the
+    model that each of them names.
+    """
+    tables = [
+        ("answers", _model(settings, "solver") or _model(settings, "reader"), rows),
+        ("memory", _model(settings, "memory"), memories),
+    ]
+    by_judge: dict[str, list[Row]] = {}
+    for row in judgements:
+        by_judge.setdefault(str(row["judge"]), []).append(row)
+    tables += [("judgements", judge, found) for judge, found in by_judge.items()]
+    totals = [_total(part, model, used) for part, model, used in tables]
+    return [usage for usage in totals if usage.calls or usage.tokens_in or usage.tokens_out]
+
+
+def _model(settings: Mapping[str, Any], part: str) -> str:
+    return str(((settings.get(part) or {}).get("settings") or {}).get("model") or "")
+
+
+def _total(part: str, model: str, rows: Iterable[Row]) -> Usage:
+    known = list(rows)
+    counts = {name: sum(row.get(name) or 0 for row in known) for name in _COUNTED}
+    return Usage(part, model, **counts)
+
+
+def cost_of(usage: Usage, prices: Prices) -> Money | None:
+    """What the tokens cost; None where no price is known, or no tokens."""
+    if _unpriced(usage, prices):
+        return None
+    price = prices[usage.model]
+    amount = (usage.tokens_in * price.input + usage.tokens_out * price.output) / _MILLION
+    return Money(amount, price.currency)
+
+
+def _unpriced(usage: Usage, prices: Prices) -> str:
+    """Why there is no cost, "" where there is one."""
+    if usage.model not in prices:
+        return f"no price is given for {usage.model or 'a model without a name'}"
+    if usage.calls and not usage.tokens_in:
+        return "the provider counted no tokens"
+    return ""
+
+
+def cost_table(usages: Sequence[Usage], prices: Prices) -> Lines:
+    """One line per part and model, then what all of them cost, one line per currency."""
+    headings = ("asked for", "model", "calls", "tokens in", "tokens out", "cost")
+    rows: list[tuple[Any, ...]] = []
+    sums: dict[str, float] = {}
+    for usage in usages:
+        cost = cost_of(usage, prices)
+        told = _unpriced(usage, prices) if cost is None else str(cost)
+        rows.append((usage.part, usage.model, usage.calls, usage.tokens_in, usage.tokens_out, told))
+        if cost is not None:
+            sums[cost.currency] = sums.get(cost.currency, 0.0) + cost.amount
+    if len(usages) > 1:
+        for currency, amount in sums.items():
+            rows.append(("together", None, None, None, None, str(Money(amount, currency))))
+    return headings, rows
+
+
+def cost_json(usages: Sequence[Usage], prices: Prices) -> list[dict[str, Any]]:
+    """The same as values: without a price `cost` is None, and `unpriced` says why."""
+    found = []
+    for usage in usages:
+        cost = cost_of(usage, prices)
+        found.append(
+            {
+                **asdict(usage),
+                "cost": None if cost is None else asdict(cost),
+                "unpriced": _unpriced(usage, prices) or None,
+            }
+        )
+    return found
