@@ -152,6 +152,7 @@ def calls() -> list[tuple[str, ...]]:
         ("threads", "failures", "thread"),
         ("threads", "table", "thread"),
         ("threads", "compare", "thread"),
+        ("threads", "sweep", threads, *shlex.split("--set predictor=majority,mean -o tsweep")),
         ("report", "corpus", "probed", "--out", "page.html"),
         ("cache", "list", "--cache", "HERE"),
         ("cache", "clear", "--cache", "HERE", "--yes"),

@@ -9,6 +9,7 @@ the line around is shown as what it is (`printable`), and nothing of it is marku
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections import Counter
@@ -17,9 +18,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+    from rich.console import Console, RenderableType
 
+    from realtalk.cli.layout import Part
     from realtalk.local.progress import Progress
 
 __all__ = [
@@ -31,7 +32,6 @@ __all__ = [
     "progress",
     "say",
     "show",
-    "table",
     "warn",
 ]
 
@@ -54,54 +54,13 @@ def printable(text: str, *, lines: bool = False) -> str:
 
 
 def console(stderr: bool = False) -> Console:
-    """A console that is as wide as the terminal, or 120 where there is none."""
+    """A console that is as wide as the terminal, or as COLUMNS says, or 120 letters."""
     from rich.console import Console
 
     made = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
-    if not made.is_terminal:
+    if not made.is_terminal and not os.environ.get("COLUMNS", "").isdigit():
         made.width = 120
     return made
-
-
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    """A table; numbers stand to the right, None as a dash."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    made = Table(
-        title=Text(printable(title)) if title else None,
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-    )
-    for place, name in enumerate(columns):
-        values = [row[place] for row in rows]
-        numeric = bool(values) and all(isinstance(v, int | float | None) for v in values)
-        made.add_column(
-            Text(printable(name)),
-            justify="right" if numeric else "left",
-            overflow="fold",
-            no_wrap=numeric,
-        )
-    for row in rows:
-        made.add_row(*(Text(cell(value)) for value in row))
-    return made
-
-
-def _groups(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> list[list[int]]:
-    """Columns that fit side by side; the first, which names the row, heads every group."""
-    wide = [
-        max(len(name), *(len(cell(row[place])) for row in rows), 0)
-        for place, name in enumerate(columns)
-    ]
-    groups: list[list[int]] = [[0]]
-    for place in range(1, len(columns)):
-        used = sum(wide[at] + 3 for at in groups[-1])
-        if used + wide[place] + 3 > width and len(groups[-1]) > 1:
-            groups.append([0])
-        groups[-1].append(place)
-    return groups
 
 
 def cell(value: Any) -> str:
@@ -124,13 +83,56 @@ def show(
     """
     screen = console()
     shown = rows[:most]
-    groups = _groups(columns, shown, screen.width)
-    for number, group in enumerate(groups):
-        part = [columns[place] for place in group]
-        cells = [[row[place] for place in group] for row in shown]
-        screen.print(table(title if number == 0 else "", part, cells))
+    if title:
+        screen.print(printable(title), style="table.title")
+    for table in _tables(columns, shown, screen.width):
+        screen.print(table)
     if len(shown) < len(rows):
         say(f"… and {len(rows) - len(shown):,} more{elsewhere}")
+
+
+def _tables(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int
+) -> Iterator[RenderableType]:
+    """A table in as many parts as it needs, none of them wider than the screen.
+
+    Every part begins with a column that names the rows; numbers stand to the right.
+    """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from realtalk.cli.layout import parts
+    from realtalk.stats.grids import Grid
+
+    def layout(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Part]:
+        texts = [[cell(value) for value in row] for row in rows]
+        return parts([printable(name) for name in columns], texts, width)
+
+    found = layout(columns, rows)
+    if len(found) > 1:
+        columns, rows = Grid(list(columns), [list(row) for row in rows]).told_apart()
+        found = layout(columns, rows)
+    for part in found:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for at, wide in zip(part.columns, part.widths, strict=True):
+            values = [row[at] for row in rows]
+            numeric = bool(values) and all(isinstance(v, int | float | None) for v in values)
+            table.add_column(
+                Text(printable(columns[at])),
+                justify="right" if numeric else "left",
+                overflow="fold",
+                width=wide,
+            )
+        for row in rows:
+            table.add_row(*(Text(cell(row[at])) for at in part.columns))
+        yield table
+    if not found:  # not even two columns fit side by side
+        for row in rows:
+            named = zip(columns, row, strict=True)
+            yield Text(
+                "\n".join(f"{printable(name)}: {cell(value)}" for name, value in named) + "\n"
+            )
 
 
 def print_json(value: Any) -> None:

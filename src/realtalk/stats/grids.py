@@ -35,7 +35,8 @@ class Grid(NamedTuple):
         """
         for size in range(1, min(_NAMING, len(self.headings)) + 1):
             names = [
-                ", ".join("–" if c is None else str(c) for c in row[:size]) for row in self.rows
+                ", ".join("–" if cell is None else str(cell) for cell in row[:size] if cell != "")
+                for row in self.rows
             ]
             if len(set(names)) == len(names):
                 break

@@ -60,7 +60,10 @@ class Sweep:
         return ResultTable("one run per combination", pl.concat(frames), tuple(cautions))
 
     def table(self) -> tuple[list[str], list[list[Any]]]:
-        """Headings and rows: one line per combination and variant, one column per score."""
+        """Headings and rows: one line per combination and variant, one column per score.
+
+        What differs stands in the first column, so that every part of a wide table says it.
+        """
         from realtalk.evals.tables import figure
         from realtalk.evals.values import Score
         from realtalk.metrics.statistics import Estimate
@@ -76,13 +79,12 @@ class Sweep:
                 line[row["score"]] = figure(found, Score(row["score"], row["score"]))
                 scores[row["score"]] = None
         columns = ["n", "unscored", *scores]
-        keys = list(next(iter(self.values.values())))
-        headings = [*keys, "variant", *columns]
+        keys = next(iter(self.values.values()))
         rows = [
-            [*map(str, self.values[name].values()), variant, *map(line.get, columns)]
+            [", ".join(map(str, self.values[name].values())), variant, *map(line.get, columns)]
             for (name, variant), line in lines.items()
         ]
-        return headings, rows
+        return [", ".join(keys), "variant", *columns], rows
 
     def to_json(self) -> list[dict[str, Any]]:
         """What was set, the folder, and every figure of each run."""
