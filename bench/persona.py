@@ -33,8 +33,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import torch
 
-from realtalk.persona.chat_tokens import Example
-from realtalk.persona.generation import Asked, Sampling, Written, generate
+from realtalk.persona.chat_tokens import TrainingExample
+from realtalk.persona.generation import EncodedPrompt, Sampling, Written, generate
 from realtalk.persona.pretrained import Pretrained, load
 from realtalk.persona.tuning import TuneSettings, tune
 
@@ -99,7 +99,7 @@ def measure(folder: Path, given: argparse.Namespace, temporary: Path) -> dict[st
     ours = tune(load(folder, device=given.device), turns, temporary / "adapter", settings)
     seconds += plain(load(folder, device=given.device), plain_turns[half:])
     plain_rate = sum(map(len, plain_turns)) / seconds
-    asked = [Asked(turn.id, turn.prompt) for turn in turns]
+    asked = [EncodedPrompt(turn.id, turn.prompt) for turn in turns]
     sampling = Sampling(given.new)
     generate(base, asked[:2], (), Sampling(2))
     # Only the prompts read, then with what follows them, greedily and by chance.
@@ -150,7 +150,7 @@ def random_model(folder: Path, shape: dict[str, Any]) -> Path:
     return folder
 
 
-def made_up(base: Pretrained, count: int, longest: int, reply: int) -> list[Example]:
+def made_up(base: Pretrained, count: int, longest: int, reply: int) -> list[TrainingExample]:
     """Random tokens in the lengths of real turns: most contexts fill the budget, some do not."""
     rng = random.Random(0)
     top = base.model.config.vocab_size
@@ -162,7 +162,9 @@ def made_up(base: Pretrained, count: int, longest: int, reply: int) -> list[Exam
     for number in range(count):
         length = round(longest * (rng.uniform(0.9, 1) if rng.random() < 0.85 else rng.random()))
         answer = max(1, round(rng.expovariate(1 / reply)))
-        made.append(Example(f"#{number}", tokens(max(8, length)), tokens(min(answer, 6 * reply))))
+        made.append(
+            TrainingExample(f"#{number}", tokens(max(8, length)), tokens(min(answer, 6 * reply)))
+        )
     return made
 
 
@@ -178,7 +180,7 @@ def timed(base: Pretrained, work: Callable[[], list[Written]]) -> tuple[float, l
     return now(base) - began, found
 
 
-def plain(base: Pretrained, turns: Sequence[Example]) -> float:
+def plain(base: Pretrained, turns: Sequence[TrainingExample]) -> float:
     """Seconds of the loop that one writes first, after two steps that do not count."""
     import peft
 

@@ -15,7 +15,7 @@ from realtalk.local.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.choosing import Choice
-from realtalk.persona.scoring import Scorer
+from realtalk.persona.scoring import TurnScorer
 
 _OVEN = (
     ("Tobias", "how is the bakery today?"),
@@ -139,6 +139,6 @@ class WordEncoder:
         return (made / np.linalg.norm(made)).astype(np.float32)
 
 
-def light_scorer(corpus: Corpus | None = None) -> Scorer:
+def light_scorer(corpus: Corpus | None = None) -> TurnScorer:
     """Scores without any model file."""
-    return Scorer(corpus or ines(), RuleLabeller(), Similarity(WordEncoder()))
+    return TurnScorer(corpus or ines(), RuleLabeller(), Similarity(WordEncoder()))

@@ -58,23 +58,15 @@ CLEANED = frozenset(
         "metrics",
         "models",
         "paper",
+        "persona",
         "report",
         "stats",
         "studio",
+        "threads",
     }
 )
 # Names of public classes that still mean two things; this set may only shrink.
-SHARED_NAMES = frozenset(
-    {
-        "Answer",
-        "Asked",
-        "Chosen",
-        "Example",
-        "Prompt",
-        "Reading",
-        "Scorer",
-    }
-)
+SHARED_NAMES = frozenset({"Answer", "Asked", "Reading"})
 
 
 def room(module: str) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from realtalk.evals.running import row_of
 from realtalk.evals.values import Answer, Row, Sample
 from realtalk.threads.predictors import Value
-from realtalk.threads.scoring import Scorer
+from realtalk.threads.scoring import ReplyScorer
 from realtalk.threads.values import Case, Part, Setting, Shown, Target, Task
 
 START = datetime(2026, 3, 2, 8, 0)
@@ -56,5 +56,5 @@ def scored(task: Task, cases: Sequence[Case], answers: Sequence[Answer[Value]]) 
     samples: list[Sample[Case, Target]] = [
         Sample(case.key, case.target.user, case.setting, case, case.target) for case in cases
     ]
-    columns = Scorer(task).rows([case.target for case in cases], answers)
+    columns = ReplyScorer(task).rows([case.target for case in cases], answers)
     return [row_of(*each) for each in zip(samples, answers, columns, strict=True)]

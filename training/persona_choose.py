@@ -25,7 +25,7 @@ from scipy.stats import rankdata
 from realtalk.corpora.opening import open_reading
 from realtalk.evals.values import Row
 from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES
-from realtalk.persona.scoring import Scorer
+from realtalk.persona.scoring import TurnScorer
 from realtalk.persona.turns import choices_of, tasks_of
 from realtalk.persona.values import PersonaTask
 from realtalk.persona.written import WrittenSimulator
@@ -45,7 +45,7 @@ def main() -> None:
     corpus = open_reading(given.corpus).reading.corpus
     labels = None if given.labels is None else pl.read_parquet(given.labels / "labels.parquet")
     choices = choices_of(corpus, labels=labels)
-    scorer = Scorer(corpus)
+    scorer = TurnScorer(corpus)
     found: dict[str, dict[str, Means]] = {}
     for path in sorted(given.rows.glob(f"*{HELD}*.jsonl")):
         how, _, way = path.stem.partition(HELD)[2].rpartition("-")
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def scored(
-    scorer: Scorer, tasks: Sequence[PersonaTask], path: Path, lines: Sequence[Mapping[str, Any]]
+    scorer: TurnScorer, tasks: Sequence[PersonaTask], path: Path, lines: Sequence[Mapping[str, Any]]
 ) -> Means:
     """Means over all speakers' held-out turns, and how many were written and ended."""
     simulator = WrittenSimulator(rows=path)

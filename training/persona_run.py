@@ -32,8 +32,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
-from realtalk.persona.chat_tokens import Example, Writer
-from realtalk.persona.generation import Asked, Sampling, generate
+from realtalk.persona.chat_tokens import TrainingExample, Writer
+from realtalk.persona.generation import EncodedPrompt, Sampling, generate
 from realtalk.persona.pretrained import Pretrained, convert_gguf, load, with_adapter
 from realtalk.persona.tuning import Tuned, TuneSettings, held_out, tune
 
@@ -191,7 +191,7 @@ class Run:
         return [row for row in learned if row["id"] in kept]
 
     @staticmethod
-    def fitting(learned: Sequence[Row], base: Pretrained) -> list[Example]:
+    def fitting(learned: Sequence[Row], base: Pretrained) -> list[TrainingExample]:
         writer = Writer(base.tokenizer)
         made = (writer.example(row["id"], [user(row["text"])], row["reply"]) for row in learned)
         return [example for example in made if len(example) <= base.window]
@@ -261,7 +261,7 @@ class Run:
         """Writes every row's reply; a file for each speaker, joined at the end."""
         writer = Writer(base.tokenizer)
         room = base.window - sampling.max_new_tokens
-        asked = [Asked(row["id"], writer.prompt([user(row[field])])) for row in rows]
+        asked = [EncodedPrompt(row["id"], writer.prompt([user(row[field])])) for row in rows]
         fitting = [each for each in asked if len(each.ids) <= room]
         began = time.perf_counter()
         found = {

@@ -19,14 +19,14 @@ from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.models.files import path_of
 from realtalk.persona.chat_tokens import Writer
-from realtalk.persona.generation import Asked, Sampling, Written, _batches, drawn, generate
+from realtalk.persona.generation import EncodedPrompt, Sampling, Written, _batches, drawn, generate
 from realtalk.persona.pretrained import Pretrained, find, load
 from realtalk.persona.prompting import messages
 from realtalk.persona.registry import make_simulator
 from realtalk.persona.tuned import about_learning, adapters_in, encoded, examples_of
 from realtalk.persona.tuning import SETTINGS, TuneSettings, tune
 from realtalk.persona.turns import speaker_turns
-from realtalk.persona.values import Learning, Prompt
+from realtalk.persona.values import Learning, TurnPrompt
 from tiny_models import save_tiny_model
 
 needs_torch = pytest.mark.skipif(
@@ -44,7 +44,7 @@ def learning() -> Learning:
 
 
 @pytest.fixture(scope="session")
-def prompts() -> list[Prompt]:
+def prompts() -> list[TurnPrompt]:
     chat = open_reading("sample").reading.corpus.chats[1]
     return [turn.prompt for turn in speaker_turns(chat, "Mara", 1, 20)[:6]]
 
@@ -63,11 +63,11 @@ def base(folder: Path) -> Pretrained:
 
 
 @pytest.fixture(scope="session")
-def asked(base: Pretrained) -> list[Asked]:
+def asked(base: Pretrained) -> list[EncodedPrompt]:
     writer = Writer(base.tokenizer)
     texts = ["hi", "the ferry was late and then the rain came", "no", "so what did you say then"]
     return [
-        Asked(f"Chat_1#{number}", writer.prompt([{"role": "user", "content": text}]))
+        EncodedPrompt(f"Chat_1#{number}", writer.prompt([{"role": "user", "content": text}]))
         for number, text in enumerate(texts)
     ]
 
@@ -104,7 +104,7 @@ def as_dict(found: Sequence[Written]) -> dict[str, tuple[int, ...]]:
 
 @needs_torch
 def test_a_batch_writes_what_each_prompt_would_get_alone(
-    base: Pretrained, asked: list[Asked]
+    base: Pretrained, asked: list[EncodedPrompt]
 ) -> None:
     stops = frozenset(Writer(base.tokenizer).stops)
     found = generate(base, asked, stops, WORDS)
@@ -114,7 +114,7 @@ def test_a_batch_writes_what_each_prompt_would_get_alone(
 
 
 @needs_torch
-def test_rows_end_each_at_their_own_place(base: Pretrained, asked: list[Asked]) -> None:
+def test_rows_end_each_at_their_own_place(base: Pretrained, asked: list[EncodedPrompt]) -> None:
     """Stops are chosen so that rows end at different steps, before and after a look."""
     most = 30
     free = [slowly(base, each.ids, frozenset(), most) for each in asked]
@@ -128,7 +128,7 @@ def test_rows_end_each_at_their_own_place(base: Pretrained, asked: list[Asked]) 
 
 
 @needs_torch
-def test_chance_is_the_prompts_own(base: Pretrained, asked: list[Asked]) -> None:
+def test_chance_is_the_prompts_own(base: Pretrained, asked: list[EncodedPrompt]) -> None:
     warm = replace(WORDS, temperature=1.5, seed=4)
     together = as_dict(generate(base, asked, (), warm))
     alone = as_dict([generate(base, [each], (), warm)[0] for each in reversed(asked)])
@@ -139,7 +139,7 @@ def test_chance_is_the_prompts_own(base: Pretrained, asked: list[Asked]) -> None
 
 
 @needs_torch
-def test_top_p_leaves_the_unlikely_out(base: Pretrained, asked: list[Asked]) -> None:
+def test_top_p_leaves_the_unlikely_out(base: Pretrained, asked: list[EncodedPrompt]) -> None:
     greedy = as_dict(generate(base, asked, (), WORDS))
     narrow = replace(WORDS, temperature=1.0, top_p=1e-6)
     assert as_dict(generate(base, asked, (), narrow)) == greedy
@@ -180,7 +180,7 @@ def test_a_penalty_breaks_a_circle() -> None:
     circling = random_model("llama", {"num_hidden_layers": 3, "num_key_value_heads": 2})
     with torch.no_grad():
         circling.model.lm_head.weight[11] = 0.1
-    asked = [Asked("#0", (5, 11, 11, 6))]
+    asked = [EncodedPrompt("#0", (5, 11, 11, 6))]
     (circle,) = generate(circling, asked, (), Sampling(12))
     (free,) = generate(circling, asked, (), Sampling(12, repetition_penalty=10.0))
     assert len(set(circle.ids)) < len(set(free.ids))
@@ -197,7 +197,7 @@ def test_models_of_other_kinds_write(kind: str, device: str) -> None:
         "qwen3": {"num_key_value_heads": 2},
     }
     other = replace(random_model(kind, more[kind]), device=device)
-    prompts = [Asked(f"#{n}", tuple(range(3, 3 + n))) for n in (1, 17, 40)]
+    prompts = [EncodedPrompt(f"#{n}", tuple(range(3, 3 + n))) for n in (1, 17, 40)]
     found = generate(other, prompts, (), Sampling(8))
     for prompt, each in zip(prompts, found, strict=True):
         assert list(each.ids) == slowly(other, prompt.ids, frozenset(), 8)
@@ -215,7 +215,7 @@ def test_batches_keep_to_the_budget() -> None:
 
 @needs_torch
 def test_a_batch_that_does_not_fit_is_halved(
-    base: Pretrained, asked: list[Asked], monkeypatch: pytest.MonkeyPatch
+    base: Pretrained, asked: list[EncodedPrompt], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
 
@@ -241,7 +241,7 @@ def test_a_batch_that_does_not_fit_is_halved(
 
 @needs_torch
 def test_what_a_folder_recommends_does_not_count(
-    folder: Path, base: Pretrained, asked: list[Asked], tmp_path: Path
+    folder: Path, base: Pretrained, asked: list[EncodedPrompt], tmp_path: Path
 ) -> None:
     place = tmp_path / "tiny"
     shutil.copytree(folder, place)
@@ -258,9 +258,9 @@ def test_sampling_that_makes_no_sense_is_refused() -> None:
 
 
 @needs_torch
-def test_what_does_not_fit_is_said(base: Pretrained, prompts: list[Prompt]) -> None:
+def test_what_does_not_fit_is_said(base: Pretrained, prompts: list[TurnPrompt]) -> None:
     with pytest.raises(RealtalkError, match="Chat_1#0"):
-        generate(base, [Asked("Chat_1#0", (5,) * 1020)], (), WORDS)
+        generate(base, [EncodedPrompt("Chat_1#0", (5,) * 1020)], (), WORDS)
     writer = Writer(base.tokenizer)
     long = max(prompts, key=lambda prompt: len(prompt.context))
     long = replace(long, context=long.context * 30)
@@ -328,7 +328,7 @@ def test_a_gguf_is_converted_once(tmp_path: Path) -> None:
     assert writer.way == "chat"
     assert found.window == 8192
     asked = writer.prompt([{"role": "user", "content": "What is the capital of France?"}])
-    (said,) = generate(found, [Asked("#1", asked)], writer.stops, Sampling(12))
+    (said,) = generate(found, [EncodedPrompt("#1", asked)], writer.stops, Sampling(12))
     assert "Paris" in writer.text(said.ids)
     before = (find("smollm2", tmp_path) / "model.safetensors").stat().st_mtime_ns
     assert load("smollm2", device="cpu", cache=tmp_path).sha256 == found.sha256
@@ -337,7 +337,7 @@ def test_a_gguf_is_converted_once(tmp_path: Path) -> None:
 
 @needs_torch
 def test_the_local_simulator_answers_every_prompt(
-    folder: Path, learning: Learning, prompts: list[Prompt]
+    folder: Path, learning: Learning, prompts: list[TurnPrompt]
 ) -> None:
     simulator = make_simulator("local", {"base": str(folder), "max_tokens": "8", "device": "cpu"})
     simulator.prepare(learning)
@@ -354,7 +354,7 @@ def test_the_local_simulator_answers_every_prompt(
 
 @needs_torch
 def test_the_tuned_simulator_is_not_the_local_one(
-    folder: Path, adapter: Path, learning: Learning, prompts: list[Prompt]
+    folder: Path, adapter: Path, learning: Learning, prompts: list[TurnPrompt]
 ) -> None:
     given: dict[str, Any] = {"max_tokens": 8, "device": "cpu"}
     local = make_simulator("local", {**given, "base": str(folder)})

@@ -22,7 +22,7 @@ from realtalk.persona.benchmark import joined, load_persona, run_persona, share
 from realtalk.persona.rows import columns
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import label_corpus, tasks_of
-from realtalk.persona.values import PersonaTask, Prompt
+from realtalk.persona.values import PersonaTask, TurnPrompt
 
 CORPUS = ines(4)
 
@@ -43,7 +43,7 @@ class Stopping(Constant):
         self.stop_at = stop_at
         self.asked: list[str] = []
 
-    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
         if self.stop_at is not None and len(self.asked) >= self.stop_at:
             raise KeyboardInterrupt
         self.asked += [prompt.id for prompt in shown]
@@ -74,7 +74,7 @@ class Failing(Constant):
         super().__init__()
         self.fails = fails
 
-    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
         found = super().solve(shown, progress)
         return [Answer(None, "timeout"), *found[1:]] if self.fails else found
 

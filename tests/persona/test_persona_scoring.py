@@ -32,7 +32,7 @@ from realtalk.persona.rows import (
     columns,
     earlier_row,
 )
-from realtalk.persona.scoring import Scorer
+from realtalk.persona.scoring import TurnScorer
 from realtalk.persona.summaries import Simulation, summarise
 from realtalk.persona.tables import beyond, compared, gain_line, table_2, table_8, unscored_lines
 from realtalk.persona.turns import tasks_of
@@ -291,7 +291,7 @@ def test_both_texts_are_labelled_in_the_place_of_the_turn() -> None:
 
     task = the_task()
     said = [Answer("haha ok")] * len(task.turns)
-    Scorer(CORPUS, Listening(), Similarity(WordEncoder())).rows(task, task.turns, said)
+    TurnScorer(CORPUS, Listening(), Similarity(WordEncoder())).rows(task, task.turns, said)
     real, made = seen[: len(said)], seen[len(said) :]
     known = {(given.chat, given.ids): given for given in turn_inputs(CORPUS)}
     for truth, simulated in zip(real, made, strict=True):

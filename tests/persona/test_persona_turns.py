@@ -25,7 +25,7 @@ from realtalk.persona.prompting import shown
 from realtalk.persona.published import TABLE_2, TABLE_8, published_choice
 from realtalk.persona.registry import BASELINES, make_simulator
 from realtalk.persona.turns import choices_of, speaker_turns, tasks, tasks_of
-from realtalk.persona.values import Learning, PersonaTask, Prompt, Settings
+from realtalk.persona.values import Learning, PersonaTask, Settings, TurnPrompt
 
 
 def labels_of(warm: str) -> pl.DataFrame:
@@ -81,7 +81,7 @@ class Spy:
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
         self.learned += [learning, progress]
 
-    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
         self.asked += [*shown, progress]
         return [Answer("hm")] * len(shown)
 

@@ -14,7 +14,7 @@ from realtalk.persona.prompting import cleaned, messages, shown, text_of
 from realtalk.persona.registry import SIMULATORS, make_simulator
 from realtalk.persona.styles import Guide, style_of
 from realtalk.persona.turns import tasks_of
-from realtalk.persona.values import ContextTurn, Learning, PersonaTask, Prompt
+from realtalk.persona.values import ContextTurn, Learning, PersonaTask, TurnPrompt
 
 # The engine that asks models leaves streams to the garbage collector: not ours to mend.
 pytestmark = [
@@ -29,9 +29,9 @@ def the_task() -> PersonaTask:
     return tasks_of(ines(), [choice])[0]
 
 
-def a_prompt(*said: tuple[str, str], session: int = 1) -> Prompt:
+def a_prompt(*said: tuple[str, str], session: int = 1) -> TurnPrompt:
     context = tuple(ContextTurn(1, None, who, text) for who, text in said)
-    return Prompt("C#9", "C", session, "Ines", None, context)
+    return TurnPrompt("C#9", "C", session, "Ines", None, context)
 
 
 def test_copy_repeats_the_others_and_not_oneself() -> None:

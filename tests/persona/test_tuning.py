@@ -21,8 +21,8 @@ from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.local.progress import Progress
 from realtalk.local.writing import whole_folder
 from realtalk.persona import tuning
-from realtalk.persona.chat_tokens import Example, Writer
-from realtalk.persona.generation import Asked, Sampling, generate
+from realtalk.persona.chat_tokens import TrainingExample, Writer
+from realtalk.persona.generation import EncodedPrompt, Sampling, generate
 from realtalk.persona.pretrained import Pretrained, load, with_adapter
 from realtalk.persona.prompting import messages
 from realtalk.persona.tuned import adapters_in, encoded
@@ -39,10 +39,10 @@ PHRASE = "honestly though"
 FAST = TuneSettings(epochs=3, learning_rate=1e-2, per_update=8, checkpoint_every=1)
 
 
-def some(*lengths: int, reply: int = 2) -> list[Example]:
+def some(*lengths: int, reply: int = 2) -> list[TrainingExample]:
     rng = random.Random(3)
     return [
-        Example(
+        TrainingExample(
             f"Chat_1#{number}",
             tuple(rng.randrange(3, 260) for _ in range(length - reply)),
             tuple(rng.randrange(3, 260) for _ in range(reply)),
@@ -109,7 +109,7 @@ def fresh(folder: Path) -> Callable[[], Pretrained]:
     return lambda: load(folder, device="cpu")
 
 
-def written(base: Pretrained, turns: tuple[PersonaTurn, ...]) -> list[Example]:
+def written(base: Pretrained, turns: tuple[PersonaTurn, ...]) -> list[TrainingExample]:
     writer = Writer(base.tokenizer)
     return [writer.example(turn.id, messages(turn.prompt), turn.text) for turn in turns]
 
@@ -234,7 +234,7 @@ def test_a_catch_phrase_is_learned_and_kept(
     other = open_reading("sample").reading.corpus.chats[1]
     unseen = speaker_turns(other, "Mara", context_sessions=1, context_tokens=20)[:16]
     writer = Writer(base.tokenizer)
-    asked = [Asked(turn.id, encoded(writer, turn.prompt, 900)) for turn in unseen]
+    asked = [EncodedPrompt(turn.id, encoded(writer, turn.prompt, 900)) for turn in unseen]
     plain = fresh()
     before = generate(plain, asked, writer.stops, Sampling(24))
     assert not any(PHRASE in writer.text(each.ids) for each in before)
@@ -417,7 +417,7 @@ def test_folders_of_the_first_version(fresh: Callable[[], Pretrained], tmp_path:
 
     out = tmp_path / "mara"
     tune(fresh(), some(*range(10, 30), reply=4), out, FAST)
-    asked = [Asked("#1", some(30)[0].prompt)]
+    asked = [EncodedPrompt("#1", some(30)[0].prompt)]
     after = generate(with_adapter(fresh(), out), asked, (), Sampling(12))
     save_file({n: v.to(torch.bfloat16) for n, v in weights(out).items()}, out / ADAPTER)
     assert list(adapters_in(tmp_path)) == [out]

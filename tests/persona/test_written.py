@@ -14,7 +14,7 @@ from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.persona.prompting import PROMPT_VERSION
 from realtalk.persona.turns import speaker_turns
-from realtalk.persona.values import Learning, Prompt
+from realtalk.persona.values import Learning, TurnPrompt
 from realtalk.persona.written import WrittenSimulator
 
 HEAD: dict[str, Any] = {
@@ -33,7 +33,7 @@ def learning() -> Learning:
 
 
 @pytest.fixture(scope="module")
-def prompts() -> list[Prompt]:
+def prompts() -> list[TurnPrompt]:
     chat = open_reading("sample").reading.corpus.chats[1]
     return [turn.prompt for turn in speaker_turns(chat, "Mara", 1, 40)[:3]]
 
@@ -44,7 +44,7 @@ def saved(path: Path, head: dict[str, Any], rows: Sequence[dict[str, Any]]) -> P
 
 
 def test_rows_come_back_clean_and_in_order(
-    tmp_path: Path, learning: Learning, prompts: list[Prompt]
+    tmp_path: Path, learning: Learning, prompts: list[TurnPrompt]
 ) -> None:
     first, second, _ = (prompt.id for prompt in prompts)
     rows = [

@@ -263,16 +263,20 @@ def _guidelines(corpus: Corpus, json: bool, everything: bool) -> str | None:
         show("findings", ("level", "rule", "chat", "where", "detail"), found)
     days = [
         (
-            *(day.chat, day.day.isoformat()),
+            day.chat,
+            day.day.isoformat(),
             ", ".join(f"{name} {count}" for name, count in day.messages.items()),
-            *(day.images, day.time_references),
+            day.images,
+            day.time_references,
         )
         for day in report.days
     ]
     show(
         "day by day",
         ("chat", "day", "messages", "images", "references to time"),
-        *(days, None if everything else 20, "; --all shows them"),
+        days,
+        None if everything else 20,
+        "; --all shows them",
     )
     for rule, reason in UNTOLD.items():
         say(f"not checked: {rule} ({reason})")

@@ -145,7 +145,7 @@ def opened(
 
 @contextmanager
 def reading(
-    path: str, format_name: str | None, gap: str, title: str
+    path: str, format_name: str | None, gap: str, title: str, *, always: bool = False
 ) -> Iterator[tuple[Callable[[], Corpus], Progress]]:
     """The corpus, read when it is called for, and one bar for all that is done with it.
 
@@ -160,7 +160,7 @@ def reading(
     options = read_options(gap)
     notes: list[str] = []
     try:
-        with progress(title) as advance:
+        with progress(title, always) as advance:
 
             def read() -> Corpus:
                 opened = open_reading(path, format_name, replace(options, progress=advance))

@@ -32,7 +32,7 @@ from realtalk.cli.persona_options import (
     Style,
     numbers_of,
 )
-from realtalk.cli.verbs import end_sweep, load_prices
+from realtalk.cli.verbs import costs_json, end_sweep, load_prices
 
 __all__ = ["register", "sweep"]
 
@@ -129,9 +129,12 @@ def sweep(
         )
     simulations = {name: run.record.simulation for name, run in found.runs.items()}
     if alone and json:
-        print_json({name: simulation.to_json() for name, simulation in simulations.items()})
+        print_json(
+            {name: run.to_json() | costs_json(run, known) for name, run in found.runs.items()}
+        )
     elif alone:
         numbered = {int(name): simulation for name, simulation in simulations.items()}
         show("context sessions", *sessions_table(numbered))
-    warn_of_languages(*(simulation.languages for simulation in simulations.values()))
+    if alone:
+        warn_of_languages(*(simulation.languages for simulation in simulations.values()))
     end_sweep(found, out, known, json=json, shown=alone)

@@ -42,7 +42,7 @@ def tune(
     context_tokens: ContextTokens = 1500,
     epochs: Annotated[int, typer.Option("--epochs", help="At most so often over all turns.")] = 4,
     learning_rate: Annotated[float, typer.Option("--learning-rate", help="At its peak.")] = 5e-4,
-    per_update: Annotated[int, typer.Option("--per-update", help="Turns a weight update.")] = 16,
+    per_update: Annotated[int, typer.Option("--per-update", help="Turns per weight update.")] = 16,
     rank: Annotated[int, typer.Option("--rank", help="Of the adapter's matrices.")] = 16,
     dropout: Annotated[float, typer.Option("--dropout", help="Of the adapter's input.")] = 0.0,
     patience: Annotated[
@@ -78,42 +78,33 @@ def tune(
     """
     from dataclasses import asdict
 
-    from realtalk.cli.printing import print_json, progress, say, show
-    from realtalk.persona.pretrained import load
-    from realtalk.persona.tuned import training_set
-    from realtalk.persona.tuning import TuneSettings
-    from realtalk.persona.tuning import tune as train
-    from realtalk.persona.turns import tasks_of
-    from realtalk.surface.benchmarks import chosen_chats
+    from realtalk.cli.printing import print_json, say, show
+    from realtalk.surface.benchmarks import tune as train
 
-    settings = TuneSettings(
-        epochs=epochs,
-        learning_rate=learning_rate,
-        per_update=per_update,
-        rank=rank,
-        alpha=2 * rank,
-        dropout=dropout,
-        patience=patience,
-        seed=seed,
-        batch_tokens=batch_tokens,
-    )
-    with progress("loading") as advance:
-        loaded = load(base, device=device, cache=cache, progress=advance)
-    with reading(path, format_name, gap, "labelling") as (corpus, advance):
-        chats, choices = chosen_chats(corpus, labels, choice, speaker, advance)
-    (task,) = tasks_of(
-        chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
-    )
-    learning = task.learning
-    examples, about = training_set(base, loaded, learning)
-    if len(examples) < len(learning.turns):
-        say(f"{len(learning.turns) - len(examples):,} turns do not fit into the model")
-    say(
-        f"learning {learning.speaker} from {len(examples):,} turns of {learning.chat.id} on "
-        f"{loaded.device} in {loaded.precision}"
-    )
-    with progress("training", always=True) as advance:
-        tuned = train(loaded, examples, out, settings, about=about, fresh=fresh, progress=advance)
+    with reading(path, format_name, gap, "training", always=True) as (corpus, advance):
+        tuned = train(
+            corpus,
+            speaker,
+            out=out,
+            base=base,
+            labels=labels,
+            choice=choice,
+            context_sessions=context_sessions,
+            context_tokens=context_tokens,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            per_update=per_update,
+            rank=rank,
+            dropout=dropout,
+            patience=patience,
+            seed=seed,
+            batch_tokens=batch_tokens,
+            device=device,
+            cache=cache,
+            fresh=fresh,
+            say=say,
+            progress=advance,
+        )
     if json:
         print_json({**asdict(tuned), "folder": str(out)})
         return
@@ -124,7 +115,7 @@ def tune(
         (each.number, round(each.loss, 4), _rounded(each.held_out), each.number == tuned.kept)
         for each in tuned.epochs
     ]
-    show("loss a token of the replies", ("epoch", "learned", "held out", "kept"), rows)
+    show("loss per token of the replies", ("epoch", "learned", "held out", "kept"), rows)
     say(
         f"{tuned.tokens:,} tokens in {tuned.seconds:,.1f} s: {tuned.tokens_per_second:,.0f} a "
         f"second, {tuned.padding:.1%} of the work was padding; wrote {out}"

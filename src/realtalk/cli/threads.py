@@ -323,5 +323,6 @@ add_sweep(
     "predict",
     "realtalk threads sweep sample-threads --set predictor=majority,mean --set limit=200 --out s",
     "realtalk threads sweep posts.json --set model=openai/gpt-4o-mini --set budget=500,2000 -o s",
+    setting="all",
 )
 add_stored_runs(app, "thread tasks")

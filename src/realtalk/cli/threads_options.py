@@ -80,7 +80,7 @@ History = Annotated[
     str,
     typer.Option("--history", metavar="RULE", help="Which history is shown: recent or near."),
 ]
-Shots = Annotated[int, typer.Option("--shots", metavar="N", help="Solved examples a prompt.")]
+Shots = Annotated[int, typer.Option("--shots", metavar="N", help="Solved examples per prompt.")]
 Limit = Annotated[
     int | None,
     typer.Option("--limit", metavar="N", help="Only N replies, drawn without their outcome."),

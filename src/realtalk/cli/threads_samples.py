@@ -73,7 +73,8 @@ def samples(
         realtalk threads samples sample-threads --task impact --setting np-conv --show 1
     """
     from realtalk.cli.printing import print_json, say, show
-    from realtalk.surface.choices import Draw, settings_named
+    from realtalk.surface.choices import settings_named
+    from realtalk.threads.drawing import Draw
     from realtalk.threads.protocols import describe
     from realtalk.threads.tables import count_tables
 

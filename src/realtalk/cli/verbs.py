@@ -122,8 +122,8 @@ def add_stored_runs(app: typer.Typer, kind: str) -> None:
     app.command()(failures)
 
 
-def add_sweep(app: typer.Typer, name: str, *examples: str) -> None:
-    """Adds `sweep`: `name` is what Python calls the run."""
+def add_sweep(app: typer.Typer, name: str, *examples: str, **defaults: Any) -> None:
+    """Adds `sweep` of what Python calls `name`; `defaults` are those that only the command has."""
 
     def sweep(
         path: Target,
@@ -142,7 +142,13 @@ def add_sweep(app: typer.Typer, name: str, *examples: str) -> None:
         axes = parse_axes(settings or [])
         with reading(path, format_name, "6h", "sweeping") as (corpus, advance):
             found = carry_out(
-                getattr(benchmarks, name), corpus, axes, out=out, fresh=fresh, progress=advance
+                getattr(benchmarks, name),
+                corpus,
+                axes,
+                out=out,
+                fresh=fresh,
+                progress=advance,
+                **defaults,
             )
         end_sweep(found, out, known, json=json)
 
@@ -187,6 +193,8 @@ def end_sweep(
         print_json([told | cost for told, cost in zip(sweep.to_json(), costs, strict=True)])
     elif not shown:
         show("one run per combination", *sweep.table())
+        for caution in sweep.summary().notes:
+            say(caution)
     if prices is not None and not json:
         for name, run in sweep.runs.items():
             if run.usage:
@@ -221,17 +229,13 @@ def _load(folder: Path, kind: str) -> Run:
 
 
 def _cells(row: dict[str, Any]) -> dict[str, Any]:
-    """A figure and its interval in one cell, as every table has them."""
-    from realtalk.evals.tables import figure
-    from realtalk.evals.values import Score
-    from realtalk.metrics.statistics import Estimate
+    from realtalk.surface.tables import figure_text
 
-    found = Estimate(row["estimate"], row["low"], row["high"])
     about = {name: row[name] for name in ("variant", "group") if row.get(name) is not None}
     return {
         **about,
         "score": row["score"],
-        "figure": figure(found, Score(row["score"], row["score"])),
+        "figure": figure_text(row),
         "n": row["n"],
         "unscored": row["unscored"],
     }

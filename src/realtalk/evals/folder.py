@@ -6,7 +6,7 @@
         rows.finish(order=[("Chat_1", "Q3"), ...])
 
     out/run.json        {"kind": "memory probing", "settings": {...}, "versions": [{...}]}
-    out/rows.jsonl      a line a row, in the order they came; the later of two with one key counts
+    out/rows.jsonl      one line per row, as they came; the later of two with one key counts
     out/rows.parquet    the same at the end, in the order asked for
 
 A row is whole on disk or not there: a line that was cut off is dropped when the folder is

@@ -20,14 +20,14 @@ from realtalk.local.progress import Progress, silent
 from realtalk.models.asking import Asked
 from realtalk.persona.prompting import load_prompts, read_message, text_of
 from realtalk.persona.styles import EXAMPLES, Guide
-from realtalk.persona.values import Learning, Prompt
+from realtalk.persona.values import Learning, TurnPrompt
 
 __all__ = ["LlmSimulator"]
 
 _MOST_TOKENS = 160  # nine in ten turns of the published chats are shorter
 
 
-class LlmSimulator(LanguageModel[Prompt, str]):
+class LlmSimulator(LanguageModel[TurnPrompt, str]):
     """Asks the model named, once per turn. `prompts` is a folder of wordings of one's own."""
 
     def __init__(
@@ -70,12 +70,12 @@ class LlmSimulator(LanguageModel[Prompt, str]):
             guide = Guide(learning, examples=self._examples, by=self._by, progress=progress)
             self._guides[learning.speaker] = (learning, guide)
 
-    def prompt(self, shown: Prompt) -> str:
+    def prompt(self, shown: TurnPrompt) -> str:
         if not self._style:
             return text_of(shown, wording=self._prompts)
         if shown.speaker not in self._guides:
             raise ValueError("prepare comes first")
         return text_of(shown, self._guides[shown.speaker][1].text(shown), self._prompts)
 
-    def parse(self, text: str, shown: Prompt) -> Answer[str]:
+    def parse(self, text: str, shown: TurnPrompt) -> Answer[str]:
         return read_message(text, shown)

@@ -126,7 +126,9 @@ def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
         judge,
         taken_for(judge.shares(truths)),
         taken_for(judge.shares(asked)),
-        *(len(own), len(others), source),
+        len(own),
+        len(others),
+        source,
     )
 
 

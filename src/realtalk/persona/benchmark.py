@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,9 @@ from realtalk.evals import running
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.rows import SCORES, WHOLE, columns, earlier_row
-from realtalk.persona.scoring import Scorer
+from realtalk.persona.scoring import TurnScorer
 from realtalk.persona.summaries import Simulation, summarise
-from realtalk.persona.values import PersonaTask, PersonaTurn, Prompt, Simulator
+from realtalk.persona.values import PersonaTask, PersonaTurn, Simulator, TurnPrompt
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,7 +59,7 @@ class PersonaBenchmark:
         self,
         corpus: Corpus,
         tasks: Sequence[PersonaTask],
-        scorer: Scorer | None = None,
+        scorer: TurnScorer | None = None,
         limit: int | None = None,
     ) -> None:
         if not tasks:
@@ -66,7 +67,7 @@ class PersonaBenchmark:
         if limit is not None and limit < 1:
             raise RealtalkError(f"the limit must be 1 or more, not {limit}")
         self._tasks = {task.speaker: replace(task, turns=task.turns[:limit]) for task in tasks}
-        self._scorer = scorer or Scorer(corpus)
+        self._scorer = scorer or TurnScorer(corpus)
         self._limit = limit
 
     @property
@@ -87,27 +88,27 @@ class PersonaBenchmark:
         self,
         corpus: Corpus,  # noqa: ARG002  the tasks are made from it already
         progress: Progress = silent,  # noqa: ARG002
-    ) -> Iterator[Stage[Prompt, PersonaTurn]]:
+    ) -> Iterator[Stage[TurnPrompt, PersonaTurn]]:
         for speaker, task in self._tasks.items():
             samples = [Sample(turn.id, speaker, "", turn.prompt, turn) for turn in task.turns]
             yield Stage(speaker, samples, lambda task=task: task.learning)  # type: ignore[misc]
 
     def score(
         self,
-        samples: Sequence[Sample[Prompt, PersonaTurn]],
+        samples: Sequence[Sample[TurnPrompt, PersonaTurn]],
         answers: Sequence[Answer[str]],
         progress: Progress = silent,
     ) -> list[Row]:
         turns = [sample.truth for sample in samples]
         return self._scorer.rows(self._tasks[samples[0].group], turns, answers, progress)
 
-    def facts(self, stage: Stage[Prompt, PersonaTurn], rows: Sequence[Row]) -> Row:
+    def facts(self, stage: Stage[TurnPrompt, PersonaTurn], rows: Sequence[Row]) -> Row:
         return self._scorer.facts(self._tasks[stage.title], rows)
 
-    def target(self, sample: Sample[Prompt, PersonaTurn]) -> str:
+    def target(self, sample: Sample[TurnPrompt, PersonaTurn]) -> str:
         return sample.truth.text
 
-    def about(self, sample: Sample[Prompt, PersonaTurn]) -> dict[str, str]:
+    def about(self, sample: Sample[TurnPrompt, PersonaTurn]) -> dict[str, str]:
         return {"chat": sample.shown.chat}
 
 
@@ -124,7 +125,7 @@ class SimulatedRun(running.RunRecord):
         """Those whose turns are all there."""
         return [fact["group"] for fact in self.facts]
 
-    @property
+    @cached_property
     def simulation(self) -> Simulation:
         return summarise(self.name, self.rows, self.facts)
 
@@ -147,7 +148,7 @@ def run_persona(
     simulator: Simulator,
     folder: Path | None = None,
     *,
-    scorer: Scorer | None = None,
+    scorer: TurnScorer | None = None,
     fresh: bool = False,
     limit: int | None = None,
     progress: Progress = silent,

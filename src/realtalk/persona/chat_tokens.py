@@ -2,10 +2,11 @@
 
     writer = Writer(tokenizer)
     writer.prompt([{"role": "user", "content": "You are Mara …"}])       → (1, 4093, 198, …)
-    writer.example("Chat_1#14", messages, "lol no")    → Example("Chat_1#14", (1, …), (2045, …, 2))
+    writer.example("Chat_1#14", messages, "lol no")
+    → TrainingExample("Chat_1#14", (1, …), (2045, …, 2))
 
 A prompt is written by the tokenizer's chat template where it has one, else as plain text that
-ends in "Reply:". A reply ends with the template's end of turn. Prompt and reply are tokenized
+ends in "Reply:". A reply ends with the template's end of turn. TurnPrompt and reply are tokenized
 apart, so that a reply begins at the same token in training as in generation.
 """
 
@@ -17,13 +18,13 @@ from typing import Any
 
 from realtalk.errors import RealtalkError
 
-__all__ = ["Example", "Message", "Writer"]
+__all__ = ["Message", "TrainingExample", "Writer"]
 
 Message = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TrainingExample:
     """A prompt and the reply to be learned, as token ids; the loss is on the reply only."""
 
     id: str
@@ -48,8 +49,8 @@ class Writer:
             return self._ids(self._rendered(messages), special=False)
         return self._ids("\n\n".join([*(m["content"] for m in messages), "Reply:"]), special=True)
 
-    def example(self, id_: str, messages: Sequence[Message], reply: str) -> Example:
-        return Example(id_, self.prompt(messages), self.reply(reply))
+    def example(self, id_: str, messages: Sequence[Message], reply: str) -> TrainingExample:
+        return TrainingExample(id_, self.prompt(messages), self.reply(reply))
 
     def reply(self, text: str) -> tuple[int, ...]:
         """The reply and its end of turn."""

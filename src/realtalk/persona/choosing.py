@@ -148,11 +148,18 @@ def difference(choice: Choice) -> str:
 
 
 def choice_rows(choices: Sequence[Choice]) -> Grid:
-    """A row a speaker: both chats, their overall EI, and Table 8's choice beside it."""
+    """One row per speaker: both chats, their overall EI, and Table 8's choice beside it."""
     told = {each.speaker: published_choice(each.speaker, tuple(each.overall)) for each in choices}
     headings = [
-        *("speaker", "learn (C_a)", "test (C_b)", "EI of C_a", "EI of C_b", "sure"),
-        *("turns C_a", "turns C_b", "consistency"),
+        "speaker",
+        "learn (C_a)",
+        "test (C_b)",
+        "EI of C_a",
+        "EI of C_b",
+        "sure",
+        "turns C_a",
+        "turns C_b",
+        "consistency",
     ]
     published = any(told.values())
     if published:
@@ -161,10 +168,14 @@ def choice_rows(choices: Sequence[Choice]) -> Grid:
     for each in choices:
         rows.append(
             [
-                *(each.speaker, each.learn, each.test),
-                *(f"{each.overall[each.learn]:+.2f}", f"{each.overall[each.test]:+.2f}"),
+                each.speaker,
+                each.learn,
+                each.test,
+                f"{each.overall[each.learn]:+.2f}",
+                f"{each.overall[each.test]:+.2f}",
                 f"{each.sure:.0%}",
-                *(each.turns[each.learn], each.turns[each.test]),
+                each.turns[each.learn],
+                each.turns[each.test],
                 None if each.consistency.value is None else f"{each.consistency.value:.2f}",
             ]
         )

@@ -1,6 +1,7 @@
 """Prompts as token ids → replies, many at once, greedy or sampled, by transformers' `generate`.
 
-    generate(load("smollm2"), [Asked("Chat_2#14", (1, 4093, …))], Sampling(max_new_tokens=128))
+    prompts = [EncodedPrompt("Chat_2#14", (1, 4093, …))]
+    generate(load("smollm2"), prompts, stops, Sampling(max_new_tokens=128))
     → [Written("Chat_2#14", (2045, 11, …), ended=True)]
 
 Prompts of similar length share a batch, padded on the left; a batch that does not fit into memory
@@ -20,7 +21,7 @@ from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.pretrained import Pretrained, library, quiet
 
-__all__ = ["Asked", "Sampling", "Written", "drawn", "generate"]
+__all__ = ["EncodedPrompt", "Sampling", "Written", "drawn", "generate"]
 
 _BATCH_TOKENS = {"cuda": 524_288, "cpu": 8_192}  # on a GPU a step costs the same for many rows
 
@@ -53,7 +54,7 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EncodedPrompt:
     """A prompt as token ids."""
 
     id: str
@@ -71,7 +72,7 @@ class Written:
 
 def generate(
     base: Pretrained,
-    prompts: Sequence[Asked],
+    prompts: Sequence[EncodedPrompt],
     stops: Collection[int],
     sampling: Sampling | None = None,
     *,
@@ -123,7 +124,7 @@ def _batches(lengths: Sequence[int], most: int) -> list[list[int]]:
 
 
 def _batch(
-    base: Pretrained, batch: Sequence[Asked], stops: frozenset[int], sampling: Sampling
+    base: Pretrained, batch: Sequence[EncodedPrompt], stops: frozenset[int], sampling: Sampling
 ) -> list[Written]:
     torch, transformers = library("torch"), library("transformers")
     width = max(len(each.ids) for each in batch)
@@ -153,7 +154,7 @@ def _batch(
     return [_written(each.id, new, stops) for each, new in zip(batch, rows, strict=True)]
 
 
-def _processors(batch: Sequence[Asked], width: int, sampling: Sampling, device: Any) -> Any:
+def _processors(batch: Sequence[EncodedPrompt], width: int, sampling: Sampling, device: Any) -> Any:
     """What makes of a step's logits those whose highest is the token to write."""
     process = library("transformers.generation.logits_process")
     made = process.LogitsProcessorList()
@@ -169,7 +170,7 @@ def _processors(batch: Sequence[Asked], width: int, sampling: Sampling, device: 
     return made
 
 
-def _chances(batch: Sequence[Asked], sampling: Sampling) -> Any:
+def _chances(batch: Sequence[EncodedPrompt], sampling: Sampling) -> Any:
     """A number from 0 to 1 for every token to come, from the seed and the prompt's id alone."""
     torch = library("torch")
     rows = []

@@ -18,7 +18,7 @@ from pathlib import Path
 from realtalk.evals.prompts import Prompts, written_day
 from realtalk.evals.prompts import load_prompts as load
 from realtalk.evals.values import Answer
-from realtalk.persona.values import ContextTurn, Prompt
+from realtalk.persona.values import ContextTurn, TurnPrompt
 
 __all__ = [
     "PROMPT_VERSION",
@@ -46,7 +46,7 @@ def session_head(turn: ContextTurn) -> str:
     return f"[{written_day(turn.time)}]"
 
 
-def shown(prompt: Prompt) -> str:
+def shown(prompt: TurnPrompt) -> str:
     """The context as text: turns under the dates of their sessions, sessions set apart."""
     lines: list[str] = []
     session: int | None = None
@@ -69,7 +69,7 @@ def load_prompts(folder: Path | None = None) -> Prompts:
 _ours = cache(load_prompts)
 
 
-def text_of(prompt: Prompt, style: str = "", wording: Prompts | None = None) -> str:
+def text_of(prompt: TurnPrompt, style: str = "", wording: Prompts | None = None) -> str:
     """The whole text that a model is asked with."""
     others = list(dict.fromkeys(turn.speaker for turn in prompt.context))
     others = [name for name in others if name != prompt.speaker]
@@ -82,12 +82,12 @@ def text_of(prompt: Prompt, style: str = "", wording: Prompts | None = None) -> 
     )
 
 
-def messages(prompt: Prompt, *, style: str = "") -> list[dict[str, str]]:
+def messages(prompt: TurnPrompt, *, style: str = "") -> list[dict[str, str]]:
     """The same as chat messages, for a model's own template."""
     return [{"role": "user", "content": text_of(prompt, style)}]
 
 
-def cleaned(text: str, prompt: Prompt) -> str:
+def cleaned(text: str, prompt: TurnPrompt) -> str:
     """The message itself: no name before it, no quotes around it, nothing that others say.
 
     A message that begins under another's name loses the name: small models mix them up, and
@@ -113,7 +113,7 @@ def cleaned(text: str, prompt: Prompt) -> str:
     return message
 
 
-def read_message(text: str, prompt: Prompt) -> Answer[str]:
+def read_message(text: str, prompt: TurnPrompt) -> Answer[str]:
     """What a model's answer says, or that it says nothing."""
     message = cleaned(text, prompt)
     return Answer(message or None, "" if message else "empty answer")

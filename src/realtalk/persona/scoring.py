@@ -1,6 +1,6 @@
 """Simulated turns and what the person wrote → one row of scores per turn.
 
-    scorer = Scorer(corpus)
+    scorer = TurnScorer(corpus)
     rows = scorer.rows(task, task.turns, simulator.solve(task.prompts))
     rows[0]["rouge_1"], rows[0]["emotion"], rows[0]["empathy"]    → 0.12, 1.0, 0.8
     scorer.facts(task, rows)["ceiling"]    → how often the person's real turns are taken for theirs
@@ -28,12 +28,12 @@ from realtalk.persona.bertscore import BertScore, Matched
 from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, WORDLESS
 from realtalk.persona.values import PersonaTask, PersonaTurn
 
-__all__ = ["SCORING_VERSION", "Scorer"]
+__all__ = ["SCORING_VERSION", "TurnScorer"]
 
 SCORING_VERSION = "1"
 
 
-class Scorer:
+class TurnScorer:
     """Labels, compares and judges. Keeps what is known of the truth between simulators."""
 
     def __init__(

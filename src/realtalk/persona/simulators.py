@@ -17,17 +17,16 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.nearness import Index, Nearness, nearness
-from realtalk.persona.values import Learning, Prompt, Settings
+from realtalk.persona.values import Learning, Settings, TurnPrompt
 
 __all__ = ["Common", "Constant", "Copy", "Retrieve", "gist", "refuse_empty"]
 
 _TURNS = 2  # of a context that are compared: what is answered, and what that answered
 
 
-class Copy:
-    """Repeats the last thing that somebody else said."""
+class _Baseline:
+    """What the baselines have in common; a subclass may have settings or learn."""
 
-    name = "copy"
     version = "1"
 
     @property
@@ -37,11 +36,17 @@ class Copy:
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
         """Nothing is learned."""
 
-    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
+
+class Copy(_Baseline):
+    """Repeats the last thing that somebody else said."""
+
+    name = "copy"
+
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
         return [_said(_last_of_others(prompt)) for prompt in shown]
 
 
-def _last_of_others(prompt: Prompt) -> str | None:
+def _last_of_others(prompt: TurnPrompt) -> str | None:
     others = (turn.text for turn in reversed(prompt.context) if turn.speaker != prompt.speaker)
     return next(others, None)
 
@@ -50,11 +55,10 @@ def _said(text: str | None) -> Answer[str]:
     return Answer(text, "" if text is not None else "nobody else speaks in the context")
 
 
-class Constant:
+class Constant(_Baseline):
     """Says the same flat thing every time."""
 
     name = "constant"
-    version = "1"
 
     def __init__(self, *, says: str = "ok") -> None:
         if not says.strip():
@@ -65,18 +69,14 @@ class Constant:
     def settings(self) -> Settings:
         return {"says": self._says}
 
-    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
-        """Nothing is learned."""
-
-    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
         return [Answer(self._says)] * len(shown)
 
 
-class Common:
+class Common(_Baseline):
     """The one turn of the speaker that is most like all of them, every time."""
 
     name = "common"
-    version = "1"
 
     def __init__(self, *, by: str = "encoder") -> None:
         self._by = by
@@ -92,17 +92,16 @@ class Common:
         texts = [turn.text for turn in learning.turns]
         self._turn = texts[self._near.central(texts)]
 
-    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
         if self._turn is None:
             raise ValueError("prepare comes first")
         return [Answer(self._turn)] * len(shown)
 
 
-class Retrieve:
+class Retrieve(_Baseline):
     """What the speaker said where the context was nearest."""
 
     name = "retrieve"
-    version = "1"
 
     def __init__(self, *, by: str = "encoder") -> None:
         self._by = by
@@ -120,7 +119,7 @@ class Retrieve:
         self._texts = [turn.text for turn in learning.turns]
         self._index = self._near.index([gist(turn.prompt) for turn in learning.turns])
 
-    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
         if self._index is None:
             raise ValueError("prepare comes first")
         progress(0, len(shown), "finding the nearest context")
@@ -128,7 +127,7 @@ class Retrieve:
         return [Answer(self._texts[places[0]]) for places in ranked]
 
 
-def gist(prompt: Prompt) -> str:
+def gist(prompt: TurnPrompt) -> str:
     """The end of a context, which is what a turn answers."""
     return "\n".join(turn.text for turn in prompt.context[-_TURNS:])
 

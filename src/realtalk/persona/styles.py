@@ -30,7 +30,7 @@ from realtalk.local.progress import Progress, silent
 from realtalk.metrics.overlap import words
 from realtalk.persona.nearness import Index, nearness
 from realtalk.persona.simulators import gist, refuse_empty
-from realtalk.persona.values import Learning, Prompt
+from realtalk.persona.values import Learning, TurnPrompt
 
 __all__ = ["EXAMPLES", "Guide", "Style", "style_of"]
 
@@ -243,11 +243,11 @@ class Guide:
             near = nearness(by)
             self._index = near.index([gist(turn.prompt) for turn in learning.turns])
 
-    def text(self, prompt: Prompt) -> str:
+    def text(self, prompt: TurnPrompt) -> str:
         """The style, and what the speaker wrote elsewhere in places like this."""
         return self.texts([prompt])[0]
 
-    def texts(self, prompts: Sequence[Prompt]) -> list[str]:
+    def texts(self, prompts: Sequence[TurnPrompt]) -> list[str]:
         """As `text`, for many prompts at once."""
         if self._index is None:
             return [self.style.text] * len(prompts)

@@ -23,7 +23,7 @@ import transformers
 
 from realtalk.local.progress import Progress
 from realtalk.local.writing import owner_only
-from realtalk.persona.chat_tokens import Example
+from realtalk.persona.chat_tokens import TrainingExample
 from realtalk.persona.pretrained import Pretrained
 from realtalk.persona.tuning import STATE, TuneSettings
 
@@ -36,8 +36,8 @@ _ALIKE = 0.05  # share of a length
 
 def train(
     base: Pretrained,
-    learned: Sequence[Example],
-    held_out: Sequence[Example],
+    learned: Sequence[TrainingExample],
+    held_out: Sequence[TrainingExample],
     out: Path,
     settings: TuneSettings,
     last: Path | None,
@@ -107,7 +107,7 @@ def train(
     return trainer.state
 
 
-def collate(batch: Sequence[Example], whole: bool = False) -> dict[str, Any]:
+def collate(batch: Sequence[TrainingExample], whole: bool = False) -> dict[str, Any]:
     """Rows padded on the right, and labels from where the first reply begins.
 
     Under causal attention no real token sees the padding, so no mask is needed and the fastest
@@ -185,7 +185,7 @@ class _Watch(transformers.TrainerCallback):  # type: ignore[misc]
     """Says how far training is, and asks for checkpoints within an epoch."""
 
     def __init__(
-        self, learned: Sequence[Example], settings: TuneSettings, progress: Progress
+        self, learned: Sequence[TrainingExample], settings: TuneSettings, progress: Progress
     ) -> None:
         self._progress, self._every = progress, settings.checkpoint_every
         self._updates = -(-len(learned) // settings.per_update)

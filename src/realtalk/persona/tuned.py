@@ -22,12 +22,12 @@ from typing import Any, ClassVar
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, Cost
 from realtalk.local.progress import Progress, silent
-from realtalk.persona.chat_tokens import Example, Writer
-from realtalk.persona.generation import Asked, Sampling, generate
+from realtalk.persona.chat_tokens import TrainingExample, Writer
+from realtalk.persona.generation import EncodedPrompt, Sampling, generate
 from realtalk.persona.pretrained import Pretrained, find, folder_hash, load, settle, with_adapter
 from realtalk.persona.prompting import PROMPT_VERSION, cleaned, messages
 from realtalk.persona.tuning import ADAPTER, SETTINGS, read_settings
-from realtalk.persona.values import Learning, Prompt, Settings
+from realtalk.persona.values import Learning, Settings, TurnPrompt
 
 __all__ = [
     "LocalSimulator",
@@ -73,14 +73,14 @@ class _InProcess:
         chosen = asdict(self._sampling)
         return {"max_tokens": chosen.pop("max_new_tokens"), **chosen, "precision": self._precision}
 
-    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
         if (base := self._loaded) is None:
             raise ValueError("prepare comes first")
         styles = self._guide.texts(shown) if self._guide else [""] * len(shown)
         writer = Writer(base.tokenizer)
         room = base.window - self.max_tokens
         asked = {
-            prompt.id: Asked(prompt.id, ids)
+            prompt.id: EncodedPrompt(prompt.id, ids)
             for prompt, style in zip(shown, styles, strict=True)
             if (ids := encoded(writer, prompt, room, style))
         }
@@ -208,7 +208,7 @@ def adapters_in(folder: Path) -> dict[Path, dict[str, Any]]:
     return finished
 
 
-def encoded(writer: Writer, prompt: Prompt, room: int, style: str = "") -> tuple[int, ...]:
+def encoded(writer: Writer, prompt: TurnPrompt, room: int, style: str = "") -> tuple[int, ...]:
     """The prompt as token ids, without as many of its oldest turns as it takes to fit.
 
     Empty where not even the last turn fits.
@@ -223,19 +223,19 @@ def encoded(writer: Writer, prompt: Prompt, room: int, style: str = "") -> tuple
     return ids
 
 
-def examples_of(writer: Writer, learning: Learning, window: int) -> list[Example]:
+def examples_of(writer: Writer, learning: Learning, window: int) -> list[TrainingExample]:
     """The turns to learn from, with the prompts of testing; those that do not fit are left out."""
     made = []
     for turn in learning.turns:
         reply = writer.reply(turn.text)
         if ids := encoded(writer, turn.prompt, window - len(reply)):
-            made.append(Example(turn.id, ids, reply))
+            made.append(TrainingExample(turn.id, ids, reply))
     return made
 
 
 def training_set(
     base: str, loaded: Pretrained, learning: Learning
-) -> tuple[list[Example], dict[str, Any]]:
+) -> tuple[list[TrainingExample], dict[str, Any]]:
     """What an adapter is trained on, and what is written down of it; `base` as it was named."""
     writer = Writer(loaded.tokenizer)
     about = {**about_learning(learning), "base": base, "template": writer.way}

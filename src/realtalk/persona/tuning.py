@@ -1,6 +1,6 @@
 """A speaker's turns → an adapter (LoRA) that writes like them.
 
-    examples = [Example("Chat_1#14", prompt=(1, 4093, …), reply=(2045, …, 2)), …]
+    examples = [TrainingExample("Chat_1#14", prompt=(1, 4093, …), reply=(2045, …, 2)), …]
     tune(load("smollm2"), examples, Path("mara"), TuneSettings(epochs=4), about={"speaker": "Mara"})
     → mara/adapter_model.safetensors, adapter_config.json (as `peft` reads them), settings.json
 
@@ -28,7 +28,7 @@ from realtalk.errors import RealtalkError
 from realtalk.local.offline import no_hub
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import private_folder, refuse_strangers, write_bytes, write_text
-from realtalk.persona.chat_tokens import Example
+from realtalk.persona.chat_tokens import TrainingExample
 from realtalk.persona.pretrained import Pretrained, library, quiet
 
 __all__ = [
@@ -101,7 +101,7 @@ class Tuned:
 
 def tune(
     base: Pretrained,
-    examples: Sequence[Example],
+    examples: Sequence[TrainingExample],
     out: Path,
     settings: TuneSettings | None = None,
     *,
@@ -153,7 +153,9 @@ def tune(
     return Tuned(out, **{**result, "epochs": tuple(Epoch(**each) for each in result["epochs"])})
 
 
-def held_out(examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
+def held_out(
+    examples: Sequence[TrainingExample], share: float
+) -> tuple[list[TrainingExample], list[TrainingExample]]:
     """(to learn from, held out): the last turns are held out, at least one where there are two."""
     if not 0 <= share < 1:
         raise RealtalkError(f"the held-out share must be from 0 to below 1, not {share}")

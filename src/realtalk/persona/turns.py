@@ -33,8 +33,8 @@ from realtalk.persona.values import (
     Learning,
     PersonaTask,
     PersonaTurn,
-    Prompt,
     Settings,
+    TurnPrompt,
 )
 from realtalk.registry import suggest
 
@@ -218,8 +218,8 @@ def speaker_turns(
             continue
         context = _context(said, costs, heads, at, context_sessions, context_tokens)
         if context:
-            prompt = Prompt(
-                *(f"{chat.id}#{at}", chat.id, each.session, speaker, each.time, context)
+            prompt = TurnPrompt(
+                f"{chat.id}#{at}", chat.id, each.session, speaker, each.time, context
             )
             made.append(PersonaTurn(prompt, each.ids, each.text.strip()))
     return tuple(made)

@@ -4,7 +4,7 @@
     simulator.prepare(task.learning)             # one chat: what was said in it, nothing else
     simulator.solve(task.prompts)                → [Answer("lol no"), ...]
 
-A simulator is handed a `Learning` and `Prompt`s, never a task: neither holds what the speaker
+A simulator is handed a `Learning` and `TurnPrompt`s, never a task: neither holds what the speaker
 wrote at the turns to be simulated. A prompt's context is what was said before its turn, so it
 does hold the speaker's earlier turns in the tested chat; each prompt must be answered from
 itself alone.
@@ -26,9 +26,9 @@ __all__ = [
     "Learning",
     "PersonaTask",
     "PersonaTurn",
-    "Prompt",
     "Settings",
     "Simulator",
+    "TurnPrompt",
 ]
 
 Settings: TypeAlias = dict[str, str | int | float | bool]
@@ -45,7 +45,7 @@ class ContextTurn:
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class TurnPrompt:
     """A turn to write: who, when, after what. The truth is not in here."""
 
     id: str  # chat id, "#", and the turn's place in the chat: Chat_2_Mara_Juno#14
@@ -67,7 +67,7 @@ class Prompt:
 class PersonaTurn:
     """A turn with its prompt and what the person really wrote."""
 
-    prompt: Prompt
+    prompt: TurnPrompt
     message_ids: tuple[str, ...]
     text: str  # captions are already text, as in a context
 
@@ -97,7 +97,7 @@ class PersonaTask:
     settings: Settings = field(default_factory=dict)
 
     @property
-    def prompts(self) -> tuple[Prompt, ...]:
+    def prompts(self) -> tuple[TurnPrompt, ...]:
         """What a simulator is given of the test."""
         return tuple(turn.prompt for turn in self.turns)
 
@@ -116,5 +116,5 @@ class Simulator(Protocol):
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
         """Learn who is to be continued; called once per speaker."""
 
-    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
         """One answer per prompt, in order."""

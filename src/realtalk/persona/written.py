@@ -22,7 +22,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, Cost
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.prompting import PROMPT_VERSION, read_message
-from realtalk.persona.values import Learning, Prompt, Settings
+from realtalk.persona.values import Learning, Settings, TurnPrompt
 
 __all__ = ["WrittenSimulator"]
 
@@ -72,10 +72,10 @@ class WrittenSimulator:
                     f"written with another {what}: {there}, not {here}", where=str(self._path)
                 )
 
-    def solve(self, shown: Sequence[Prompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
         return [self._one(prompt) for prompt in shown]
 
-    def _one(self, prompt: Prompt) -> Answer[str]:
+    def _one(self, prompt: TurnPrompt) -> Answer[str]:
         row = self._rows.get((prompt.speaker, prompt.id))
         if row is None:
             return Answer(None, "not written")

@@ -10,14 +10,13 @@ compare(one, other)                                        → ResultTable
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.surface.choices import (
-    Draw,
     budgets_of,
     make_judge,
     make_reader,
@@ -142,7 +141,7 @@ def simulate(
     from realtalk.evals import refuse_other_folder
     from realtalk.persona.benchmark import run_persona
     from realtalk.persona.registry import make_simulator
-    from realtalk.persona.scoring import Scorer
+    from realtalk.persona.scoring import TurnScorer
     from realtalk.persona.turns import tasks_of
 
     if out is not None:
@@ -161,7 +160,7 @@ def simulate(
     tasks = tasks_of(
         chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
     )
-    scorer = Scorer(chats, bertscore=semantics)
+    scorer = TurnScorer(chats, bertscore=semantics)
     return kept(
         out,
         lambda place: run_persona(
@@ -189,13 +188,16 @@ def tune(
     seed: int = 0,
     batch_tokens: int = 0,
     device: str = "auto",
+    cache: str | PathLike[str] | None = None,
     fresh: bool = False,
+    say: Callable[[str], Any] | None = None,
     progress: Progress = silent,
 ) -> Tuned:
     """Trains an adapter on a speaker's turns in one chat, to be tested in their other one.
 
     The adapter is written into `out`; simulate(…, simulator="tuned", settings={"adapter": out})
-    tests it. The chat that is tested on is never read in training. Needs the extra train.
+    tests it. The chat that is tested on is never read in training. `say` is told what is learned
+    from before it begins (`print` shows it). Needs the extra train.
     """
     from realtalk.persona.pretrained import load
     from realtalk.persona.tuned import training_set
@@ -203,7 +205,7 @@ def tune(
     from realtalk.persona.tuning import tune as train
     from realtalk.persona.turns import tasks_of
 
-    asked = TuneSettings(
+    settings = TuneSettings(
         epochs=epochs,
         learning_rate=learning_rate,
         per_update=per_update,
@@ -214,13 +216,22 @@ def tune(
         seed=seed,
         batch_tokens=batch_tokens,
     )
-    loaded = load(base, device=device, progress=progress)
+    place = None if cache is None else Path(cache)
+    loaded = load(base, device=device, cache=place, progress=progress)
     chats, choices = chosen_chats(corpus, labels, choice, speaker, progress)
     (task,) = tasks_of(
         chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
     )
-    examples, about = training_set(base, loaded, task.learning)
-    return train(loaded, examples, Path(out), asked, about=about, fresh=fresh, progress=progress)
+    learning = task.learning
+    examples, about = training_set(base, loaded, learning)
+    if say is not None:
+        if len(examples) < len(learning.turns):
+            say(f"{len(learning.turns) - len(examples):,} turns do not fit into the model")
+        say(
+            f"learning {learning.speaker} from {len(examples):,} turns of {learning.chat.id} on "
+            f"{loaded.device} in {loaded.precision}"
+        )
+    return train(loaded, examples, Path(out), settings, about=about, fresh=fresh, progress=progress)
 
 
 def predict(
@@ -255,6 +266,7 @@ def predict(
     nothing from at or after the reply; "released" is the paper's code.
     """
     from realtalk.threads.benchmark import ThreadTask, run_threads
+    from realtalk.threads.drawing import Draw
     from realtalk.threads.registry import make_predictor
 
     named = settings_named(setting)

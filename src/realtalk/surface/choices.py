@@ -15,12 +15,11 @@ The command and Python share these decisions; errors are those that the command 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
 from realtalk.registry import suggest
 
 if TYPE_CHECKING:
@@ -30,14 +29,11 @@ if TYPE_CHECKING:
     from realtalk.memory.readers import Reader
     from realtalk.memory.values import Budget, Memory
     from realtalk.persona.bertscore import BertScore
-    from realtalk.threads.sampling import Samples
-    from realtalk.threads.values import Protocol as ThreadProtocol
-    from realtalk.threads.values import Setting, Task
+    from realtalk.threads.values import Setting
 
 __all__ = [
     "ASKED",
     "ONE_BUDGET",
-    "Draw",
     "budgets_of",
     "make_judge",
     "make_labeller",
@@ -279,69 +275,3 @@ def semantics_of(bertscore: str | None, layer: int | None) -> BertScore | None:
             "--bertscore-layer is of no use alone", fix="name a model: --bertscore roberta-large"
         )
     return None
-
-
-@dataclass(frozen=True)
-class Draw:
-    """Which replies are to be predicted, and by which rules; checked when it is made."""
-
-    task: str
-    protocol: str = "clean"
-    leaks: tuple[str, ...] = ()
-    with_scores: bool = False
-    split: str = "user"
-    history: str = "recent"
-    shots: int = 0
-    limit: int | None = None
-    train_limit: int | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be drawn before anything is read."""
-        for what, given, known in (
-            ("split", self.split, ["user", "global"]),
-            ("history", self.history, ["recent", "near"]),
-        ):
-            if given not in known:
-                raise suggest(what, given, known)
-        limits = {"limit": self.limit, "train limit": self.train_limit}
-        for option, value in limits.items():
-            if value is not None and value < 1:
-                raise RealtalkError(f"the {option} must be 1 or more, not {value}")
-        for option, value in {**limits, "seed": self.seed}.items():
-            if value is not None and not -(2**63) <= value < 2**63:
-                raise RealtalkError(f"the {option} is too large a number", fix="64 bits are enough")
-        self._rules()
-
-    def _rules(self) -> tuple[Task, ThreadProtocol]:
-        from realtalk.threads.protocols import protocol
-        from realtalk.threads.values import known_task
-
-        return known_task(self.task), protocol(
-            self.protocol,
-            leaks=self.leaks,
-            with_scores=self.with_scores,
-            split=self.split,
-            chosen=self.history,
-            shots=self.shots,
-        )
-
-    @property
-    def record(self) -> dict[str, int | None]:
-        """How the samples were drawn, for a run's settings."""
-        return {"limit": self.limit, "train_limit": self.train_limit, "seed": self.seed}
-
-    def samples(self, corpus: Corpus, progress: Progress = silent) -> Samples:
-        """The replies, drawn."""
-        from realtalk.threads.sampling import make_samples
-
-        task, rules = self._rules()
-        return make_samples(
-            corpus,
-            task,
-            protocol=rules,
-            limit=self.limit,
-            train_limit=self.train_limit,
-            seed=self.seed,
-            progress=progress,
-        )

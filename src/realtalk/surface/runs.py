@@ -228,13 +228,12 @@ def kept(out: str | PathLike[str] | None, make: Callable[[Path], Any]) -> Run:
     """What `make` does in a folder, as a Run: in `out`, or in a folder that is gone at once."""
     if out is not None:
         place = Path(out)
-        make(place)
-        return Run.load(place)
+        stored = make(place)
+        return Run(_kind(place), stored)
     with tempfile.TemporaryDirectory(prefix="realtalk-") as temporary:
         place = Path(temporary) / "run"
-        make(place)
+        stored = make(place)
         kind = _kind(place)
-        stored = KINDS[kind].load(place)
         files = _files(place)
     return Run(kind, replace(stored, folder=Path(kind)), files)
 

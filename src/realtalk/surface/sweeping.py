@@ -25,7 +25,7 @@ from realtalk.evals import refuse_other_runs
 from realtalk.local.progress import Progress, silent
 from realtalk.registry import read_value
 from realtalk.surface.sources import Readable, as_corpus
-from realtalk.surface.tables import ResultTable
+from realtalk.surface.tables import ResultTable, figure_text
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -64,10 +64,6 @@ class Sweep:
 
         What differs stands in the first column, so that every part of a wide table says it.
         """
-        from realtalk.evals.tables import figure
-        from realtalk.evals.values import Score
-        from realtalk.metrics.statistics import Estimate
-
         scores: dict[str, None] = {}
         lines: dict[tuple[str, str], dict[str, Any]] = {}
         for name, run in self.runs.items():
@@ -75,8 +71,7 @@ class Sweep:
                 line = lines.setdefault((name, row["variant"]), {"n": 0, "unscored": 0})
                 line["n"] = max(line["n"], row["n"])
                 line["unscored"] = max(line["unscored"], row["unscored"])
-                found = Estimate(row["estimate"], row["low"], row["high"])
-                line[row["score"]] = figure(found, Score(row["score"], row["score"]))
+                line[row["score"]] = figure_text(row)
                 scores[row["score"]] = None
         columns = ["n", "unscored", *scores]
         keys = next(iter(self.values.values()))

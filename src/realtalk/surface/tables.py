@@ -18,7 +18,7 @@ from realtalk.notebook import table_html, table_text
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ResultTable", "estimate_figure", "frame_of"]
+__all__ = ["ResultTable", "estimate_figure", "figure_text", "frame_of"]
 
 _KINDS = {"n": "Int64", "groups": "Int64", "unscored": "Int64"}
 _TEXTS = frozenset({"variant", "group", "score", "measure", "facet", "first_label"})
@@ -67,6 +67,16 @@ def frame_of(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> pl.Da
 
     schema = {name: kind(name) for name in columns}
     return pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], schema=schema)
+
+
+def figure_text(row: Mapping[str, Any]) -> str | None:
+    """The figure of a row of a summary with its interval in one cell, as every table has them."""
+    from realtalk.evals.tables import figure
+    from realtalk.evals.values import Score
+    from realtalk.metrics.statistics import Estimate
+
+    score = Score(row["score"], row["score"])
+    return figure(Estimate(row["estimate"], row["low"], row["high"]), score)
 
 
 def estimate_figure(frame: pl.DataFrame, title: str) -> Any:

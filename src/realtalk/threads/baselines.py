@@ -31,15 +31,11 @@ __all__ = ["Majority", "Mean", "Nearest", "Parent"]
 _SCALES = ("log", "raw", "median")
 
 
-class Majority:
-    """One answer for all, the best there is without looking."""
+class _Baseline:
+    """What the baselines have in common; a subclass may have settings or learn."""
 
-    name = "majority"
     version = "1"
-    tasks = TASKS
-
-    def __init__(self) -> None:
-        self._known: Outcomes | None = None
+    tasks: tuple[Task, ...] = TASKS
 
     @property
     def settings(self) -> Settings:
@@ -48,30 +44,42 @@ class Majority:
     def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
         return False
 
+    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
+        """Nothing is learned."""
+
+
+class _FromOutcomes(_Baseline):
+    """Learns what became of the replies of the train part."""
+
+    _learned: Outcomes | None = None
+
     def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:  # noqa: ARG002
-        self._known = Outcomes(learning)
+        self._learned = Outcomes(learning)
+
+    @property
+    def _known(self) -> Outcomes:
+        if self._learned is None:
+            raise ValueError("prepare comes first")
+        return self._learned
+
+
+class Majority(_FromOutcomes):
+    """One answer for all, the best there is without looking."""
+
+    name = "majority"
 
     def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:  # noqa: ARG002
-        known = _fitted(self._known)
+        known = self._known
         return [Answer(_overall(known, sample.task)) for sample in shown]
 
 
-class Parent:
+class Parent(_Baseline):
     """What is answered, taken for the answer. Knows nothing without the conversation."""
 
     name = "parent"
-    version = "1"
-    tasks = TASKS
-
-    @property
-    def settings(self) -> Settings:
-        return {}
 
     def needs_scores(self, task: Task) -> bool:
         return task != "next_text"
-
-    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
-        """Nothing is learned."""
 
     def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:  # noqa: ARG002
         return [_of_parent(sample) for sample in shown]
@@ -90,35 +98,30 @@ def _of_parent(sample: Case) -> Answer[Value]:
     return Answer(value)
 
 
-class Mean:
+class Mean(_FromOutcomes):
     """The mean outcome of the shown person's earlier replies; of everybody's where there is none.
 
     `scale` is where scores are averaged: log (the signed log), raw, or median for the median.
     """
 
     name = "mean"
-    version = "1"
     tasks: tuple[Task, ...] = ("sentiment", "impact")
 
     def __init__(self, *, scale: str = "log") -> None:
         if scale not in _SCALES:
             raise suggest("scale", scale, list(_SCALES))
         self._scale = scale
-        self._known: Outcomes | None = None
 
     @property
     def settings(self) -> Settings:
         return {"scale": self._scale}
 
-    def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
-        return False
-
-    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:  # noqa: ARG002
-        self._known = Outcomes(learning)
+    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
+        super().prepare(learning, progress)
         self._known.need_scores()
 
     def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:  # noqa: ARG002
-        known = _fitted(self._known)
+        known = self._known
         return [Answer(self._value(known, sample)) for sample in shown]
 
     def _value(self, known: Outcomes, sample: Case) -> Value:
@@ -131,7 +134,7 @@ class Mean:
         return float(scores.mean() if self._scale == "raw" else np.median(scores))
 
 
-class Nearest:
+class Nearest(_FromOutcomes):
     """Copies the shown person's reply that is nearest in meaning.
 
     For an outcome: nearest to the reply itself, among those of the train part. For words: the one
@@ -139,25 +142,16 @@ class Nearest:
     """
 
     name = "nearest"
-    version = "1"
-    tasks = TASKS
 
     def __init__(self) -> None:
-        self._known: Outcomes | None = None
         self._vectors = Vectors()
 
     @property
     def settings(self) -> Settings:
         return {"encoder": self._vectors.version}
 
-    def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
-        return False
-
-    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:  # noqa: ARG002
-        self._known = Outcomes(learning)
-
     def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:
-        known = _fitted(self._known)
+        known = self._known
         words = [self._texts(known, sample) for sample in shown]
         self._vectors.add((text for asked, found in words for text in (asked, *found)), progress)
         return [
@@ -202,9 +196,3 @@ def _overall(known: Outcomes, task: Task) -> Value:
         return known.commonest
     known.need_scores()
     return known.positive > 0.5 if task == "sentiment" else known.median
-
-
-def _fitted(known: Outcomes | None) -> Outcomes:
-    if known is None:
-        raise ValueError("prepare comes first")
-    return known

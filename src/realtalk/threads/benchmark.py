@@ -26,7 +26,7 @@ from realtalk.threads.predictors import Predictor, Value, blinded
 from realtalk.threads.registry import refuse_unfit
 from realtalk.threads.rows import columns, earlier_row, scores_of
 from realtalk.threads.sampling import Samples
-from realtalk.threads.scoring import Scorer
+from realtalk.threads.scoring import ReplyScorer
 from realtalk.threads.values import SETTINGS, Case, Setting, Target, Task, known_task
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ThreadTask:
         self._samples = samples
         self._settings = tuple(settings)
         self._chosen = dict(chosen or {})
-        self._scorer = Scorer(samples.task)
+        self._scorer = ReplyScorer(samples.task)
 
     @property
     def scores(self) -> tuple[Score, ...]:
@@ -147,12 +147,8 @@ def _sample(case: Case) -> Sample[Case, Target]:
 
 
 @dataclass(frozen=True)
-class PredictedRun:
+class PredictedRun(running.RunRecord):
     """A run of a thread task."""
-
-    settings: Mapping[str, Any]
-    rows: Sequence[Row]
-    folder: Path | None = None
 
     @property
     def name(self) -> str:
@@ -230,7 +226,7 @@ def run_threads(
     """Predicts and scores what the folder does not have yet; in memory without a folder."""
     task.refuse(predictor, corpus)
     made = running.run(task, corpus, predictor, folder, fresh=fresh, progress=progress)
-    return PredictedRun(made.settings, made.rows, folder)
+    return PredictedRun(**vars(made))
 
 
 def load_threads(folder: Path) -> PredictedRun:
@@ -238,4 +234,4 @@ def load_threads(folder: Path) -> PredictedRun:
     found = running.load(
         folder, KIND, earlier_row, solver=lambda settings: settings.get("predictor"), needed=_NEEDED
     )
-    return PredictedRun(found.settings, found.rows, folder)
+    return PredictedRun(**vars(found))

@@ -16,9 +16,8 @@ from realtalk.corpora.opening import open_reading
 from realtalk.evals.inspecting import inspect_task
 from realtalk.threads.asking import BUDGET, LlmPredictor
 from realtalk.threads.benchmark import ThreadTask
-from realtalk.threads.protocols import protocol as rules_named
-from realtalk.threads.sampling import make_samples
-from realtalk.threads.values import known_setting, known_task
+from realtalk.threads.drawing import Draw
+from realtalk.threads.values import known_setting
 
 __all__ = ["threads"]
 
@@ -44,24 +43,28 @@ def threads(
     `replies` draws so many of the test part without looking at their outcome (`--limit` of
     Inspect takes the first ones). `leaks` are names with commas, on top of the protocol's.
     """
-    rules = rules_named(
-        protocol,
+    draw = Draw(
+        task=task,
+        protocol=protocol,
         leaks=tuple(part.strip() for part in leaks.split(",") if part.strip()),
         with_scores=with_scores,
         split=split,
-        chosen=history,
+        history=history,
         shots=shots,
+        limit=replies,
+        seed=seed,
     )
-    wanted, shown = known_task(task), known_setting(setting)
+    shown = known_setting(setting)
     corpus = open_reading(path).reading.corpus
-    samples = make_samples(corpus, wanted, protocol=rules, limit=replies, seed=seed)
     model = LlmPredictor(
         model="inspect/any",  # Inspect says which
         budget=budget,
         prompts=Path(prompts) if prompts else None,
         seed=seed,
     )
-    chosen = {"limit": replies, "train_limit": None, "seed": seed}
     return inspect_task(
-        ThreadTask(samples, (shown,), chosen), corpus, model, metadata={"setting": shown}
+        ThreadTask(draw.samples(corpus), (shown,), draw.record),
+        corpus,
+        model,
+        metadata={"setting": shown},
     )

@@ -6,7 +6,7 @@
 
 The text depends on the sample alone, and of the target only on its user, its domain and what the
 task gives. In the np settings the wording is the same: the history alone is another's, so that a
-difference between settings is one of content. The wording is in prompts/, a folder a version.
+difference between settings is one of content. The wording is in prompts/, one folder per version.
 
 What does not fit is left out, in this order: the oldest history, then the middle of the
 conversation (its post and its last entry stay longest), then the ends of long texts. The budget
@@ -26,7 +26,7 @@ from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts
 from realtalk.evals.prompts import load_prompts as load
-from realtalk.threads.values import Case, Example, Shown, Task
+from realtalk.threads.values import Case, Shown, SolvedExample, Task
 
 __all__ = ["PROMPT_VERSION", "Prompts", "load_prompts", "prompt"]
 
@@ -215,7 +215,7 @@ def _talk(conversation: Sequence[Shown]) -> list[_Entry]:
     ]
 
 
-def _example(example: Example, task: Task) -> _Entry:
+def _example(example: SolvedExample, task: Task) -> _Entry:
     """A solved item on one line: what was answered, the comment, and the answer."""
     head = "- "
     if example.shown:

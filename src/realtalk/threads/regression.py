@@ -121,7 +121,7 @@ class Regression:
         return [Answer(value) for value in values]
 
     def _table(self, samples: Sequence[Case], progress: Progress) -> Rows:
-        """A line a sample."""
+        """One line per sample."""
         assert self._known is not None
         parts: list[Rows] = []
         if self._counts:

@@ -31,11 +31,11 @@ from realtalk.threads.targets import Chosen, choose, key
 from realtalk.threads.values import (
     Case,
     Counts,
-    Example,
     Part,
     Protocol,
     Setting,
     Shown,
+    SolvedExample,
     Target,
     Task,
     known_setting,
@@ -196,14 +196,14 @@ class Samples:
         flat = "flat-tree" in rules.leaks and self.task != "next_text"
         return cut_short(shown) if flat else shown
 
-    def _examples(self, row: int, own: bool, talk: bool) -> tuple[Example, ...]:
+    def _examples(self, row: int, own: bool, talk: bool) -> tuple[SolvedExample, ...]:
         if "example-by-outcome" in self.protocol.leaks:
             rows = self._solved_by_outcome(row, own) if talk else []
         else:
             rows = self._solved(row)
         forest = self._forest
         return tuple(
-            Example(
+            SolvedExample(
                 key(forest, each),
                 self._before(each, row) if talk else (),
                 forest.texts[each],

@@ -1,7 +1,7 @@
 """Replies and what was predicted of them → the columns of their rows.
 
-    Scorer("next_text").rows(cases, answers)[0]["rouge_1"]    → 0.12
-    Scorer("sentiment").rows(cases, answers)[0]["predicted"]  → 1.0
+    ReplyScorer("next_text").rows(cases, answers)[0]["rouge_1"]    → 0.12
+    ReplyScorer("sentiment").rows(cases, answers)[0]["predicted"]  → 1.0
 
 A prediction that is missing or malformed is unscored with its reason: it is left out of the
 plain scores and counts as wrong in the strict ones (rows.py). A reply whose truth is not known
@@ -21,12 +21,12 @@ from realtalk.threads.rows import TEXT_SCORES
 from realtalk.threads.values import Target, Task
 from realtalk.threads.vectors import Vectors
 
-__all__ = ["SCORING_VERSION", "Scorer"]
+__all__ = ["SCORING_VERSION", "ReplyScorer"]
 
 SCORING_VERSION = "1"
 
 
-class Scorer:
+class ReplyScorer:
     """Scores predictions of one task. Keeps vectors of true texts, which all settings share."""
 
     def __init__(self, task: Task) -> None:

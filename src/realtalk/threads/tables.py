@@ -79,8 +79,11 @@ def count_tables(counts: Counts) -> list[tuple[str, tuple[str, ...], list[tuple[
         for part, share in counts.positive.items()
     ]
     sizes: list[tuple[Any, ...]] = [
-        *(("threads", counts.threads), ("comments", counts.comments), ("users", counts.users)),
-        *(("train replies", counts.train), ("test replies", counts.test)),
+        ("threads", counts.threads),
+        ("comments", counts.comments),
+        ("users", counts.users),
+        ("train replies", counts.train),
+        ("test replies", counts.test),
         ("test replies without earlier history", counts.without_history),
         *shares,
         *((f"class weight, {name}", round(value, 3)) for name, value in counts.weights.items()),

@@ -27,11 +27,11 @@ __all__ = [
     "TASKS",
     "Case",
     "Counts",
-    "Example",
     "Part",
     "Protocol",
     "Setting",
     "Shown",
+    "SolvedExample",
     "Target",
     "Task",
     "known_setting",
@@ -114,7 +114,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class SolvedExample:
     """A solved item: somebody's earlier reply, what it answered, and what became of it."""
 
     key: str
@@ -133,7 +133,7 @@ class Case:
     text: str | None  # the target's own text, where the task gives it
     conversation: tuple[Shown, ...]  # from the post to the parent; () without conversation
     history: Sequence[Shown]  # oldest first; a tuple, or a `History` that is chosen when read
-    examples: tuple[Example, ...] = ()
+    examples: tuple[SolvedExample, ...] = ()
     leaks: tuple[str, ...] = ()  # names of LEAKS that are on
     hint: str = ""  # what the leak `sign-shown` tells: "positive" or "negative"
 
@@ -154,7 +154,7 @@ class Protocol:
     chosen: Literal["recent", "near"] = "recent"  # how history is chosen
     history: int = 10  # most entries of history
     conversation: int = 50  # most entries of conversation: the post and the nearest ancestors
-    shots: int = 0  # solved examples a sample
+    shots: int = 0  # solved examples per sample
 
     def __post_init__(self) -> None:
         for leak in self.leaks:

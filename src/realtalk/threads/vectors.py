@@ -63,7 +63,7 @@ class Vectors:
             progress(len(new), len(new), "encoding texts")
 
     def of(self, texts: Sequence[str]) -> Rows:
-        """A line a text."""
+        """One line per text."""
         self.add(texts)
         found = np.zeros((len(texts), self._table.shape[1]), np.float32)
         known = [at for at, text in enumerate(texts) if text in self._places]
