@@ -7,49 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from realtalk.cli import persona_sweep, persona_tune
+from realtalk.cli import options, persona_sweep, persona_tune, verbs
+from realtalk.cli import persona_options as persona
 from realtalk.cli.ei_options import warn_of_languages
-from realtalk.cli.options import (
-    BaseUrl,
-    FormatName,
-    Fresh,
-    Gap,
-    Json,
-    Out,
-    PricesFile,
-    Target,
-    named_run,
-    reading,
-)
-from realtalk.cli.persona_options import (
-    BertLayer,
-    BertModel,
-    Choosing,
-    ContextSessions,
-    ContextTokens,
-    Labels,
-    Limit,
-    ModelName,
-    PromptsFolder,
-    RunNamed,
-    RunsNamed,
-    Set,
-    SimulatorName,
-    Speaker,
-    Style,
-    are_published,
-    load_runs,
-    measured_apart,
-)
-from realtalk.cli.verbs import (
-    RUN,
-    Verbs,
-    add_stored_runs,
-    costs_json,
-    end_run,
-    load_prices,
-    show_costs,
-)
 
 if TYPE_CHECKING:
     from realtalk.persona.choosing import Choice
@@ -58,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 
-class _PersonaVerbs(Verbs):
-    renamed = {"simulate": RUN}  # noqa: RUF012  a ClassVar of the base
+class _PersonaVerbs(verbs.Verbs):
+    renamed = {"simulate": verbs.RUN}  # noqa: RUF012  a ClassVar of the base
 
 
 app = typer.Typer(
@@ -72,21 +32,21 @@ app = typer.Typer(
 
 @app.command()
 def turns(
-    path: Target,
-    speaker: Speaker = None,
-    labels: Labels = None,
-    choice: Choosing = "ei",
-    context_sessions: ContextSessions = 3,
-    context_tokens: ContextTokens = 1500,
+    path: options.Target,
+    speaker: persona.Speaker = None,
+    labels: persona.Labels = None,
+    choice: persona.Choosing = "ei",
+    context_sessions: persona.ContextSessions = 3,
+    context_tokens: persona.ContextTokens = 1500,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out", "-o", metavar="FILE", help="Also write every turn's prompt as JSONL."
         ),
     ] = None,
-    format_name: FormatName = None,
-    gap: Gap = "6h",
-    json: Json = False,
+    format_name: options.FormatName = None,
+    gap: options.Gap = "6h",
+    json: options.Json = False,
 ) -> None:
     """Show what is learned from and what is tested, speaker by speaker.
 
@@ -104,7 +64,7 @@ def turns(
     from realtalk.persona.turns import tasks_of
     from realtalk.surface.benchmarks import chosen_chats
 
-    with reading(path, format_name, gap, "labelling") as (corpus, advance):
+    with options.reading(path, format_name, gap, "labelling") as (corpus, advance):
         chats, choices = chosen_chats(corpus, labels, choice, speaker, advance)
     made = tasks_of(
         chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
@@ -127,29 +87,29 @@ def turns(
         say(f"wrote {sum(len(task.turns) for task in made):,} prompts to {out}")
 
 
-@app.command(RUN)
+@app.command(verbs.RUN)
 def run(
-    path: Target,
-    speaker: Speaker = None,
-    simulator: SimulatorName = None,
-    model: ModelName = None,
-    base_url: BaseUrl = None,
-    prompts: PromptsFolder = None,
-    style: Style = False,
-    settings: Set = None,
-    labels: Labels = None,
-    choice: Choosing = "ei",
-    context_sessions: ContextSessions = 3,
-    context_tokens: ContextTokens = 1500,
-    limit: Limit = None,
-    bertscore: BertModel = None,
-    bertscore_layer: BertLayer = None,
-    out: Out = None,
-    fresh: Fresh = False,
-    prices: PricesFile = None,
-    format_name: FormatName = None,
-    gap: Gap = "6h",
-    json: Json = False,
+    path: options.Target,
+    speaker: persona.Speaker = None,
+    simulator: persona.SimulatorName = None,
+    model: persona.ModelName = None,
+    base_url: options.BaseUrl = None,
+    prompts: persona.PromptsFolder = None,
+    style: persona.Style = False,
+    settings: persona.Set = None,
+    labels: persona.Labels = None,
+    choice: persona.Choosing = "ei",
+    context_sessions: persona.ContextSessions = 3,
+    context_tokens: persona.ContextTokens = 1500,
+    limit: persona.Limit = None,
+    bertscore: persona.BertModel = None,
+    bertscore_layer: persona.BertLayer = None,
+    out: options.Out = None,
+    fresh: options.Fresh = False,
+    prices: options.PricesFile = None,
+    format_name: options.FormatName = None,
+    gap: options.Gap = "6h",
+    json: options.Json = False,
 ) -> None:
     """Continue as a speaker at each of their turns in the tested chat, and score it.
 
@@ -168,8 +128,8 @@ def run(
     from realtalk.memory.registry import parse_settings
     from realtalk.surface.benchmarks import simulate
 
-    known = load_prices(prices)
-    with reading(path, format_name, gap, "simulating") as (corpus, advance):
+    known = verbs.load_prices(prices)
+    with options.reading(path, format_name, gap, "simulating") as (corpus, advance):
         found = simulate(
             corpus,
             speaker,
@@ -190,23 +150,23 @@ def run(
             fresh=fresh,
             progress=advance,
         )
-    published = are_published([found.record])
+    published = persona.are_published([found.record])
     if json:
-        print_json([found.to_json() | costs_json(found, known)])
+        print_json([found.to_json() | verbs.costs_json(found, known)])
     else:
         _show([found.record.simulation], published=published, detailed=True)
-        show_costs(found.usage, known)
+        verbs.show_costs(found.usage, known)
     _remarks([found.record.simulation])
-    end_run(found, out)
+    verbs.end_run(found, out)
 
 
 @app.command()
 def table(
-    runs: RunsNamed,
+    runs: persona.RunsNamed,
     speakers: Annotated[
         bool, typer.Option("--speakers", help="Also every speaker, in the form of Table 8.")
     ] = False,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
     """Runs side by side in the form of the paper's Table 2, its own rows below.
 
@@ -220,20 +180,20 @@ def table(
     """
     from realtalk.cli.printing import print_json, warn
 
-    loaded = load_runs(list(map(named_run, runs)))
-    for line in measured_apart(loaded):
+    loaded = persona.load_runs(list(map(options.named_run, runs)))
+    for line in persona.measured_apart(loaded):
         warn(line)
     simulations = [each.simulation for each in loaded]
     if json:
         print_json([simulation.to_json() for simulation in simulations])
     else:
-        published = are_published([run for each in loaded for run in each.runs])
+        published = persona.are_published([run for each in loaded for run in each.runs])
         _show(simulations, published=published, detailed=speakers)
     _remarks(simulations)
 
 
 @app.command()
-def compare(first: RunNamed, second: RunNamed, json: Json = False) -> None:
+def compare(first: persona.RunNamed, second: persona.RunNamed, json: options.Json = False) -> None:
     """Two runs on the same turns: differences with intervals, and a test.
 
     Intervals draw whole speakers, the test swaps whole speakers (of fewer than five their turns),
@@ -250,11 +210,11 @@ def compare(first: RunNamed, second: RunNamed, json: Json = False) -> None:
 
     sides = []
     for text in (first, second):
-        name, folders = named_run(text)
+        name, folders = options.named_run(text)
         parts = [folders] if Path(folders).exists() else folders.split(",")
-        sides.append(load_runs([(name or folders, part) for part in parts if part])[0])
+        sides.append(persona.load_runs([(name or folders, part) for part in parts if part])[0])
     a, b = sides
-    for line in measured_apart(sides):
+    for line in persona.measured_apart(sides):
         warn(line)
     found = test(a.rows, a.simulation, b.rows, b.simulation)
     warn_of_languages(*found.languages)
@@ -267,7 +227,7 @@ def compare(first: RunNamed, second: RunNamed, json: Json = False) -> None:
 
 @app.command()
 def share(
-    runs: RunsNamed,
+    runs: persona.RunsNamed,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
 ) -> None:
     """Copy runs without a word of what was written: settings, versions and scores alone.
@@ -282,7 +242,7 @@ def share(
     from realtalk.persona.benchmark import share as copy
 
     for text in runs:
-        name, folder = named_run(text)
+        name, folder = options.named_run(text)
         made = copy(Path(folder), out / (name or Path(folder).name))
         say(f"{len(made.rows):,} rows without texts in {made.folder}")
 
@@ -341,4 +301,4 @@ def _remarks(simulations: list[Simulation]) -> None:
 
 persona_sweep.register(app)
 persona_tune.register(app)
-add_stored_runs(app, "persona simulation")
+verbs.add_stored_runs(app, "persona simulation")

@@ -7,31 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from realtalk.cli import options
+from realtalk.cli import persona_options as persona
 from realtalk.cli.ei_options import warn_of_languages
-from realtalk.cli.options import (
-    BaseUrl,
-    FormatName,
-    Fresh,
-    Gap,
-    Json,
-    PricesFile,
-    Swept,
-    Target,
-    reading,
-)
-from realtalk.cli.persona_options import (
-    BertLayer,
-    BertModel,
-    Choosing,
-    Labels,
-    Limit,
-    ModelName,
-    PromptsFolder,
-    SimulatorName,
-    Speaker,
-    Style,
-    numbers_of,
-)
 from realtalk.cli.verbs import costs_json, end_sweep, load_prices
 
 __all__ = ["register", "sweep"]
@@ -46,9 +24,9 @@ def register(app: typer.Typer) -> None:
 
 
 def sweep(
-    path: Target,
+    path: options.Target,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
-    speaker: Speaker = None,
+    speaker: persona.Speaker = None,
     sessions: Annotated[
         str | None,
         typer.Option(
@@ -58,25 +36,25 @@ def sweep(
             show_default=f"{_SESSIONS}, unless --set has several values",
         ),
     ] = None,
-    simulator: SimulatorName = None,
-    model: ModelName = None,
-    base_url: BaseUrl = None,
-    prompts: PromptsFolder = None,
-    style: Style = False,
-    settings: Swept = None,
-    labels: Labels = None,
-    choice: Choosing = "ei",
+    simulator: persona.SimulatorName = None,
+    model: persona.ModelName = None,
+    base_url: options.BaseUrl = None,
+    prompts: persona.PromptsFolder = None,
+    style: persona.Style = False,
+    settings: options.Swept = None,
+    labels: persona.Labels = None,
+    choice: persona.Choosing = "ei",
     context_tokens: Annotated[
         int, typer.Option("--context-tokens", metavar="N", help="At most so many tokens.")
     ] = 6000,
-    limit: Limit = None,
-    bertscore: BertModel = None,
-    bertscore_layer: BertLayer = None,
-    fresh: Fresh = False,
-    prices: PricesFile = None,
-    format_name: FormatName = None,
-    gap: Gap = "6h",
-    json: Json = False,
+    limit: persona.Limit = None,
+    bertscore: persona.BertModel = None,
+    bertscore_layer: persona.BertLayer = None,
+    fresh: options.Fresh = False,
+    prices: options.PricesFile = None,
+    format_name: options.FormatName = None,
+    gap: options.Gap = "6h",
+    json: options.Json = False,
 ) -> None:
     """The same turns with more and more context, as in the paper's Figure 7, or by other settings.
 
@@ -103,9 +81,9 @@ def sweep(
     )
     others = any(len(values) > 1 for values in axes.values())
     if sessions is not None or not others:
-        axes = {_KEY: numbers_of(sessions or _SESSIONS), **axes}
+        axes = {_KEY: persona.numbers_of(sessions or _SESSIONS), **axes}
     alone = not others  # the numbers of sessions are all that differs
-    with reading(path, format_name, gap, "simulating") as (corpus, advance):
+    with options.reading(path, format_name, gap, "simulating") as (corpus, advance):
         found = carry_out(
             simulate,
             corpus,

@@ -7,13 +7,8 @@ from typing import Annotated
 
 import typer
 
-from realtalk.cli.options import FormatName, Fresh, Gap, Json, Target, reading
-from realtalk.cli.persona_options import (
-    Choosing,
-    ContextSessions,
-    ContextTokens,
-    Labels,
-)
+from realtalk.cli import options
+from realtalk.cli import persona_options as persona
 
 __all__ = ["register", "tune"]
 
@@ -24,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def tune(
-    path: Target,
+    path: options.Target,
     speaker: Annotated[str, typer.Option("--speaker", metavar="NAME", help="Whom to learn.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
     base: Annotated[
@@ -36,10 +31,10 @@ def tune(
             "`realtalk models get`).",
         ),
     ] = "smollm2",
-    labels: Labels = None,
-    choice: Choosing = "ei",
-    context_sessions: ContextSessions = 3,
-    context_tokens: ContextTokens = 1500,
+    labels: persona.Labels = None,
+    choice: persona.Choosing = "ei",
+    context_sessions: persona.ContextSessions = 3,
+    context_tokens: persona.ContextTokens = 1500,
     epochs: Annotated[int, typer.Option("--epochs", help="At most so often over all turns.")] = 4,
     learning_rate: Annotated[float, typer.Option("--learning-rate", help="At its peak.")] = 5e-4,
     per_update: Annotated[int, typer.Option("--per-update", help="Turns per weight update.")] = 16,
@@ -55,14 +50,14 @@ def tune(
     device: Annotated[
         str, typer.Option("--device", metavar="NAME", help="auto, cpu or cuda.")
     ] = "auto",
-    fresh: Fresh = False,
+    fresh: options.Fresh = False,
     cache: Annotated[
         Path | None,
         typer.Option("--cache", metavar="DIR", help="Instead of the user's cache folder."),
     ] = None,
-    format_name: FormatName = None,
-    gap: Gap = "6h",
-    json: Json = False,
+    format_name: options.FormatName = None,
+    gap: options.Gap = "6h",
+    json: options.Json = False,
 ) -> None:
     """Train an adapter on a speaker's turns in one chat, to be tested in their other one.
 
@@ -81,7 +76,7 @@ def tune(
     from realtalk.cli.printing import print_json, say, show
     from realtalk.surface.benchmarks import tune as train
 
-    with reading(path, format_name, gap, "training", always=True) as (corpus, advance):
+    with options.reading(path, format_name, gap, "training", always=True) as (corpus, advance):
         tuned = train(
             corpus,
             speaker,

@@ -7,48 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from realtalk.cli import threads_samples
-from realtalk.cli.options import (
-    BaseUrl,
-    FormatName,
-    Fresh,
-    Json,
-    Out,
-    PricesFile,
-    Target,
-    reading,
-)
-from realtalk.cli.threads_options import (
-    Budget,
-    History,
-    Leaks,
-    Limit,
-    ModelName,
-    PredictorName,
-    PromptsFolder,
-    ProtocolName,
-    RunsNamed,
-    Seed,
-    Set,
-    SettingNames,
-    Shots,
-    Split,
-    TaskName,
-    TrainLimit,
-    WithScores,
-    best_summary,
-    load_named,
-)
-from realtalk.cli.verbs import (
-    RUN,
-    Verbs,
-    add_stored_runs,
-    add_sweep,
-    costs_json,
-    end_run,
-    load_prices,
-    show_costs,
-)
+from realtalk.cli import options, threads_samples, verbs
+from realtalk.cli import threads_options as threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 app = typer.Typer(
-    cls=Verbs,
+    cls=verbs.Verbs,
     help="Reddit-like threads: predict whether a reply is liked, how much, and what somebody "
     "writes, with and without the conversation and their history. `realtalk threads PATH` is "
     "`realtalk threads run PATH`.",
@@ -69,31 +29,31 @@ app = typer.Typer(
 threads_samples.register(app)
 
 
-@app.command(RUN)
+@app.command(verbs.RUN)
 def run(
-    path: Target,
-    task: TaskName = "sentiment",
-    setting: SettingNames = "all",
-    predictor: PredictorName = None,
-    model: ModelName = None,
-    base_url: BaseUrl = None,
-    settings: Set = None,
-    budget: Budget = None,
-    prompts: PromptsFolder = None,
-    protocol: ProtocolName = "clean",
-    leak: Leaks = None,
-    with_scores: WithScores = False,
-    split: Split = "user",
-    history: History = "recent",
-    shots: Shots = 0,
-    limit: Limit = None,
-    train_limit: TrainLimit = None,
-    seed: Seed = 0,
-    out: Out = None,
-    fresh: Fresh = False,
-    prices: PricesFile = None,
-    format_name: FormatName = None,
-    json: Json = False,
+    path: options.Target,
+    task: threads.TaskName = "sentiment",
+    setting: threads.SettingNames = "all",
+    predictor: threads.PredictorName = None,
+    model: threads.ModelName = None,
+    base_url: options.BaseUrl = None,
+    settings: threads.Set = None,
+    budget: threads.Budget = None,
+    prompts: threads.PromptsFolder = None,
+    protocol: threads.ProtocolName = "clean",
+    leak: threads.Leaks = None,
+    with_scores: threads.WithScores = False,
+    split: threads.Split = "user",
+    history: threads.History = "recent",
+    shots: threads.Shots = 0,
+    limit: threads.Limit = None,
+    train_limit: threads.TrainLimit = None,
+    seed: threads.Seed = 0,
+    out: options.Out = None,
+    fresh: options.Fresh = False,
+    prices: options.PricesFile = None,
+    format_name: options.FormatName = None,
+    json: options.Json = False,
 ) -> None:
     """Predict one task of every reply in the test part, and score it.
 
@@ -112,8 +72,8 @@ def run(
     from realtalk.memory.registry import parse_settings
     from realtalk.surface.benchmarks import predict
 
-    known = load_prices(prices)
-    with reading(path, format_name, "6h", "predicting") as (corpus, advance):
+    known = verbs.load_prices(prices)
+    with options.reading(path, format_name, "6h", "predicting") as (corpus, advance):
         found = predict(
             corpus,
             task,
@@ -139,17 +99,17 @@ def run(
         )
     summary = found.record.summary
     if json:
-        print_json([found.to_json() | costs_json(found, known)])
+        print_json([found.to_json() | verbs.costs_json(found, known)])
     else:
         _show([summary], published=False, domains=False)
-        show_costs(found.usage, known)
+        verbs.show_costs(found.usage, known)
     _notes([summary])
-    end_run(found, out)
+    verbs.end_run(found, out)
 
 
 @app.command()
 def table(
-    runs: RunsNamed,
+    runs: threads.RunsNamed,
     domains: Annotated[
         bool, typer.Option("--domains", help="Also every domain of every setting.")
     ] = False,
@@ -169,7 +129,7 @@ def table(
             "--figures", metavar="DIR", help="Radar pictures over domains: PNG, SVG and HTML."
         ),
     ] = None,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
     """Runs side by side in the form of the paper's table, its own rows below.
 
@@ -185,10 +145,10 @@ def table(
     from realtalk.stats.figures import save_figures
     from realtalk.threads.pictures import draw_runs
 
-    loaded = load_named(runs)
+    loaded = threads.load_named(runs)
     found = [replace(each.summary, name=name) for name, each in loaded]
     if best_of:
-        found.append(best_summary([each for _, each in loaded]))
+        found.append(threads.best_summary([each for _, each in loaded]))
     if json:
         print_json([summary.to_json() for summary in found])
     else:
@@ -217,7 +177,7 @@ def compare(
             show_default="p-nonconv,p-conv",
         ),
     ] = None,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
     """Two settings of a run, or two runs: differences and ratios with intervals, and a test.
 
@@ -240,7 +200,7 @@ def compare(
         raise RealtalkError(
             "two runs are compared in every setting that both have", fix="leave --settings out"
         )
-    loaded = load_named([first] if second is None else [first, second])
+    loaded = threads.load_named([first] if second is None else [first, second])
     task = loaded[0][1].task
     found: dict[str, Compared]
     if second is None:
@@ -318,11 +278,11 @@ def _notes(summaries: Sequence[Summary]) -> None:
             say(line)
 
 
-add_sweep(
+verbs.add_sweep(
     app,
     "predict",
     "realtalk threads sweep sample-threads --set predictor=majority,mean --set limit=200 --out s",
     "realtalk threads sweep posts.json --set model=openai/gpt-4o-mini --set budget=500,2000 -o s",
     setting="all",
 )
-add_stored_runs(app, "thread tasks")
+verbs.add_stored_runs(app, "thread tasks")

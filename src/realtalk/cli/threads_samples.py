@@ -7,22 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from realtalk.cli import threads_options as threads
 from realtalk.cli.options import FormatName, Json, Target, reading
-from realtalk.cli.threads_options import (
-    Budget,
-    History,
-    Leaks,
-    Limit,
-    PromptsFolder,
-    ProtocolName,
-    Seed,
-    SettingNames,
-    Shots,
-    Split,
-    TaskName,
-    TrainLimit,
-    WithScores,
-)
 
 if TYPE_CHECKING:
     from realtalk.threads.sampling import Samples
@@ -38,17 +24,17 @@ def register(app: typer.Typer) -> None:
 
 def samples(
     path: Target,
-    task: TaskName = "sentiment",
-    setting: SettingNames = "p-conv",
-    protocol: ProtocolName = "clean",
-    leak: Leaks = None,
-    with_scores: WithScores = False,
-    split: Split = "user",
-    history: History = "recent",
-    shots: Shots = 0,
-    limit: Limit = None,
-    train_limit: TrainLimit = None,
-    seed: Seed = 0,
+    task: threads.TaskName = "sentiment",
+    setting: threads.SettingNames = "p-conv",
+    protocol: threads.ProtocolName = "clean",
+    leak: threads.Leaks = None,
+    with_scores: threads.WithScores = False,
+    split: threads.Split = "user",
+    history: threads.History = "recent",
+    shots: threads.Shots = 0,
+    limit: threads.Limit = None,
+    train_limit: threads.TrainLimit = None,
+    seed: threads.Seed = 0,
     show_one: Annotated[
         str | None,
         typer.Option(
@@ -57,8 +43,8 @@ def samples(
             help="Print the prompt of one reply, by its key or its place from 1 on. Shows text.",
         ),
     ] = None,
-    budget: Budget = None,
-    prompts: PromptsFolder = None,
+    budget: threads.Budget = None,
+    prompts: threads.PromptsFolder = None,
     format_name: FormatName = None,
     json: Json = False,
 ) -> None:
