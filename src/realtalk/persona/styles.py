@@ -23,13 +23,14 @@ import numpy as np
 import polars as pl
 
 from realtalk.chat import Corpus
-from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Labeller, label_frame, turn_inputs
+from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Labeller
 from realtalk.ei.speakers import speakers
 from realtalk.encoders.lexical import words as telling
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.overlap import words
 from realtalk.persona.nearness import Index, nearness
 from realtalk.persona.simulators import gist, refuse_empty
+from realtalk.persona.turns import label_corpus
 from realtalk.persona.values import Learning, TurnPrompt
 
 __all__ = ["EXAMPLES", "Guide", "Style", "style_of"]
@@ -49,7 +50,7 @@ class Style:
     turns: int
     median_words: float
     quartiles: tuple[float, float]
-    bubbles: float  # messages a turn
+    bubbles: float  # messages per turn
     emoji_share: float
     emoji: tuple[str, ...]
     question_share: float
@@ -122,7 +123,7 @@ def style_of(
 ) -> Style:
     """The style of the speaker in the chat that is learned from."""
     refuse_empty(learning)
-    frame = _labels(learning, labeller, progress)
+    frame = label_corpus(Corpus(learning.chat.id, "", (learning.chat,)), labeller, progress)
     own = frame.filter(pl.col("speaker") == learning.speaker)
     facets = next(each for each in speakers(frame) if each.speaker == learning.speaker)
     bare = [_CAPTION.sub("", turn.text).strip() for turn in learning.turns]
@@ -151,18 +152,6 @@ def style_of(
         sentiments=_common(own["sentiment"], SENTIMENTS, 2),
         emotions=_common(own["emotion"], EMOTIONS, 3),
     )
-
-
-def _labels(learning: Learning, labeller: Labeller | None, progress: Progress) -> pl.DataFrame:
-    if labeller is None:
-        from realtalk.ei.embedded import EmbeddedLabeller
-
-        labeller = EmbeddedLabeller()
-    inputs = turn_inputs(Corpus(learning.chat.id, "", (learning.chat,)))
-    found = labeller.label(
-        inputs, lambda done, total, _: progress(done, total, f"labelling {learning.chat.id}")
-    )
-    return label_frame(inputs, found, labeller.name, labeller.version)
 
 
 @cache
