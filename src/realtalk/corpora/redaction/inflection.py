@@ -6,8 +6,8 @@
     without_prefix("ולדנה")    → ["לדנה", "דנה"]
 
 Everything is folded (`folding.fold_word`). In Latin, Cyrillic and Greek, which many languages share
-and where capitals tell little at the start of a sentence, endings come from lists, so that
-"Annual" and "Marathon" stay words beside Ann and Mara. The other scripts have no such words to
+and where capitals tell little at the start of a sentence, endings come from lists (`words.txt`), so
+that "Annual" and "Marathon" stay words beside Ann and Mara. The other scripts have no such words to
 lose that we could tell apart, and any ending of a bounded length is taken for one.
 """
 
@@ -19,56 +19,15 @@ from functools import lru_cache
 from itertools import product
 
 from realtalk.corpora.redaction.folding import fold_word
+from realtalk.corpora.redaction.words import WORDS
 
 __all__ = ["ends", "is_listed", "stems", "without_prefix"]
 
-
-def _listed(text: str) -> frozenset[str]:
-    return frozenset(map(fold_word, text.split()))
-
-
-_LATIN = _listed("""
-    s es en ens n ns chen lein
-    a aa ta tta lla lle lta ssa sta na ksi an in iin ia illa ille ilta issa ista kin kaan
-    llakin llekin nkin nkaan l lt st ga ks ni
-    t at et ot nak nek val vel ban ben ba be ból ről tól ról hoz hez nál nél ra re on en ig ért
-    ként ék éknál ékhez éket éknak ével ka ke kám kém cska cske nk tól től
-    i yi u yu nin un nun e ye ya de da te tan ten den dan le la yle yla ler lar leri ları lerin
-    ların lere lara lerden lardan cim cum ciğim cık cuk im um m imiz umuz miz sin sun dir dur gil
-    giller gile ki deki daki inki ninki
-    owi em iem ie o om ami ach ów ek ku kiem ovi ovu ova ove ov ovo ovom ův in ina ino inu ze ové
-    ima ovima ju jem jo ju
-    k ek ri ren rekin ekin rentzat entzat it ve ul ului ei ar ur
-    ga ning dan da ni nya ku mu ji bhai didi ko ka ki ne se jaan san chan kun sama sensei ssi
-    ito ita cito cita itos itas inho inha zinho zinha
-""")
-_LATIN_CUT = _listed("""
-    y i e ie u o a em om ami ach ej ou in ina ino inu iny ím owi ovi ów iego iemu im iej ich imi
-    ego emu ych ym ymi ui aus iu io iui umi es iai ai am ei ii ia ito ita itos inho inha
-""")
-_CYRILLIC = _listed("""
-    а у ом ем ём е ы и ой ою ей я ю ов ам ами ах ым ых ова овой ове ову ин ина ину иной і ові еві
-    ові єві ю ът ът ата о има
-    н ны ни нын нин ның нің дың дің тың тің га ге ға ка ке қа да де та те дан ден тан тен нан нен
-    мен бен пен лар лер дар дер тар тер ға ге ды ді ты ті ын ийн аас ээс оос өөс тай той тэй д т
-    руу луу
-""")
-_CYRILLIC_CUT = _listed("""
-    а я у ю е є и ы і ї о ой ей ою ею єю ом ем ём ью ь ии ию ия ии ин ина ину ины иной ов ам ям
-    ами ями ах ях ого ому им ым ая ую ои их ых ими ыми ьо ийн ын аас ээс оос
-""")
-_GREEK = _listed("α η ο ς ου ακι ουλα ιτσα")
-_GREEK_CUT = _listed("α ας η ης ο ος ου ε ι ις ων ους ες ω ιου ακι ακη ουλα ιτσα")
-_HEBREW = _listed("י ון וש ית לה ינו קה ל'ה ים")
-_ARABIC = _listed("""
-    ا ي ه ات ين ون نا كم هم را رو ها هاي جان جون م ت ش و ام اش يم تون شون خان صاحب نين نىڭ غا دا دىن
-""")
 _ENDINGS = {
-    "latin": (_LATIN, _LATIN_CUT),
-    "cyrillic": (_CYRILLIC, _CYRILLIC_CUT),
-    "greek": (_GREEK, _GREEK_CUT),
-    "hebrew": (_HEBREW, frozenset[str]()),
-    "arabic": (_ARABIC, frozenset[str]()),
+    script: tuple(
+        frozenset(map(fold_word, WORDS.get(section, ()))) for section in (script, f"{script} cut")
+    )
+    for script in ("latin", "cyrillic", "greek", "hebrew", "arabic")
 }
 _VOWELS = {
     "latin": "aeiouy",

@@ -72,7 +72,9 @@ _AFTER_LINK = ".,;:!?)]}>'\"*_…»”’"
 # 1.250.000 or 1 250 000; fewer digits in groups are left anyway.
 _THOUSANDS = re.compile(r"\d([. \u00a0\u202f])\d{3}\1\d{3}")
 _AMOUNT_BEFORE = re.compile(r"[$€£¥₹₽][ \u00a0]?$")
-_AMOUNT_AFTER = re.compile(rf"[ \u00a0\u202f]?(?:[€$£¥₹₽%°]|(?:{UNITS})\b)", re.IGNORECASE)
+_AMOUNT_AFTER = re.compile(
+    rf"[ \u00a0\u202f]?(?:[€$£¥₹₽%°]|(?:{'|'.join(sorted(UNITS))})\b)", re.IGNORECASE
+)
 _MOST_OF_AN_AMOUNT = 7  # digits
 _PLAIN_WORDS = re.compile(r"[^\W\d_]+")
 _WORDS = regex.compile(r"[^\W\d_]+")

@@ -11,11 +11,8 @@ rules then run on those only, as column expressions.
 
 from __future__ import annotations
 
-import re
-
 import polars as pl
 
-from realtalk.corpora.exports.whatsapp.omitted import OMITTED
 from realtalk.corpora.exports.whatsapp.wording import (
     AS_WRITTEN,
     ATTACHED,
@@ -26,6 +23,7 @@ from realtalk.corpora.exports.whatsapp.wording import (
     ENCRYPTED,
     GROUP_EVENTS,
     LOCATION,
+    OMITTED,
     UNSENT,
     VIEW_ONCE,
 )
@@ -197,12 +195,12 @@ def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
             | (
                 pl.col("marked")
                 & line.str.contains(r"^[\p{L}\p{M}]+(?: [\p{L}\p{M}]+){0,4}$")
-                & ~line.str.contains(_pattern(CALLS))
-                & ~line.str.contains(_pattern(ENCRYPTED))
-                & ~line.str.contains(_pattern(GROUP_EVENTS))
+                & ~line.str.contains(CALLS)
+                & ~line.str.contains(ENCRYPTED)
+                & ~line.str.contains(GROUP_EVENTS)
             )
         ),
-        once=pl.col("marked") & pl.col("whole").str.contains(_pattern(VIEW_ONCE)),
+        once=pl.col("marked") & pl.col("whole").str.contains(VIEW_ONCE),
     )
     some = some.with_columns(
         kind=pl.when(pl.col("deleted"))
@@ -236,10 +234,6 @@ def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
         )
     )
     return some.select("place", "system", "edited", "deleted", _attachments(), said=_said())
-
-
-def _pattern(compiled: re.Pattern[str]) -> str:
-    return f"(?i){compiled.pattern}"
 
 
 def _lookup(phrase: pl.Expr) -> pl.Expr:

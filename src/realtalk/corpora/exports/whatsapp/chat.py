@@ -140,7 +140,7 @@ def _senders(heads: pl.DataFrame) -> list[pl.Series]:
     )
     quotes = sender.str.count_matches(_QUOTES)
     # A notice with ": " inside a quoted group name is cut inside the quotes.
-    notice = (quotes % 2 == 1) & sender.str.contains("(?i)" + GROUP_EVENTS.pattern)
+    notice = (quotes % 2 == 1) & sender.str.contains(GROUP_EVENTS)
     names = names.with_columns(
         plain.map_batches(_people, return_dtype=pl.String).alias("speaker"),
         (notice | (sender.str.len_chars() > _LONGEST_NAME)).fill_null(False).alias("odd"),
@@ -193,7 +193,7 @@ def _roles(heads: pl.DataFrame) -> pl.DataFrame:
     )
     # The notice of encryption opens a chat; later on, somebody quotes it.
     opening = heads.head(3)["text"].fill_null("")
-    notice = opening.str.contains("(?i)" + ENCRYPTED.pattern) & (opening.str.len_chars() > 60)
+    notice = opening.str.contains(ENCRYPTED) & (opening.str.len_chars() > 60)
     system = heads["role"] == "system"
     for place in notice.arg_true():
         system[place] = True
@@ -236,7 +236,7 @@ def _group_name(heads: pl.DataFrame) -> str | None:
         return None
     own = heads.filter(pl.col("speaker") == name)
     notices = own.filter(pl.col("system"))
-    about_group = notices["text"].str.contains("(?i)" + GROUP_EVENTS.pattern).any()
+    about_group = notices["text"].str.contains(GROUP_EVENTS).any()
     return str(name) if about_group and notices.height * 5 >= own.height else None
 
 

@@ -15,53 +15,15 @@ from typing import Literal
 
 import polars as pl
 
+from realtalk.corpora.exports.whatsapp.wording import WORDING
+from realtalk.corpora.wordlists import phrases
+
 __all__ = ["AFTER", "BEFORE", "hour", "rule_of"]
 
 HourRule = Literal["am", "pm", "noon", "night", ""]
 
-
-def _phrases(table: str) -> list[str]:
-    return [phrase.strip() for phrase in table.split("|")]
-
-
-# Written without dots and spaces; the pattern below puts them back where they may stand.
-_SHORT = {
-    "am": _phrases("""
-        am | a | ص | πμ | de | sa | öö | fm | ap | dop | дп | मपू | pg | vm | pd | ek | fh | rn |
-        yb | to | قظ | vorm | проб
-    """),
-    "pm": _phrases("""
-        pm | p | م | μμ | du | ch | ös | em | ip | odp | пп | मउ | ptg | nm | md | pk | eh | in |
-        yh | tk | بظ | nachm | pop | слоб
-    """),
-}
-_LONG = {
-    "am": _phrases("""
-        in the morning | morning | midnight | 上午 | 凌晨 | 清晨 | 早上 | 早晨 | 半夜 | 午夜 |
-        午前 | 오전 | 새벽 | 아침 | 자정 | de la mañana | de la madrugada | da manhã |
-        da madrugada | du matin | di mattina | morgens | vormittags | पूर्वाह्न | पूर्व | सुबह |
-        सवेरे | পূর্বাহ্ণ | সকাল | முற்பகல் | காலை | పూర్వాహ్నం | ಪೂರ್ವಾಹ್ನ | ก่อนเที่ยง |
-        לפנה״צ | לפנה"צ | בבוקר | صباحًا | صباحا | قبل‌ازظهر | قبل از ظهر | قبل دوپہر |
-        przed południem | rano | утра | ранку | пре подне | преди обед | priekšp |
-        priekšpusdienā | priešpiet | paradite | e paradites | pagi | sáng | ព្រឹក | နံနက် | ጥዋት |
-        dopoledne | délelőtt | förmiddag | formiddag | aamupäivällä | sabah | ພາກເຊົ້າ
-    """),
-    "pm": _phrases("""
-        in the afternoon | afternoon | in the evening | evening | 下午 | 午後 | 오후 | 傍晚 |
-        黄昏 | 黃昏 | 晚上 | 夜晚 | 저녁 | de la tarde | da tarde | da noite | de la noche |
-        de l’après-midi | de l'après-midi | du soir | di pomeriggio | nachmittags | abends |
-        di sera | अपराह्न | अपर | दोपहर | शाम | অপরাহ্ণ | বিকাল | பிற்பகல் | மாலை | అపరాహ్నం |
-        ಅಪರಾಹ್ನ | หลังเที่ยง | אחה״צ | אחה"צ | בערב | مساءً | مساء | بعدازظهر | بعد از ظهر |
-        بعد دوپہر | po południu | дня | вечера | вечора | по подне | след обед | следобед | pēcp |
-        pēcpusdienā | popiet | e pasdites | pasdite | petang | sore | chiều | tối | ល្ងាច | ညနေ |
-        ከሰዓት | odpoledne | délután | eftermiddag | ettermiddag | iltapäivällä | akşam | ຫຼັງທ່ຽງ
-    """),
-    "noon": _phrases("noon | 中午 | 正午 | 낮 | 정오 | in the noon | del mediodía | trưa"),
-    "night": _phrases("""
-        at night | night | 夜里 | 夜間 | 深夜 | 夜中 | 밤 | रात | রাত | ночи | ночі | nachts |
-        malam | đêm | di notte | w nocy | v noci
-    """),
-}
+_SHORT = {rule: phrases(WORDING[f"short {rule}"]) for rule in ("am", "pm")}
+_LONG = {rule: phrases(WORDING[rule]) for rule in ("am", "pm", "noon", "night")}
 _SPACE = "[ \u00a0\u202f\u2009]"
 
 

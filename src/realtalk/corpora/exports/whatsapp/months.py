@@ -14,23 +14,10 @@ import re
 
 import polars as pl
 
+from realtalk.corpora.exports.whatsapp.wording import WORDING
+
 __all__ = ["in_numbers", "line_in_numbers"]
 
-# How a month begins in the languages known to us; what follows are letters of its name.
-_MONTHS = (
-    "jan|ene|gen|янв|січ|oca|sty|led|ιαν",
-    "feb|fév|fev|фев|лют|şub|lut|úno|φεβ",
-    "mar|mär|mrt|maa|мар|бер|bře|μαρ",
-    "apr|abr|avr|апр|кві|nis|kwi|dub|απρ",
-    "may|mai|mag|maj|mei|май|мая|тра|kvě|μαΐ",
-    "jun|giu|juin|июн|чер|haz|cze|ιουν",
-    "jul|lug|juil|июл|лип|tem|lip|ιουλ",
-    "aug|ago|aoû|авг|сер|ağu|sie|αυγ",
-    "sep|set|сен|вер|eyl|wrz|zář|σεπ",
-    "oct|okt|ott|out|окт|жов|eki|paź|οκτ",
-    "nov|ноя|kas|list|νοε",
-    "dec|dez|dic|déc|дек|гру|ara|gru|pro|δεκ",
-)
 _OPEN = "^([\u200e\u200f\u061c\u202a-\u202e\ufeff]*\\[?)"
 _DAY = "([0-9]{1,2})(?:st|nd|rd|th|\\.|º)?"
 _YEAR = "([0-9]{4})\\b"
@@ -39,7 +26,7 @@ _YEAR = "([0-9]{4})\\b"
 def _patterns() -> list[tuple[str, str]]:
     """What to look for, and what to put there; the groups are opening, day and year."""
     patterns = []
-    for number, begins in enumerate(_MONTHS, 1):
+    for number, begins in enumerate(WORDING["months"].split("\n"), 1):
         name = rf"(?i:{begins})\p{{L}}*\.?"
         shape = f"${{1}}${{3}}-{number:02}-${{2}}"
         patterns += [
