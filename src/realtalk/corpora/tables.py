@@ -3,7 +3,7 @@
     tables.messages   chat | session | session_time | id | speaker | time | text | ...
     tables.events     chat | session | speaker | kind | text | date | evidence | extra
     tables.questions  chat | id | text | answer | category | evidence | ...
-    tables.chats      ChatRow(id, speakers, aliases, empty sessions), one a chat
+    tables.chats      ChatRow(id, speakers, aliases, empty sessions), one per chat
 
 `from_corpus` and `to_corpus` are exact inverses: no value is lost either way.
 """
@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
-from typing import Any, TypeAlias
+from operator import attrgetter
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -33,52 +34,34 @@ __all__ = [
     "to_corpus",
 ]
 
-_Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
-
 _TIME = pl.Datetime("us")
+_TEXTS = pl.List(pl.String)
 _ATTACHMENT = pl.Struct(
     {"kind": pl.String, "name": pl.String, "url": pl.String, "caption": pl.String}
 )
-
-_MESSAGES: _Kinds = {
-    "chat": pl.String,
+_KINDS: dict[str, Any] = {  # of the columns that are not plain text
     "session": pl.Int32,
     "session_time": _TIME,
-    "id": pl.String,
-    "speaker": pl.String,
     "time": _TIME,
-    "text": pl.String,
+    "asked": _TIME,
     "attachments": pl.List(_ATTACHMENT),
-    "reply_to": pl.String,
     "edited": pl.Boolean,
     "deleted": pl.Boolean,
-    "extra": pl.String,
+    "evidence": _TEXTS,
+    "unresolved": _TEXTS,
+    "stated": _TEXTS,
 }
-MESSAGES = pl.Schema(_MESSAGES)
-_EVENTS: _Kinds = {
-    "chat": pl.String,
-    "session": pl.Int32,
-    "speaker": pl.String,
-    "kind": pl.String,
-    "text": pl.String,
-    "date": pl.String,
-    "evidence": pl.List(pl.String),
-    "extra": pl.String,
-}
-EVENTS = pl.Schema(_EVENTS)
-_QUESTIONS: _Kinds = {
-    "chat": pl.String,
-    "id": pl.String,
-    "text": pl.String,
-    "answer": pl.String,
-    "category": pl.String,
-    "evidence": pl.List(pl.String),
-    "unresolved": pl.List(pl.String),
-    "stated": pl.List(pl.String),
-    "asked": _TIME,
-    "extra": pl.String,
-}
-QUESTIONS = pl.Schema(_QUESTIONS)
+
+
+def _schema(columns: str) -> pl.Schema:
+    return pl.Schema({name: _KINDS.get(name, pl.String) for name in columns.split()})
+
+
+MESSAGES = _schema(
+    "chat session session_time id speaker time text attachments reply_to edited deleted extra"
+)
+EVENTS = _schema("chat session speaker kind text date evidence extra")
+QUESTIONS = _schema("chat id text answer category evidence unresolved stated asked extra")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +125,9 @@ def _column(name: str, values: list[Any], kind: pl.DataType) -> pl.Series:
     offsets = pa.array(accumulate(map(len, values), initial=0), pa.int64())
     if kind.inner == _ATTACHMENT:
         fields = [field.name for field in _ATTACHMENT.fields]
-        parts = [pa.array([getattr(a, one) for a in flat], pa.large_string()) for one in fields]
+        parts = [
+            pa.array([getattr(file, name) for file in flat], pa.large_string()) for name in fields
+        ]
         inside = pa.StructArray.from_arrays(parts, fields)
     else:
         inside = pa.array(flat, pa.large_string())
@@ -151,47 +136,17 @@ def _column(name: str, values: list[Any], kind: pl.DataType) -> pl.Series:
 
 def from_corpus(corpus: Corpus) -> Tables:
     """Values to columns."""
-
-    def messages() -> Iterable[tuple[Any, ...]]:
-        for chat in corpus.chats:
-            for session in chat.sessions:
-                for m in session.messages:
-                    yield (
-                        chat.id,
-                        session.number,
-                        session.time,
-                        m.id,
-                        m.speaker,
-                        m.time,
-                        m.text,
-                        m.attachments,
-                        m.reply_to,
-                        m.edited,
-                        m.deleted,
-                        m.extra,
-                    )
-
-    def events() -> Iterable[tuple[Any, ...]]:
-        for chat in corpus.chats:
-            for e in chat.events:
-                yield (chat.id, e.session, e.speaker, e.kind, e.text, e.date, e.evidence, e.extra)
-
-    def questions() -> Iterable[tuple[Any, ...]]:
-        for chat in corpus.chats:
-            for q in chat.questions:
-                yield (
-                    chat.id,
-                    q.id,
-                    q.text,
-                    q.answer,
-                    q.category,
-                    q.evidence,
-                    q.unresolved,
-                    q.stated,
-                    q.asked,
-                    q.extra,
-                )
-
+    message_fields = attrgetter("id", *MESSAGES.names()[4:])
+    event_fields = attrgetter("session", *EVENTS.names()[2:])
+    question_fields = attrgetter("id", *QUESTIONS.names()[2:])
+    messages = (
+        (chat.id, session.number, session.time, *message_fields(message))
+        for chat in corpus.chats
+        for session in chat.sessions
+        for message in session.messages
+    )
+    events = ((chat.id, *event_fields(event)) for chat in corpus.chats for event in chat.events)
+    questions = ((chat.id, *question_fields(q)) for chat in corpus.chats for q in chat.questions)
     rows = tuple(
         ChatRow(
             chat.id,
@@ -206,9 +161,9 @@ def from_corpus(corpus: Corpus) -> Tables:
         corpus.name,
         corpus.format,
         rows,
-        _frame(messages(), MESSAGES),
-        _frame(events(), EVENTS),
-        _frame(questions(), QUESTIONS),
+        _frame(messages, MESSAGES),
+        _frame(events, EVENTS),
+        _frame(questions, QUESTIONS),
     )
 
 
@@ -217,54 +172,38 @@ def to_corpus(tables: Tables) -> Corpus:
     sessions: dict[str, dict[int, tuple[datetime | None, list[Message]]]] = {
         row.id: {} for row in tables.chats
     }
-    for row in tables.messages.iter_rows():
-        chat, number, session_time, id_, speaker, time, text, files, reply, edited, gone, extra = (
-            row
-        )
+    for chat, number, date, id_, speaker, time, text, files, *rest in tables.messages.iter_rows():
         attachments = tuple(Attachment(**file) for file in files) if files else ()
-        message = Message(id_, speaker, time, text, attachments, reply, edited, gone, extra)
         if chat not in sessions:
             raise RealtalkError(
                 f"a message belongs to chat '{chat}', which corpus.json does not list",
                 where=f"message {id_}",
                 fix="read the source again",
             )
-        sessions[chat].setdefault(number, (session_time, []))[1].append(message)
+        message = Message(id_, speaker, time, text, attachments, *rest)
+        sessions[chat].setdefault(number, (date, []))[1].append(message)
     events: dict[str, list[Event]] = {row.id: [] for row in tables.chats}
     for chat, session, speaker, kind, text, date, evidence, extra in tables.events.iter_rows():
         events[chat].append(Event(session, speaker, text, kind, date, tuple(evidence or ()), extra))
     questions: dict[str, list[Question]] = {row.id: [] for row in tables.chats}
-    for row in tables.questions.iter_rows():
-        chat, id_, text, answer, category, evidence, unresolved, stated, asked, extra = row
+    for chat, id_, text, answer, category, *lists, asked, extra in tables.questions.iter_rows():
+        evidence, unresolved, stated = (tuple(pieces or ()) for pieces in lists)
         questions[chat].append(
-            Question(
-                id=id_,
-                text=text,
-                answer=answer,
-                category=category,
-                evidence=tuple(evidence or ()),
-                unresolved=tuple(unresolved or ()),
-                stated=tuple(stated or ()),
-                asked=asked,
-                extra=extra,
-            )
+            Question(id_, text, answer, category, evidence, unresolved, stated, asked, extra)
         )
-    return Corpus(
-        tables.name,
-        tables.format,
-        tuple(
-            Chat(
-                row.id,
-                row.speakers,
-                _sessions(sessions[row.id], row.empty_sessions),
-                tuple(events[row.id]),
-                tuple(questions[row.id]),
-                row.aliases,
-                row.extra,
-            )
-            for row in tables.chats
-        ),
+    chats = (
+        Chat(
+            row.id,
+            row.speakers,
+            _sessions(sessions[row.id], row.empty_sessions),
+            tuple(events[row.id]),
+            tuple(questions[row.id]),
+            row.aliases,
+            row.extra,
+        )
+        for row in tables.chats
     )
+    return Corpus(tables.name, tables.format, tuple(chats))
 
 
 def _sessions(

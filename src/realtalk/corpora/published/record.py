@@ -15,19 +15,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, TypeVar, get_args
 
-from realtalk.chat import Alias, Attachment, Chat, Event, Message, Question, Session, pack_extra
+from realtalk.chat import (
+    Alias,
+    Attachment,
+    Chat,
+    Event,
+    EventKind,
+    Message,
+    Question,
+    Session,
+    pack_extra,
+)
 from realtalk.errors import RealtalkError
 
-__all__ = ["KEY", "amended", "differences", "extra_of", "record", "records", "restored"]
+__all__ = ["KEY", "amended", "differences", "extra_of", "record", "restored"]
 
 KEY = "realtalk"  # where a foreign layout carries what it has no field for
 _DEEPEST = 200  # the JSON writer stops at 254, and layouts wrap an extra in a few levels
 _LARGEST_SESSION = 2**31 - 1  # what the stored column holds
-_KINDS = ("event", "observation", "summary")
 
 T = TypeVar("T", Message, Session, Event, Question, Alias, Attachment, Chat)
 
@@ -91,10 +101,6 @@ def _text(value: Any) -> str:
     return value
 
 
-def _maybe_text(value: Any) -> str | None:
-    return None if value is None else _text(value)
-
-
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise _Unfit
@@ -107,23 +113,15 @@ def _number(value: Any) -> int:
     return value
 
 
-def _time(value: Any) -> datetime | None:
-    if value is None:
-        return None
+def _time(value: Any) -> datetime:
     try:
         return datetime.fromisoformat(_text(value)).replace(tzinfo=None)
     except ValueError as error:
         raise _Unfit from error
 
 
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise _Unfit
-    return tuple(_text(item) for item in value)
-
-
 def _kind(value: Any) -> str:
-    if value not in _KINDS:
+    if value not in get_args(EventKind):
         raise _Unfit
     return str(value)
 
@@ -139,62 +137,6 @@ def _extra(value: Any) -> str:
     return text
 
 
-def _many(kind: type[T]) -> Callable[[Any], tuple[T, ...]]:
-    def decode(value: Any) -> tuple[T, ...]:
-        if not isinstance(value, list):
-            raise _Unfit
-        return tuple(_decoded(kind, item) for item in value)
-
-    return decode
-
-
-_FIELDS: Mapping[type[Any], Mapping[str, Callable[[Any], Any]]] = {
-    Attachment: {"kind": _text, "name": _text, "url": _text, "caption": _text},
-    Alias: {"name": _text, "speaker": _text, "source": _text},
-    Message: {
-        "id": _text,
-        "speaker": _text,
-        "time": _time,
-        "text": _text,
-        "attachments": _many(Attachment),
-        "reply_to": _maybe_text,
-        "edited": _flag,
-        "deleted": _flag,
-        "extra": _extra,
-    },
-    Session: {"number": _number, "time": _time, "messages": _many(Message)},
-    Event: {
-        "session": _number,
-        "speaker": _maybe_text,
-        "text": _text,
-        "kind": _kind,
-        "date": _text,
-        "evidence": _texts,
-        "extra": _extra,
-    },
-    Question: {
-        "id": _text,
-        "text": _text,
-        "answer": _maybe_text,
-        "category": _text,
-        "evidence": _texts,
-        "unresolved": _texts,
-        "stated": _texts,
-        "asked": _time,
-        "extra": _extra,
-    },
-    Chat: {
-        "id": _text,
-        "speakers": _texts,
-        "sessions": _many(Session),
-        "events": _many(Event),
-        "questions": _many(Question),
-        "aliases": _many(Alias),
-        "extra": _extra,
-    },
-}
-
-
 def _decoded(kind: type[T], data: Any) -> T:
     if not isinstance(data, dict):
         raise _Unfit
@@ -205,19 +147,52 @@ def _decoded(kind: type[T], data: Any) -> T:
         raise _Unfit from error
 
 
+_DECODERS: Mapping[str, Callable[[Any], Any]] = {
+    "str": _text,
+    "bool": _flag,
+    "int": _number,
+    "datetime": _time,
+    "EventKind": _kind,
+    "Attachment": partial(_decoded, Attachment),
+    "Message": partial(_decoded, Message),
+    "Session": partial(_decoded, Session),
+    "Event": partial(_decoded, Event),
+    "Question": partial(_decoded, Question),
+    "Alias": partial(_decoded, Alias),
+}
+
+
+def _decoder(field: Field[Any]) -> Callable[[Any], Any]:
+    """How the value of a field is read, by its type: `str`, `str | None`, `tuple[str, ...]`."""
+    if field.name == "extra":
+        return _extra
+    kind = str(field.type)
+    inner = kind.removeprefix("tuple[").removesuffix(", ...]").removesuffix(" | None")
+    decode = _DECODERS[inner]
+
+    def optional(value: Any) -> Any:
+        return None if value is None else decode(value)
+
+    def several(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise _Unfit
+        return tuple(map(decode, value))
+
+    return decode if kind == inner else several if kind.startswith("tuple") else optional
+
+
+_FIELDS: Mapping[type[Any], Mapping[str, Callable[[Any], Any]]] = {
+    kind: {field.name: _decoder(field) for field in fields(kind)}
+    for kind in (Attachment, Alias, Message, Session, Event, Question, Chat)
+}
+
+
 def restored(kind: type[T], data: Any, where: str) -> T:
     """The value of a record; keys that are no field are passed over."""
     try:
         return _decoded(kind, data)
     except _Unfit as error:
         raise RealtalkError(f"is not a {kind.__name__.lower()} record", where=where) from error
-
-
-def records(kind: type[T], data: Any, where: str) -> tuple[T, ...]:
-    """The values of a list of records."""
-    if not isinstance(data, list):
-        raise RealtalkError(f"is not a list of {kind.__name__.lower()} records", where=where)
-    return tuple(restored(kind, item, f"{where}[{index}]") for index, item in enumerate(data))
 
 
 def amended(value: T, data: Any, where: str) -> T:
