@@ -2,6 +2,7 @@
 
     load(member)            → the parsed value
     items(member)           → the values of an outermost list, one at a time
+    json_lines(member)      → (1, value), (2, BLANK), (3, BROKEN): every line and what it holds
     head_keys(member)       → {"name", "messages", "type"}: keys seen in the first 64 KB
 
 Sniffing looks at key names in the head only, so a 1 GB file is recognised in a millisecond.
@@ -24,11 +25,14 @@ from realtalk.corpora.source import Member
 from realtalk.errors import RealtalkError
 
 __all__ = [
+    "BLANK",
+    "BROKEN",
     "decoded",
     "from_epoch",
     "head_keys",
     "head_text",
     "items",
+    "json_lines",
     "load",
     "skip_mark",
     "text_of",
@@ -36,6 +40,7 @@ __all__ = [
 ]
 
 _BOM = b"\xef\xbb\xbf"
+BLANK, BROKEN = object(), object()  # in place of the value of a line that has none
 _KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
 
 
@@ -88,7 +93,7 @@ def _built(begins: str, scalar: Any, events: Iterator[tuple[str, Any]], member: 
     keys: list[str] = []
     inner: Any = {} if begins == "start_map" else []
     for event, value in events:
-        made = value
+        complete = value
         if event == "map_key":
             keys.append(value)
             continue
@@ -101,12 +106,23 @@ def _built(begins: str, scalar: Any, events: Iterator[tuple[str, Any]], member: 
         if event in ("end_map", "end_array"):
             if not outer:
                 return inner
-            made, inner = inner, outer.pop()
+            complete, inner = inner, outer.pop()
         if isinstance(inner, dict):
-            inner[keys.pop()] = made
+            inner[keys.pop()] = complete
         else:
-            inner.append(made)
+            inner.append(complete)
     return inner
+
+
+def json_lines(member: Member) -> Iterator[tuple[int, Any]]:
+    """Every line with its number: its value, BLANK, or BROKEN where it is no JSON."""
+    with member.open() as stream:
+        for number, line in enumerate(stream, 1):
+            text = line.removeprefix(_BOM) if number == 1 else line
+            try:
+                yield number, orjson.loads(text) if text.strip() else BLANK
+            except orjson.JSONDecodeError:
+                yield number, BROKEN
 
 
 def skip_mark(stream: IO[bytes]) -> None:

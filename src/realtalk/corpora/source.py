@@ -32,7 +32,7 @@ from realtalk.corpora.endings import ending
 from realtalk.corpora.limits import LONGEST_NAME, MOST_PIPED_BYTES, Allowance, Measure, raised
 from realtalk.errors import RealtalkError
 
-__all__ = ["MAX_FILES", "MAX_MEMBER_BYTES", "STANDARD_INPUT", "Member", "Source", "matching"]
+__all__ = ["MAX_FILES", "MAX_MEMBER_BYTES", "Member", "Source", "holding", "matching", "taken"]
 
 STANDARD_INPUT = "-"
 
@@ -220,6 +220,14 @@ def matching(
             fits = False
         if fits:
             yield member
+
+
+def taken(
+    source: Source, suffixes: tuple[str, ...], check: Callable[[Member], bool]
+) -> tuple[Member, ...]:
+    """Every member that passes a check; a file that stands alone is taken at the user's word."""
+    members = tuple(matching(source, suffixes, check, limit=0))
+    return members or (source.having(*suffixes) if len(source.members) == 1 else ())
 
 
 def holding(suffixes: tuple[str, ...], check: Callable[[Member], bool]) -> Callable[[Source], bool]:

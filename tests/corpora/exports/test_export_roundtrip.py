@@ -16,7 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from realtalk.corpora.exports import discord, instagram, messenger, signal, slack, telegram
+from realtalk.corpora.exports import discord, signal, slack, telegram
+from realtalk.corpora.exports.meta_json import INSTAGRAM, MESSENGER
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source
 from realtalk.corpora.tables import from_corpus, to_corpus
@@ -222,9 +223,9 @@ APPS = {
     "discord": App(discord.FORMAT, discord_files, answers=True),
     "discord table": App(discord.FORMAT, discord_table),
     "slack": App(slack.FORMAT, slack_files, answers=True),
-    "messenger": App(messenger.FORMAT, meta_files),
-    "instagram": App(instagram.FORMAT, meta_files),
-    "messenger encrypted": App(messenger.FORMAT, encrypted_files),
+    "messenger": App(MESSENGER, meta_files),
+    "instagram": App(INSTAGRAM, meta_files),
+    "messenger encrypted": App(MESSENGER, encrypted_files),
 }
 each_app = pytest.mark.parametrize("app", APPS.values(), ids=list(APPS))
 
@@ -284,10 +285,10 @@ def test_written_and_read_back(app: App, sampled: st.DataObject) -> None:
 def test_no_other_reader_claims_it(app: App) -> None:
     said = [Said(0, START, "hi"), Said(1, START + timedelta(minutes=1), "ho", 0)]
     source = source_of({name: packed(value) for name, value in app.write(said).items()})
-    formats = (telegram, signal, discord, slack, instagram, messenger)
-    claims = [module.FORMAT for module in formats if module.FORMAT.sniff(source)]
+    exports = [module.FORMAT for module in (telegram, signal, discord, slack)]
+    claims = [export for export in (*exports, INSTAGRAM, MESSENGER) if export.sniff(source)]
     meta = app.write is meta_files  # nothing in it tells the two apart, so Instagram takes it
-    assert claims == [instagram.FORMAT if meta else app.format]
+    assert claims == [INSTAGRAM if meta else app.format]
 
 
 def deep(levels: int) -> Any:

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from realtalk.chat import Attachment
-from realtalk.corpora.exports import instagram, messenger
-from realtalk.corpora.exports.instagram import FORMAT
+from realtalk.corpora.exports.meta_json import INSTAGRAM, MESSENGER
 from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.source import Source
 
@@ -31,22 +30,22 @@ def write(path: Path, *items: Any, **values: Any) -> Path:
 @pytest.mark.parametrize(
     ("name", "values", "expected"),
     [
-        ("message_1.json", {}, instagram),
-        ("message_1.json", {"joinable_mode": {"mode": 1}, "magic_words": []}, instagram),
-        ("message_1.json", {"thread_type": "Regular"}, messenger),
-        ("your_instagram_activity/messages/inbox/a_1/message_1.json", {"ip": "x"}, instagram),
-        ("your_facebook_activity/messages/inbox/a_1/message_1.json", {}, messenger),
+        ("message_1.json", {}, INSTAGRAM),
+        ("message_1.json", {"joinable_mode": {"mode": 1}, "magic_words": []}, INSTAGRAM),
+        ("message_1.json", {"thread_type": "Regular"}, MESSENGER),
+        ("your_instagram_activity/messages/inbox/a_1/message_1.json", {"ip": "x"}, INSTAGRAM),
+        ("your_facebook_activity/messages/inbox/a_1/message_1.json", {}, MESSENGER),
     ],
 )
 def test_which_of_the_two(tmp_path: Path, name: str, values: dict[str, Any], expected: Any) -> None:
     path = write(tmp_path / "x" / name, entry(1), **values)
     source = Source.open(tmp_path / "x" if "/" in name else path)
-    assert [app for app in (instagram, messenger) if app.FORMAT.sniff(source)] == [expected]
+    assert [app for app in (INSTAGRAM, MESSENGER) if app.sniff(source)] == [expected]
 
 
 def test_an_instagram_link_in_a_messenger_chat_does_not_mislead(tmp_path: Path) -> None:
     item = entry(1, content="https://www.instagram.com/p/1", sender_id_INTERNAL=0)
-    assert not FORMAT.sniff(Source.open(write(tmp_path / "message_1.json", item)))
+    assert not INSTAGRAM.sniff(Source.open(write(tmp_path / "message_1.json", item)))
 
 
 def test_likes_and_shares(tmp_path: Path) -> None:
@@ -59,7 +58,7 @@ def test_likes_and_shares(tmp_path: Path) -> None:
         entry(4, content="Liked a message", photos=[{"uri": "p/a.jpg"}]),
         title="Ann",
     )
-    reading = FORMAT.read(Source.open(path), ReadOptions())
+    reading = INSTAGRAM.read(Source.open(path), ReadOptions())
     [chat] = reading.corpus.chats
     first, second, third = chat.messages
     assert first.time == datetime(2024, 5, 1, 7, 30, 1)
@@ -73,8 +72,8 @@ def test_likes_and_shares(tmp_path: Path) -> None:
 def test_sample(data: Path) -> None:
     folder = data / "chat_exports" / "instagram"
     source = Source.open(folder / "cm_test_export.json")
-    assert FORMAT.sniff(source)
-    [chat] = FORMAT.read(source, ReadOptions()).corpus.chats
+    assert INSTAGRAM.sniff(source)
+    [chat] = INSTAGRAM.read(source, ReadOptions()).corpus.chats
     target = json.loads((folder / "cm_target.json").read_text(encoding="utf-8"))[::-1]
     assert [(m.speaker, m.time, m.text) for m in chat.messages] == [
         (t["author"], datetime.fromisoformat(t["timestamp"]), t["message"]) for t in target

@@ -11,8 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 from realtalk.chat import Attachment, Message, unpack_extra
-from realtalk.corpora.exports.messenger import FORMAT
-from realtalk.corpora.exports.meta_json import repaired
+from realtalk.corpora.exports.meta_json import MESSENGER, repaired
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
@@ -50,8 +49,8 @@ def read(folder: Path, export: Any, options: ReadOptions | None = None) -> Readi
     path = folder / "message_1.json"
     path.write_text("\ufeff" + json.dumps(export), encoding="utf-8")
     source = Source.open(path)
-    assert FORMAT.sniff(source)
-    return FORMAT.read(source, options or ReadOptions())
+    assert MESSENGER.sniff(source)
+    return MESSENGER.read(source, options or ReadOptions())
 
 
 def messages(reading: Reading) -> list[Message]:
@@ -100,8 +99,8 @@ def test_parts_are_joined_across_a_download_in_the_right_order(tmp_path: Path) -
         empty = thread(title="Nobody", thread_path="inbox/nobody_3")
         archive.writestr(f"{base}/inbox/nobody_3/message_1.json", json.dumps(empty))
     source = Source.open(path)
-    assert FORMAT.sniff(source)
-    reading = FORMAT.read(source, ReadOptions())
+    assert MESSENGER.sniff(source)
+    reading = MESSENGER.read(source, ReadOptions())
     bo, ann = reading.corpus.chats
     assert (bo.id, ann.id) == ("Bo", "Ann Berg")
     texts = [message.text for message in ann.messages]
@@ -187,7 +186,7 @@ def test_two_downloads_of_one_conversation_overlap(tmp_path: Path) -> None:
         folder = tmp_path / f"facebook-{year}" / "messages" / "inbox" / "annberg_1"
         folder.mkdir(parents=True)
         (folder / "message_1.json").write_text(json.dumps(thread(*items)))
-    reading = FORMAT.read(Source.open(tmp_path), ReadOptions())
+    reading = MESSENGER.read(Source.open(tmp_path), ReadOptions())
     # Twice in one file is twice said; in another file it is the same once more.
     assert [m.text for m in messages(reading)] == ["text 1", "text 2", "text 2", "text 3"]
     assert [left.reason for left in reading.ledger.leftovers] == [
@@ -246,13 +245,13 @@ def test_no_message_files_is_one_clear_error(tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
         (tmp_path / name).write_text("{}", encoding="utf-8")
     with pytest.raises(RealtalkError, match="choose the format JSON"):
-        FORMAT.read(Source.open(tmp_path), ReadOptions())
+        MESSENGER.read(Source.open(tmp_path), ReadOptions())
 
 
 def test_sample(data: Path) -> None:
     source = Source.open(data / "chat_exports" / "messenger" / "ca_2A_7M.json")
-    assert FORMAT.sniff(source)
-    reading = FORMAT.read(source, ReadOptions())
+    assert MESSENGER.sniff(source)
+    reading = MESSENGER.read(source, ReadOptions())
     assert (reading.ledger.in_messages, reading.ledger.total) == (7, 7)
     found = messages(reading)
     assert [a.kind for m in found for a in m.attachments] == ["image", "sticker", "audio", "file"]

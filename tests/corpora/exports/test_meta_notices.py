@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from realtalk.chat import Attachment, Message, unpack_extra
-from realtalk.corpora.exports import instagram, messenger
+from realtalk.corpora.exports.meta_json import INSTAGRAM, MESSENGER
 from realtalk.corpora.exports.meta_notices import Line, MetaThread, judge
 from realtalk.corpora.exports.meta_wording import SUBJECT, sort_of
-from realtalk.corpora.reading import Reading, ReadOptions
+from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Source
 
 START = 1714548600000
@@ -25,7 +25,7 @@ def broken(text: str) -> str:
     return text.encode("utf-8").decode("latin-1")
 
 
-def read(folder: Path, *told: tuple[str, str] | dict[str, Any], app: Any = messenger) -> Reading:
+def read(folder: Path, *told: tuple[str, str] | dict[str, Any], app: Format = MESSENGER) -> Reading:
     """A group of three in which these were sent; the layout without `type`."""
     messages = []
     for number, one in enumerate(told):
@@ -39,13 +39,13 @@ def read(folder: Path, *told: tuple[str, str] | dict[str, Any], app: Any = messe
         "magic_words": [],
         "thread_path": "inbox/garden_1",
     }
-    if app is messenger:
+    if app is MESSENGER:
         export["thread_type"] = "RegularGroup"
     path = folder / "message_1.json"
     path.write_text(json.dumps(export), encoding="utf-8")
     source = Source.open(path)
-    assert app.FORMAT.sniff(source)
-    reading: Reading = app.FORMAT.read(source, ReadOptions())
+    assert app.sniff(source)
+    reading: Reading = app.read(source, ReadOptions())
     assert reading.ledger.total == len(told)
     return reading
 
@@ -190,7 +190,7 @@ def test_words_for_a_file_are_no_text_but_the_file_is_a_message(tmp_path: Path) 
         *({"sender_name": BO, "content": owner, "share": LINK} for _ in range(3)),
         {"sender_name": BO, "content": "look at this.", "share": LINK},
         (CLEO, "Cleo Marsh sent a photo."),  # and the photo is not in the download
-        app=instagram,
+        app=INSTAGRAM,
     )
     found = said(reading)
     assert [message.text for message in found] == ["", "", "", "", "", "look at this.", ""]
@@ -204,7 +204,7 @@ def test_reactions_by_an_emoji_inside_a_sentence(tmp_path: Path) -> None:
         (who, f"Ameitikia {mark} ujumbe wako ")
         for who, mark in ((ANN, "❤"), (BO, "😂"), (ANN, "👍🏽"))
     ]
-    reading = read(tmp_path, *told, (CLEO, "hello ❤ to you all"), app=instagram)
+    reading = read(tmp_path, *told, (CLEO, "hello ❤ to you all"), app=INSTAGRAM)
     assert texts(reading) == ["hello ❤ to you all"]
 
 
@@ -221,7 +221,7 @@ def test_reactions_by_the_second_in_which_they_were_given(tmp_path: Path) -> Non
         (BO, "Amependa ujumbe"),
         (BO, "Amependa ujumbe"),
         (BO, "sawa sawa"),
-        app=instagram,
+        app=INSTAGRAM,
     )
     assert texts(reading) == ["text 1", "text 2", "sawa sawa"]
 
@@ -234,7 +234,7 @@ def test_likes_by_the_reactions_they_follow(tmp_path: Path, often: int, expected
     for number in range(often):
         told += [((ANN, BO)[n % 2], f"text {number} {n}") for n in range(50)]
         told += [liked, (BO, "Amependa ujumbe"), (ANN, "sawa sawa")]
-    reading = read(tmp_path, *told, app=instagram)
+    reading = read(tmp_path, *told, app=INSTAGRAM)
     assert reading.ledger.system == expected
     assert texts(reading).count("sawa sawa") == often
 
@@ -277,13 +277,13 @@ LANGUAGES = {
 
 @pytest.mark.parametrize("text", LANGUAGES["liked"])
 def test_likes_in_other_languages(tmp_path: Path, text: str) -> None:
-    reading = read(tmp_path, (ANN, text), (BO, "hello"), app=instagram)
+    reading = read(tmp_path, (ANN, text), (BO, "hello"), app=INSTAGRAM)
     assert (texts(reading), reading.ledger.system) == (["hello"], 1)
 
 
 @pytest.mark.parametrize("text", LANGUAGES["reacted"])
 def test_one_reaction_in_other_languages(tmp_path: Path, text: str) -> None:
-    reading = read(tmp_path, (ANN, text.format("❤️")), (BO, "hello"), app=instagram)
+    reading = read(tmp_path, (ANN, text.format("❤️")), (BO, "hello"), app=INSTAGRAM)
     assert (texts(reading), reading.ledger.system) == (["hello"], 1)
 
 
@@ -334,5 +334,5 @@ def test_notices_of_encrypted_conversations(tmp_path: Path) -> None:
     path = tmp_path / "Ann_7.json"
     export = {"participants": [ANN, BO], "threadName": "Ann_7", "messages": items}
     path.write_text(json.dumps(export), encoding="utf-8")
-    reading = messenger.FORMAT.read(Source.open(path), ReadOptions())
+    reading = MESSENGER.read(Source.open(path), ReadOptions())
     assert (texts(reading), reading.ledger.system) == (["jambo"], 2)

@@ -14,23 +14,21 @@ reply belongs where and whether everything is accounted for is decided here, onc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
 from realtalk.corpora.exports.speakers import Author, author, shown_names
+from realtalk.corpora.exports.values import whole
 from realtalk.corpora.limits import check_leftovers
 from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.sessions import cut, sorted_by_time
+from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from realtalk.corpora.source import Source
 
 __all__ = ["Draft", "Entry", "assemble", "reactions"]
 
@@ -88,6 +86,18 @@ class Draft:
                 yield f"{where}[{index}]", item
             else:
                 self.leave(f"{where}[{index}]", "not an object")
+
+    def fill(
+        self, items: Iterable[Any], where: str, read: Callable[[dict[str, Any]], Entry | None]
+    ) -> None:
+        """Adds what every object of a list says; where `read` has no entry for it, a notice."""
+        for place, item in self.objects(items, where):
+            entry = read(item)
+            if entry is None:
+                self.notice()
+            else:
+                entry.where = place
+                self.add(entry)
 
     def add(self, entry: Entry) -> None:
         """Takes a message, or leaves it over with the reason why it is none."""
@@ -213,18 +223,16 @@ def _author(entry: Entry) -> Author:
     return author(entry.author, entry.name)
 
 
-def reactions(given: Iterable[tuple[str, Sequence[str], int]]) -> dict[str, Any]:
-    """(emoji, by whom, how many) as `extra`: one shape for every app, {} for none."""
+def reactions(given: Iterable[tuple[str, Sequence[str], Any]]) -> dict[str, Any]:
+    """(emoji, by whom, how many) as `extra`: one shape for every app, {} for none.
+
+    A number that the app does not state is that of the people it names, or one.
+    """
     counts: dict[str, int] = {}
-    who: dict[str, list[str]] = {}
+    people: dict[str, list[str]] = {}
     for emoji, names, count in given:
         if emoji:
-            counts[emoji] = counts.get(emoji, 0) + count
-            who.setdefault(emoji, []).extend(filter(None, names))
-    if not counts:
-        return {}
-    return {
-        "reactions": [
-            {"emoji": emoji, "count": count, "by": who[emoji]} for emoji, count in counts.items()
-        ]
-    }
+            counts[emoji] = counts.get(emoji, 0) + whole(count, len(names) or 1)
+            people.setdefault(emoji, []).extend(filter(None, names))
+    entries = [{"emoji": emoji, "count": counts[emoji], "by": people[emoji]} for emoji in counts]
+    return {"reactions": entries} if entries else {}

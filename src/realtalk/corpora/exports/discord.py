@@ -13,12 +13,12 @@ its owner wrote, is read by `discord_package`.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports import discord_package
@@ -28,19 +28,14 @@ from realtalk.corpora.exports.values import (
     filled,
     from_stamp,
     mapping,
+    object_at,
     records,
-    scalar,
-    whole,
+    text_at,
 )
-from realtalk.corpora.json_input import decoded, head_keys, head_text, load, zone
+from realtalk.corpora.json_input import head_keys, head_text, load, zone
 from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
-from realtalk.corpora.source import matching
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
-
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
-
-    from realtalk.corpora.source import Member, Source
 
 __all__ = ["FORMAT"]
 
@@ -82,13 +77,12 @@ def _is_csv(member: Member) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> Reading:
     tz = zone(options.timezone)
-    alone = len(source.members) == 1
     channels = tuple(matching(source, (".json",), _is_channel, limit=0))
     tables = tuple(matching(source, (".csv",), _is_csv, limit=0))
     if not channels and not tables:
         if discord_package.sniff(source):
             return discord_package.read(source, options)
-        channels = source.having(".json") if alone else ()
+        channels = source.having(".json") if len(source.members) == 1 else ()
     if not channels and not tables:
         raise RealtalkError(
             "no channel of DiscordChatExporter found",
@@ -100,79 +94,68 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         export = mapping(load(member))
         if not isinstance(export.get("messages"), list):
             raise RealtalkError("no list of 'messages'", where=member.where)
-        channel = mapping(export.get("channel"))
-        number = scalar(channel.get("id"))
+        number = text_at(object_at(export, "channel"), "id")
         draft = drafts.setdefault(number or f"/{member.name}", _channel(export, member))
-        for where, item in draft.objects(export["messages"], f"{member.name}, messages"):
-            if scalar(item.get("type")) in _SAID:
-                draft.add(_entry(item, where, tz))
-            else:
-                draft.notice()
+        draft.fill(export["messages"], f"{member.name}, messages", partial(_entry, tz=tz))
     for member in tables:
         drafts[f"/{member.name}"] = _table(member, options, tz)
     return assemble(source, "discord", list(drafts.values()), options)
 
 
 def _channel(export: dict[str, Any], member: Member) -> Draft:
-    channel, guild = mapping(export.get("channel")), mapping(export.get("guild"))
-    extra = {
-        "guild": scalar(guild.get("name")),
-        "category": scalar(channel.get("category")),
-        "type": scalar(channel.get("type")),
-        "id": scalar(channel.get("id")),
-        "topic": scalar(channel.get("topic")),
-    }
-    name = scalar(channel.get("name")) or member.stem
-    return Draft(name, extra=filled(extra))
+    channel = object_at(export, "channel")
+    extra = {key: text_at(channel, key) for key in ("category", "type", "id", "topic")}
+    extra["guild"] = text_at(object_at(export, "guild"), "name")
+    return Draft(text_at(channel, "name") or member.stem, extra=filled(extra))
 
 
-def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
-    author = mapping(item.get("author"))
-    reference = mapping(item.get("reference"))
-    forwarded = mapping(item.get("forwardedMessage"))
+def _entry(item: dict[str, Any], tz: ZoneInfo | None) -> Entry | None:
+    if text_at(item, "type") not in _SAID:
+        return None
+    author, forwarded = object_at(item, "author"), object_at(item, "forwardedMessage")
     extra = {
         "bot": author.get("isBot") is True,
         "pinned": item.get("isPinned") is True,
         "forwarded": bool(forwarded),
-        "edited": scalar(item.get("timestampEdited")),
+        "edited": text_at(item, "timestampEdited"),
         "mentions": [_shown(person) for person in records(item.get("mentions"))],
     }
     return Entry(
-        scalar(author.get("id")),
+        text_at(author, "id"),
         _shown(author),
         from_stamp(item.get("timestamp"), tz),
         _text(item) or _text(forwarded),
-        id=scalar(item.get("id")),
+        id=text_at(item, "id"),
         attachments=(*_attachments(item), *_attachments(forwarded)),
-        reply_to="" if forwarded else scalar(reference.get("messageId")),
+        reply_to="" if forwarded else text_at(object_at(item, "reference"), "messageId"),
         edited=bool(extra["edited"]),
         extra=_reactions(item) | filled(extra),
-        also=scalar(author.get("name")),
-        where=where,
+        also=text_at(author, "name"),
     )
 
 
 def _text(item: dict[str, Any]) -> str:
     """What was written; an export without the exporter's markdown names people by id."""
-    named = {scalar(one.get("id")): _shown(one) for one in records(item.get("mentions"))}
-    written = _EMOJI.sub(r"\1", scalar(item.get("content")))
+    names = {text_at(person, "id"): _shown(person) for person in records(item.get("mentions"))}
     return _MENTION.sub(
-        lambda found: f"@{named[found[1]]}" if named.get(found[1]) else found[0], written
+        lambda match: f"@{names[match[1]]}" if names.get(match[1]) else match[0],
+        _EMOJI.sub(r"\1", text_at(item, "content")),
     )
 
 
 def _shown(person: dict[str, Any]) -> str:
-    return scalar(person.get("nickname")) or scalar(person.get("name"))
+    return text_at(person, "nickname", "name")
 
 
 def _reactions(item: dict[str, Any]) -> dict[str, Any]:
-    def given() -> Iterator[tuple[str, list[str], int]]:
-        for reaction in records(item.get("reactions")):
-            emoji = scalar(mapping(reaction.get("emoji")).get("name"))
-            names = [_shown(user) for user in records(reaction.get("users"))]
-            yield emoji, names, whole(reaction.get("count"), len(names) or 1)
-
-    return reactions(given())
+    return reactions(
+        (
+            text_at(object_at(reaction, "emoji"), "name"),
+            [_shown(user) for user in records(reaction.get("users"))],
+            reaction.get("count"),
+        )
+        for reaction in records(item.get("reactions"))
+    )
 
 
 def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
@@ -181,30 +164,23 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
     for sticker in records(item.get("stickers")):
         yield attached(sticker.get("sourceUrl"), "sticker", sticker.get("name"))
     for embed in records(item.get("embeds")):
-        title, url, caption = (scalar(embed.get(key)) for key in ("title", "url", "description"))
-        rows = [f"{scalar(f.get('name'))}: {scalar(f.get('value'))}" for f in _fields(embed)]
-        caption = "\n".join(filter(None, (caption, *rows)))
-        title = title or scalar(mapping(embed.get("author")).get("name"))
-        pictures = [embed.get("image"), *records(embed.get("images"))]
-        urls = dict.fromkeys(scalar(mapping(one).get("url")) for one in pictures)
+        # Bots post tables, too.
+        fields = [field for field in records(embed.get("fields")) if text_at(field, "value")]
+        rows = [f"{text_at(field, 'name')}: {text_at(field, 'value')}" for field in fields]
+        caption = "\n".join(filter(None, (text_at(embed, "description"), *rows)))
+        title = text_at(embed, "title") or text_at(object_at(embed, "author"), "name")
+        url = text_at(embed, "url")
         if title or url or caption:
             yield Attachment("link", title, url, caption)
+        pictures = [embed.get("image"), *records(embed.get("images"))]
+        urls = dict.fromkeys(text_at(mapping(picture), "url") for picture in pictures)
         for picture in filter(None, urls):
             yield attached(picture, "image")
 
 
-def _fields(embed: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of a table, as bots post them."""
-    return [field for field in records(embed.get("fields")) if scalar(field.get("value"))]
-
-
 def _table(member: Member, options: ReadOptions, tz: ZoneInfo | None) -> Draft:
-    text = decoded(member.read())
     draft = Draft(member.stem)
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline="")))[1:]
-    except csv.Error as error:
-        raise RealtalkError("not a readable CSV table", where=member.where) from error
+    rows = discord_package.table_rows(member)[1:]
     order = options.dates or _date_order(rows)
     for number, row in enumerate(rows, 2):
         where = f"{member.name}, row {number}"

@@ -16,21 +16,18 @@ import csv
 import io
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble
-from realtalk.corpora.exports.values import attached, from_stamp, mapping, scalar
+from realtalk.corpora.exports.values import attached, from_stamp, mapping, scalar, text_at
 from realtalk.corpora.json_input import decoded, head_keys, head_text, load, zone
-from realtalk.corpora.source import matching
+from realtalk.corpora.reading import Reading, ReadOptions
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
 
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
-
-    from realtalk.corpora.reading import Reading, ReadOptions
-    from realtalk.corpora.source import Member, Source
-
-__all__ = ["read", "sniff"]
+__all__ = ["read", "sniff", "table_rows"]
 
 _CSV_HEAD = re.compile(r'"?ID"?,"?Timestamp"?,"?Contents"?')
 _FILE = re.compile(r"(?:^|/)messages\.(?:json|csv)$", re.I)
@@ -50,24 +47,42 @@ def _is_channel(member: Member) -> bool:
 
 def read(source: Source, options: ReadOptions) -> Reading:
     """Every channel of the package."""
-    tz = zone(options.timezone)
-    owner_id, owner = _owner(source)
-    titles = _titles(source)
+    user = _named(source, "/user.json")
+    titles = _named(source, "messages/index.json")
+    entry = partial(
+        _entry,
+        owner_id=text_at(user, "id"),
+        owner=text_at(user, "global_name", "username") or "me",
+        tz=zone(options.timezone),
+    )
     drafts = []
     for member in matching(source, (".json", ".csv"), _is_channel, limit=0, named=_FILE):
         folder = _FOLDER.search(member.name)
         number = folder[1] if folder else ""
-        draft = Draft(titles.get(number) or (f"channel {number}" if number else member.stem))
-        draft.newest_first = True
-        draft.extra = {"id": number} if number else {}
-        for where, row in _rows(member):
-            if row is None:
-                draft.leave(where, "not an object")
-            else:
-                draft.add(_entry(row, where, owner_id, owner, tz))
+        title = text_at(titles, number) or (f"channel {number}" if number else member.stem)
+        draft = Draft(title, newest_first=True, extra={"id": number} if number else {})
+        if member.suffix == ".json":
+            items = load(member)
+            if not isinstance(items, list):
+                raise RealtalkError("not a list of messages", where=member.where)
+            draft.fill(items, f"{member.name}, ", entry)
+        else:
+            header, *rows = filter(None, table_rows(member))
+            for place, row in enumerate(rows, 2):
+                message = entry(dict(zip(header, row, strict=False)))
+                message.where = f"{member.name}, row {place}"
+                draft.add(message)
         drafts.append(draft)
     notes = ["a Discord data package holds its owner's messages only"]
     return assemble(source, "discord", drafts, options, notes)
+
+
+def table_rows(member: Member) -> list[list[str]]:
+    """The rows of a CSV file, its header among them."""
+    try:
+        return list(csv.reader(io.StringIO(decoded(member.read()), newline="")))
+    except csv.Error as error:
+        raise RealtalkError("not a readable CSV table", where=member.where) from error
 
 
 def _named(source: Source, name: str) -> dict[str, Any]:
@@ -80,45 +95,14 @@ def _named(source: Source, name: str) -> dict[str, Any]:
     return {}
 
 
-def _owner(source: Source) -> tuple[str, str]:
-    user = _named(source, "/user.json")
-    name = scalar(user.get("global_name")) or scalar(user.get("username"))
-    return scalar(user.get("id")), name or "me"
-
-
-def _titles(source: Source) -> dict[str, str]:
-    return {key: scalar(title) for key, title in _named(source, "messages/index.json").items()}
-
-
-def _rows(member: Member) -> list[tuple[str, dict[str, Any] | None]]:
-    if member.suffix == ".json":
-        items = load(member)
-        if not isinstance(items, list):
-            raise RealtalkError("not a list of messages", where=member.where)
-        return [
-            (f"{member.name}, [{index}]", item if isinstance(item, dict) else None)
-            for index, item in enumerate(items)
-        ]
-    text = decoded(member.read())
-    try:
-        table = list(csv.DictReader(io.StringIO(text, newline="")))
-    except csv.Error as error:
-        raise RealtalkError("not a readable CSV table", where=member.where) from error
-    return [(f"{member.name}, row {number}", row) for number, row in enumerate(table, 2)]
-
-
-def _entry(
-    row: dict[str, Any], where: str, owner_id: str, owner: str, tz: ZoneInfo | None
-) -> Entry:
-    files = scalar(row.get("Attachments")).split()
+def _entry(row: dict[str, Any], owner_id: str, owner: str, tz: ZoneInfo | None) -> Entry:
     return Entry(
         owner_id,
         owner,
         _time(row.get("Timestamp"), tz),
-        scalar(row.get("Contents")),
-        id=scalar(row.get("ID")),
-        attachments=tuple(attached(url) for url in files),
-        where=where,
+        text_at(row, "Contents"),
+        id=text_at(row, "ID"),
+        attachments=tuple(attached(url) for url in text_at(row, "Attachments").split()),
     )
 
 

@@ -16,20 +16,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports import signal_json
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.corpora.exports.signal_headers import Header, header, starts
+from realtalk.corpora.exports.signal_headers import header, starts
 from realtalk.corpora.exports.values import attached
 from realtalk.corpora.json_input import decoded, head_text
 from realtalk.corpora.reading import Format, Reading, ReadOptions
-from realtalk.corpora.source import matching
+from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
-
-if TYPE_CHECKING:
-    from realtalk.corpora.source import Member, Source
 
 __all__ = ["FORMAT", "looks_like_signal_text"]
 
@@ -67,11 +64,10 @@ def _sniff(source: Source) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> Reading:
     alone = len(source.members) == 1
-    drafts: list[Draft] = []
-    for member in signal_json.files(source):
-        drafts += signal_json.drafts(member, options)
+    files = signal_json.files(source)
+    drafts = [draft for member in files for draft in signal_json.drafts(member, options)]
     # signal-export writes every chat twice; the JSON says more than the text.
-    in_json = {member.folder for member in signal_json.files(source)}
+    in_json = {member.folder for member in files}
     texts = _texts(source, 0) if not alone else iter(() if drafts else source.members)
     pasted = 0
     for member in texts:
@@ -95,8 +91,8 @@ def _draft(member: Member) -> tuple[Draft, int]:
     if not text.endswith("\n") and lines and _CUT.fullmatch(lines[-1]):
         draft.leave(f"{member.name}:{len(lines)}", "the export ends in the middle of this line")
         lines.pop()
-    dated = [Header(place, *found) for place, line in enumerate(lines) if (found := header(line))]
-    heads = {one.place: one for one in starts(dated, lines)}
+    dated = [head for place, line in enumerate(lines) if (head := header(line, place))]
+    heads = {head.place: head for head in starts(dated, lines)}
     current: tuple[datetime, str, list[str], int] | None = None
     for number, line in enumerate(lines, 1):
         head = heads.get(number - 1)
@@ -133,10 +129,10 @@ def _finish(draft: Draft, message: tuple[datetime, str, list[str], int], member:
 def _markdown(entry: Entry) -> None:
     """Takes what signal-export wrote into the text out of it again."""
     text = "\n" + entry.text
-    extra: dict[str, Any] = {}
-    given = _REACTIONS.findall(text)
-    pairs = [pair.rpartition(": ") for found in given for pair in found.split(", ")]
-    extra |= reactions((emoji, [name], 1) for name, _, emoji in pairs)
+    pairs = [
+        pair.rpartition(": ") for marks in _REACTIONS.findall(text) for pair in marks.split(", ")
+    ]
+    extra: dict[str, Any] = reactions((emoji, [name], 1) for name, _, emoji in pairs)
     text = _REACTIONS.sub("", text)
     files = [attached(path, name=name) for name, path in _FILE.findall(text)]
     stickers = [Attachment("sticker", caption=emoji) for emoji in _STICKER.findall(text)]

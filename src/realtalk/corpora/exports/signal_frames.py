@@ -14,14 +14,21 @@ Numbers are written as text there, as protocol buffers do; all ids are compared 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.values import attached, from_number, mapping, records, scalar, whole
-
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
+from realtalk.corpora.exports.values import (
+    attached,
+    from_number,
+    mapping,
+    object_at,
+    records,
+    scalar,
+    text_at,
+    whole,
+)
 
 __all__ = ["frames", "with_mentions"]
 
@@ -53,22 +60,19 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
             items.append((where, frame["chatItem"]))
         else:
             rest.notice()
-            account = mapping(frame.get("account"))
-            me = _joined(account, "givenName", "familyName") or me
-            recipient = mapping(frame.get("recipient"))
-            chat = mapping(frame.get("chat"))
-            if recipient:
+            me = _joined(object_at(frame, "account"), "givenName", "familyName") or me
+            if recipient := object_at(frame, "recipient"):
                 name = "" if "self" in recipient else _recipient(recipient)
-                people[scalar(recipient.get("id"))] = name
+                people[text_at(recipient, "id")] = name
                 # Mentions name people by the id of their account.
-                if account_id := scalar(mapping(recipient.get("contact")).get("aci")):
+                if account_id := text_at(object_at(recipient, "contact"), "aci"):
                     people[account_id] = name
-            if chat:
-                chats[scalar(chat.get("id"))] = scalar(chat.get("recipientId"))
+            if chat := object_at(frame, "chat"):
+                chats[text_at(chat, "id")] = text_at(chat, "recipientId")
     people = {number: name or me for number, name in people.items()}
     drafts: dict[str, Draft] = {}
     for where, item in items:
-        number = scalar(item.get("chatId"))
+        number = text_at(item, "chatId")
         name = people.get(chats.get(number, ""), "") or f"Chat {number}"
         draft = drafts.setdefault(number, Draft(name))
         if any(key in item for key in _SAID):
@@ -83,58 +87,57 @@ def with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:
     text = scalar(body)
     if _MENTIONED not in text:
         return text
-    named = []
-    for one in sorted(records(ranges), key=lambda one: whole(one.get("start"))):
-        account = scalar(one.get("mentionAci")) or scalar(one.get("mentionUuid"))
-        if account:
-            shown = people.get(account) or scalar(one.get("replacementText"))
-            named.append(f"@{shown}" if shown else _MENTIONED)
+    names = []
+    for mention in sorted(records(ranges), key=lambda mention: whole(mention.get("start"))):
+        if account := text_at(mention, "mentionAci", "mentionUuid"):
+            shown = people.get(account) or text_at(mention, "replacementText")
+            names.append(f"@{shown}" if shown else _MENTIONED)
     parts = text.split(_MENTIONED)
-    if len(parts) != len(named) + 1:
+    if len(parts) != len(names) + 1:
         return text  # which of them is meant cannot be told
-    return parts[0] + "".join(name + part for name, part in zip(named, parts[1:], strict=True))
+    return parts[0] + "".join(name + part for name, part in zip(names, parts[1:], strict=True))
 
 
 def _joined(part: dict[str, Any], *keys: str) -> str:
-    return " ".join(filter(None, (scalar(part.get(key)).strip() for key in keys)))
+    return " ".join(filter(None, (text_at(part, key).strip() for key in keys)))
 
 
 def _recipient(recipient: dict[str, Any]) -> str:
-    contact = mapping(recipient.get("contact"))
-    group = mapping(mapping(mapping(recipient.get("group")).get("snapshot")).get("title"))
+    contact = object_at(recipient, "contact")
+    group = object_at(object_at(object_at(recipient, "group"), "snapshot"), "title")
+    phone = text_at(contact, "e164")
     return (
-        _joined(mapping(contact.get("nickname")), "given", "family")
+        _joined(object_at(contact, "nickname"), "given", "family")
         or _joined(contact, "systemGivenName", "systemFamilyName")
         or _joined(contact, "profileGivenName", "profileFamilyName")
-        or scalar(contact.get("username"))
-        or (f"+{scalar(contact['e164'])}" if scalar(contact.get("e164")) else "")
-        or scalar(group.get("title"))
+        or text_at(contact, "username")
+        or (f"+{phone}" if phone else "")
+        or text_at(group, "title")
         or ("Signal" if "releaseNotes" in recipient else "")
-        or f"Recipient {scalar(recipient.get('id'))}"
+        or f"Recipient {text_at(recipient, 'id')}"
     )
 
 
 def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInfo | None) -> Entry:
-    author, sent = scalar(item.get("authorId")), scalar(item.get("dateSent"))
+    author, sent = text_at(item, "authorId"), text_at(item, "dateSent")
     kind = next(key for key in _SAID if key in item)
     content = mapping(item[kind])
-    body = mapping(content.get("text")) or mapping(mapping(content.get("textReply")).get("text"))
+    body = object_at(content, "text") or object_at(object_at(content, "textReply"), "text")
     text = with_mentions(body.get("body"), body.get("bodyRanges"), people)
-    text = text or scalar(content.get("question")) or scalar(content.get("emoji"))
     extra = reactions(
-        (scalar(one.get("emoji")), [people.get(scalar(one.get("authorId")), "")], 1)
-        for one in records(content.get("reactions"))
+        (text_at(mark, "emoji"), [people.get(text_at(mark, "authorId"), "")], 1)
+        for mark in records(content.get("reactions"))
     )
     if kind == "poll":
-        extra["poll"] = [scalar(option.get("option")) for option in records(content.get("options"))]
+        extra["poll"] = [text_at(option, "option") for option in records(content.get("options"))]
     return Entry(
         author,
         people.get(author, ""),
         from_number(sent, tz, 1000),
-        text,
+        text or text_at(content, "question", "emoji"),
         id=sent,
         attachments=tuple(_attachments(kind, content)),
-        reply_to=scalar(mapping(content.get("quote")).get("targetSentTimestamp")),
+        reply_to=text_at(object_at(content, "quote"), "targetSentTimestamp"),
         edited=bool(item.get("revisions")),
         deleted=kind in ("remoteDeletedMessage", "adminDeletedMessage"),
         extra=extra,
@@ -146,24 +149,23 @@ def _attachments(kind: str, content: dict[str, Any]) -> Iterator[Attachment]:
     for file in records(content.get("attachments")):
         yield _file(file)
     for link in records(content.get("linkPreview")):
-        caption = scalar(link.get("description"))
-        yield Attachment("link", scalar(link.get("title")), scalar(link.get("url")), caption)
+        caption = text_at(link, "description")
+        yield Attachment("link", text_at(link, "title"), text_at(link, "url"), caption)
     if kind == "viewOnceMessage":
-        yield _file(mapping(content.get("attachment")))
+        yield _file(object_at(content, "attachment"))
     if kind == "stickerMessage":
-        yield Attachment("sticker", caption=scalar(mapping(content.get("sticker")).get("emoji")))
+        yield Attachment("sticker", caption=text_at(object_at(content, "sticker"), "emoji"))
     if kind == "contactMessage":
         given = content.get("contact")
         contact = mapping(given) or next(iter(records(given)), {})
-        yield Attachment(
-            "contact", _joined(mapping(contact.get("name")), "givenName", "familyName")
-        )
+        name = _joined(object_at(contact, "name"), "givenName", "familyName")
+        yield Attachment("contact", name)
 
 
 def _file(file: dict[str, Any]) -> Attachment:
-    pointer = mapping(file.get("pointer"))
-    name, mime = scalar(pointer.get("fileName")), scalar(pointer.get("contentType"))
+    pointer = object_at(file, "pointer")
+    name, mime = text_at(pointer, "fileName"), text_at(pointer, "contentType")
     if not name and not mime:
         return Attachment("media")
-    guess = attached("", name=name, mime=mime)
-    return Attachment(guess.kind, name, caption=scalar(pointer.get("caption")))
+    kind = attached("", name=name, mime=mime).kind
+    return Attachment(kind, name, caption=text_at(pointer, "caption"))

@@ -37,23 +37,23 @@ class Header(NamedTuple):
     rest: str
 
 
-def header(line: str) -> tuple[datetime, str] | None:
-    """Time and rest of a dated line; None for any other."""
+def header(line: str, place: int) -> Header | None:
+    """The header that a line is; None for a line without a date."""
     match = _HEADER.fullmatch(line)
     if match is None:
         return None
     try:
-        return datetime.fromisoformat(f"{match[1]}T{match[2]}"), match[3]
+        return Header(place, datetime.fromisoformat(f"{match[1]}T{match[2]}"), match[3])
     except ValueError:
         return None
 
 
 def starts(dated: Sequence[Header], lines: Sequence[str]) -> list[Header]:
     """Those that start a message."""
-    behind = [one for one in dated[1:] if _is_end(_before(lines, one.place))]
+    behind = [head for head in dated[1:] if _is_end(_before(lines, head.place))]
     # An editor that takes spaces off leaves the other ends in place. Half of the lines is
     # enough: the others may all stand in one message.
-    spaced = any(_before(lines, one.place).endswith("  ") for one in behind)
+    spaced = any(_before(lines, head.place).endswith("  ") for head in behind)
     exact = spaced and 2 * len(behind) >= len(dated) - 1
     return _in_time([*dated[:1], *behind] if exact else list(dated), sure=exact)
 
@@ -69,8 +69,8 @@ def _is_end(line: str) -> bool:
 
 def _in_time(dated: list[Header], *, sure: bool) -> list[Header]:
     """Without the few lines that go back in time for a while."""
-    rises = sum(one.time < two.time for one, two in pairwise(dated))
-    falls = sum(one.time > two.time for one, two in pairwise(dated))
+    rises = sum(a.time < b.time for a, b in pairwise(dated))
+    falls = sum(a.time > b.time for a, b in pairwise(dated))
     if falls > rises:
         return dated  # the newest comes first
     kept: list[Header] = []

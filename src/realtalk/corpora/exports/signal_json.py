@@ -19,9 +19,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
-import orjson
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
@@ -30,18 +29,16 @@ from realtalk.corpora.exports.values import (
     attached,
     from_number,
     from_stamp,
+    listed,
     mapping,
+    object_at,
     records,
     scalar,
+    text_at,
 )
-from realtalk.corpora.json_input import head_keys, head_text, load, zone
-from realtalk.corpora.source import matching
-
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
-
-    from realtalk.corpora.reading import ReadOptions
-    from realtalk.corpora.source import Member, Source
+from realtalk.corpora.json_input import BLANK, head_keys, head_text, json_lines, load, zone
+from realtalk.corpora.reading import ReadOptions
+from realtalk.corpora.source import Member, Source, matching, taken
 
 __all__ = ["drafts", "files", "is_call", "sniff"]
 
@@ -58,8 +55,7 @@ def sniff(source: Source) -> bool:
 
 def files(source: Source) -> tuple[Member, ...]:
     """The members that have; a lone JSON file is taken for one on the user's word."""
-    members = tuple(matching(source, (".json", ".jsonl"), _is_ours, limit=0))
-    return members or (source.having(".json", ".jsonl") if len(source.members) == 1 else ())
+    return taken(source, (".json", ".jsonl"), _is_ours)
 
 
 def _is_ours(member: Member) -> bool:
@@ -71,11 +67,8 @@ def _layout(member: Member) -> str:
     first = head_text(member).lstrip()[:1]
     if first == "{" and ("chatItem" in keys or {"version", "backupTimeMs"} <= keys):
         return "frames"
-    if (
-        first == "{"
-        and {"date", "sender", "body", "attachments"} <= keys
-        and "messages" not in keys
-    ):
+    exported = {"date", "sender", "body", "attachments"} <= keys
+    if first == "{" and exported and "messages" not in keys:
         return "lines"
     if "conversationId" in keys and len(keys & _DESKTOP) > 1 and keys & {"body", "type"}:
         return "desktop"
@@ -92,15 +85,10 @@ def drafts(member: Member, options: ReadOptions) -> list[Draft]:
 
 
 def _lines(member: Member) -> Iterator[tuple[str, Any]]:
-    """The place and the value of every line; None where it is no JSON."""
-    data = member.read().removeprefix(b"\xef\xbb\xbf")
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            yield f"{member.name}:{number}", orjson.loads(line)
-        except orjson.JSONDecodeError:
-            yield f"{member.name}:{number}", None
+    """The place and the value of every line that is not blank."""
+    for number, value in json_lines(member):
+        if value is not BLANK:
+            yield f"{member.name}:{number}", value
 
 
 def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
@@ -115,17 +103,16 @@ def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
             continue
         extra = reactions(
             (scalar(pair[1]), [scalar(pair[0])], 1)
-            for pair in _listed(item.get("reactions"))
+            for pair in listed(item.get("reactions"))
             if isinstance(pair, list) and len(pair) == 2
         )
-        quote = scalar(item.get("quote")).strip().removeprefix("> ").replace("\n> ", "\n")
-        if quote:
+        if quote := text_at(item, "quote").strip().removeprefix("> ").replace("\n> ", "\n"):
             extra["quote"] = quote
         gone = item.get("deleted") is True
-        body = scalar(item.get("body")).removesuffix("  ")  # Markdown's line break
+        body = text_at(item, "body").removesuffix("  ")  # Markdown's line break
         entry = Entry(
             "",
-            scalar(item.get("sender")),
+            text_at(item, "sender"),
             from_stamp(item.get("date"), tz),
             "" if gone else body,
             attachments=tuple(_files(item)),
@@ -146,17 +133,11 @@ def is_call(entry: Entry) -> bool:
     return bare and _CALL.fullmatch(entry.text.strip()) is not None
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _files(item: dict[str, Any]) -> Iterator[Attachment]:
     for file in records(item.get("attachments")):
         yield attached(file.get("path"), name=file.get("name"))
-    sticker = item.get("sticker")
-    emoji = scalar(mapping(sticker).get("emoji")) if isinstance(sticker, dict) else scalar(sticker)
-    if sticker:
-        yield Attachment("sticker", caption=emoji)
+    if sticker := item.get("sticker"):
+        yield Attachment("sticker", caption=scalar(mapping(sticker).get("emoji", sticker)))
 
 
 def _desktop(member: Member, tz: ZoneInfo | None) -> list[Draft]:
@@ -167,16 +148,16 @@ def _desktop(member: Member, tz: ZoneInfo | None) -> list[Draft]:
     people: dict[str, str] = {}
     groups: set[str] = set()
     for conversation in records(holder.get("conversations")):
-        name = _conversation_name(conversation)
+        name = text_at(conversation, "name", "profileFullName", "profileName", "e164", "id")
         for key in ("id", "e164", "uuid", "serviceId"):
-            people.setdefault(scalar(conversation.get(key)), name)
-        if scalar(conversation.get("type")) == "group":
-            groups.add(scalar(conversation.get("id")))
+            people.setdefault(text_at(conversation, key), name)
+        if text_at(conversation, "type") == "group":
+            groups.add(text_at(conversation, "id"))
     drafts_by_id: dict[str, Draft] = {}
-    for index, item in enumerate(_listed(items)):
+    for index, item in enumerate(listed(items)):
         where = f"{member.name}, messages[{index}]"
-        conversation_id = scalar(mapping(item).get("conversationId"))
-        name = people.get(conversation_id) or scalar(mapping(item).get("conversationName"))
+        conversation_id = text_at(mapping(item), "conversationId")
+        name = people.get(conversation_id) or text_at(mapping(item), "conversationName")
         draft = drafts_by_id.setdefault(
             conversation_id, Draft(name or conversation_id or member.stem)
         )
@@ -189,47 +170,39 @@ def _desktop(member: Member, tz: ZoneInfo | None) -> list[Draft]:
     return list(drafts_by_id.values())
 
 
-def _conversation_name(conversation: dict[str, Any]) -> str:
-    keys = ("name", "profileFullName", "profileName", "e164", "id")
-    return next((scalar(conversation[k]) for k in keys if scalar(conversation.get(k))), "")
-
-
 def _message(
     item: dict[str, Any], where: str, people: dict[str, str], private: bool, tz: ZoneInfo | None
 ) -> Entry:
     if item["type"] == "outgoing":
         author, name = "", "Me"
     else:
-        keys = ("sourceServiceId", "sourceUuid", "source", "conversationId")
-        author = next((scalar(item[key]) for key in keys if scalar(item.get(key))), "")
-        known = people.get(scalar(item.get("conversationId"))) if private else ""
-        name = people.get(author) or known or scalar(item.get("conversationName"))
+        author = text_at(item, "sourceServiceId", "sourceUuid", "source", "conversationId")
+        known = people.get(text_at(item, "conversationId")) if private else ""
+        name = people.get(author) or known or text_at(item, "conversationName")
     sent = item.get("sent_at") or item.get("timestamp")
     gone = bool(item.get("deletedForEveryone"))
-    files = [
-        attached(file.get("path"), name=file.get("fileName"), mime=file.get("contentType"))
-        for file in records(item.get("attachments"))
-    ]
-    sticker = mapping(item.get("sticker"))
-    if sticker:
-        files.append(Attachment("sticker", caption=scalar(sticker.get("emoji"))))
-    files += [
-        Attachment("link", scalar(link.get("title")), scalar(link.get("url")))
-        for link in records(item.get("preview"))
-    ]
     return Entry(
         author,
         name,
         from_number(sent, tz, 1000),
         "" if gone else with_mentions(item.get("body"), item.get("bodyRanges"), people),
         id=scalar(sent),
-        attachments=tuple(files),
-        reply_to=scalar(mapping(item.get("quote")).get("id")),
-        edited=bool(_listed(item.get("editHistory"))),
+        attachments=tuple(_attachments(item)),
+        reply_to=text_at(object_at(item, "quote"), "id"),
+        edited=bool(listed(item.get("editHistory"))),
         deleted=gone,
         extra=reactions(
-            (scalar(one.get("emoji")), [people.get(scalar(one.get("fromId")), "")], 1)
-            for one in records(item.get("reactions"))
+            (text_at(mark, "emoji"), [people.get(text_at(mark, "fromId"), "")], 1)
+            for mark in records(item.get("reactions"))
         ),
         where=where,
     )
+
+
+def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
+    for file in records(item.get("attachments")):
+        yield attached(file.get("path"), name=file.get("fileName"), mime=file.get("contentType"))
+    if sticker := object_at(item, "sticker"):
+        yield Attachment("sticker", caption=text_at(sticker, "emoji"))
+    for link in records(item.get("preview")):
+        yield Attachment("link", text_at(link, "title"), text_at(link, "url"))

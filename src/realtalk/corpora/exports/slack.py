@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
@@ -22,84 +24,44 @@ from realtalk.corpora.exports.values import (
     attached,
     filled,
     from_number,
-    mapping,
+    listed,
+    object_at,
     records,
     scalar,
-    whole,
+    text_at,
 )
 from realtalk.corpora.json_input import head_keys, head_text, load, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
-from realtalk.corpora.source import matching
+from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
-
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
-
-    from realtalk.corpora.source import Member, Source
 
 __all__ = ["FORMAT"]
 
 _DAY = re.compile(r"^(?:(?P<channel>.*)/)?\d{4}-\d\d-\d\d\.json(?:\.gz)?$")
-_CHANGES = (
-    "join",
-    "leave",
-    "topic",
-    "purpose",
-    "name",
-    "archive",
-    "unarchive",
-    "posting_permissions",
-    "convert_to_private",
-    "convert_to_public",
-)
 _LISTS = ("channels", "groups", "dms", "mpims")
 # What somebody said, a bot among them; every other subtype of Slack's documentation is a notice:
 # joining and leaving, topics, pins, reminders, huddles, canvases, a deleted message without its
 # sender (tombstone). A subtype that is not known is a message if a person typed it.
-_SAID = frozenset(
-    {
-        "",
-        "bot_message",
-        "file_share",
-        "me_message",
-        "thread_broadcast",
-        "reply_broadcast",
-        "file_comment",
-        "slackbot_response",
-    }
+_SAID = {""} | set(
+    """
+    bot_message file_share me_message thread_broadcast reply_broadcast file_comment
+    slackbot_response
+    """.split()  # noqa: SIM905 - words read better than quotes
 )
-_NOTICES = frozenset(
-    {
-        *(f"{kind}_{what}" for kind in ("channel", "group", "mpim") for what in _CHANGES),
-        "bot_add",
-        "bot_remove",
-        "bot_enable",
-        "bot_disable",
-        "pinned_item",
-        "unpinned_item",
-        "reminder_add",
-        "reminder_delete",
-        "huddle_thread",
-        "sh_room_created",
-        "sh_room_shared",
-        "joiner_notification",
-        "joiner_notification_for_inviter",
-        "app_conversation_join",
-        "app_conversation_leave",
-        "channel_canvas_updated",
-        "tabbed_canvas_updated",
-        "document_mention",
-        "document_comment_root",
-        "assistant_app_thread",
-        "file_mention",
-        "message_changed",
-        "message_deleted",
-        "message_replied",
-        "ekm_access_denied",
-        "emoji_changed",
-        "tombstone",
-    }
-)
+_CHANGES = """
+    join leave topic purpose name archive unarchive posting_permissions convert_to_private
+    convert_to_public
+"""
+_OTHER_NOTICES = """
+    bot_add bot_remove bot_enable bot_disable pinned_item unpinned_item reminder_add reminder_delete
+    huddle_thread sh_room_created sh_room_shared joiner_notification joiner_notification_for_inviter
+    app_conversation_join app_conversation_leave channel_canvas_updated tabbed_canvas_updated
+    document_mention document_comment_root assistant_app_thread file_mention message_changed
+    message_deleted message_replied ekm_access_denied emoji_changed tombstone
+"""
+_NOTICES = frozenset(_OTHER_NOTICES.split()) | {
+    f"{kind}_{change}" for kind in ("channel", "group", "mpim") for change in _CHANGES.split()
+}
 _REFERENCE = re.compile(r"<([^<>\n]+)>")
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
@@ -121,8 +83,7 @@ def _is_day(member: Member) -> bool:
 def _read(source: Source, options: ReadOptions) -> Reading:
     tz = zone(options.timezone)
     days = tuple(member for member in source.having(".json") if _DAY.match(member.name))
-    days = days or tuple(matching(source, (".json",), _is_day, limit=0))
-    days = days or (source.having(".json") if len(source.members) == 1 else ())
+    days = days or taken(source, (".json",), _is_day)
     if not days:
         raise RealtalkError(
             "no day files (channel/2024-05-01.json) found",
@@ -138,11 +99,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         if not isinstance(items, list):
             raise RealtalkError("not a list of messages", where=member.where)
         draft = drafts.setdefault(folder, names.draft(folder or source.name))
-        for where, item in draft.objects(items, f"{member.name}, "):
-            if _is_said(item):
-                draft.add(_entry(item, where, names, tz))
-            else:
-                draft.notice()
+        draft.fill(items, f"{member.name}, ", partial(_entry, names=names, tz=tz))
     for draft in drafts.values():
         for entry in draft.entries:
             names.late(entry)
@@ -153,7 +110,7 @@ def _is_said(item: dict[str, Any]) -> bool:
     """Whether an entry is somebody's message; only what a person typed has a client's id."""
     if item.get("type", "message") != "message" or item.get("hidden") is True:
         return False
-    subtype = scalar(item.get("subtype"))
+    subtype = text_at(item, "subtype")
     return subtype in _SAID or (subtype not in _NOTICES and bool(item.get("client_msg_id")))
 
 
@@ -168,23 +125,21 @@ class _Names:
         self.channels: dict[str, str] = {}
         self.kinds: dict[str, tuple[str, dict[str, Any]]] = {}
         for user in self._list(source, "users"):
-            name = _person(user)
+            number, name, profile = text_at(user, "id"), _person(user), object_at(user, "profile")
             if name:
-                self.people[scalar(user.get("id"))] = name
-            profile = mapping(user.get("profile"))
+                self.people[number] = name
             if user.get("is_bot") is True or profile.get("bot_id"):
-                self.users_that_are_bots.add(scalar(user.get("id")))
-                self.accounts[scalar(profile.get("bot_id"))] = scalar(user.get("id"))
+                self.users_that_are_bots.add(number)
+                self.accounts[text_at(profile, "bot_id")] = number
                 for key in ("bot_id", "api_app_id"):
-                    self.bots.setdefault(scalar(profile.get(key)), name)
+                    self.bots.setdefault(text_at(profile, key), name)
         for log in self._list(source, "integration_logs"):
-            name = scalar(log.get("app_type")) or scalar(log.get("service_type"))
             for key in ("bot_id", "app_id", "service_id"):
-                self.bots.setdefault(scalar(log.get(key)), name)
+                self.bots.setdefault(text_at(log, key), text_at(log, "app_type", "service_type"))
         self.bots.pop("", None)
         for kind in _LISTS:
             for channel in self._list(source, kind):
-                number, name = scalar(channel.get("id")), scalar(channel.get("name"))
+                number, name = text_at(channel, "id"), text_at(channel, "name")
                 self.kinds.setdefault(name or number, (kind, channel))
                 if name:
                     self.channels[number] = name
@@ -197,29 +152,34 @@ class _Names:
                 entries += records(load(member))
         return entries
 
+    def of(self, ids: Any) -> list[str]:
+        """The names of people by their ids, or the ids."""
+        return [self.people.get(number, number) for number in map(scalar, listed(ids))]
+
     def draft(self, folder: str) -> Draft:
         """A conversation without a name of its own is called after its members."""
         kind, channel = self.kinds.get(folder, ("", {}))
-        members = channel.get("members")
-        ids = [scalar(one) for one in members] if isinstance(members, list) else []
-        people = [self.people.get(one, one) for one in ids]
+        people = self.of(channel.get("members"))
+        extra = {
+            "kind": kind,
+            "id": text_at(channel, "id"),
+            "members": people,
+            "topic": text_at(object_at(channel, "topic"), "value"),
+        }
         unnamed = kind in ("dms", "mpims") and people
-        extra = {"kind": kind, "id": scalar(channel.get("id")), "members": people}
-        extra["topic"] = scalar(mapping(channel.get("topic")).get("value"))
         return Draft(", ".join(people) if unnamed else folder, extra=filled(extra))
 
     def sender(self, item: dict[str, Any]) -> tuple[str, str]:
         # A comment about a file names its author once more inside.
-        comment = mapping(item.get("comment"))
-        user = scalar(item.get("user")) or scalar(comment.get("user"))
-        bot, profile = scalar(item.get("bot_id")), mapping(item.get("bot_profile"))
-        person = self.people.get(user) or _person(mapping(item.get("user_profile")))
-        name = scalar(item.get("username")) or scalar(profile.get("name"))
-        ids = (bot, scalar(item.get("app_id")), scalar(profile.get("app_id")))
-        name = name or next((self.bots[one] for one in ids if self.bots.get(one)), "")
+        user = text_at(item, "user") or text_at(object_at(item, "comment"), "user")
+        bot, profile = text_at(item, "bot_id"), object_at(item, "bot_profile")
+        person = self.people.get(user) or _person(object_at(item, "user_profile"))
+        name = text_at(item, "username") or text_at(profile, "name")
+        ids = (bot, text_at(item, "app_id"), text_at(profile, "app_id"))
+        name = name or next((self.bots[number] for number in ids if self.bots.get(number)), "")
         if bot and name:
             self.bots.setdefault(bot, name)
-        if user and not (bot and scalar(item.get("subtype")) == "bot_message"):
+        if user and not (bot and text_at(item, "subtype") == "bot_message"):
             return user, person or name or user
         if bot in self.accounts and name == self.bots.get(bot):
             return self.accounts[bot], name
@@ -232,57 +192,47 @@ class _Names:
             entry.author, entry.name = f"{entry.author}/{name}", name
 
     def is_bot(self, item: dict[str, Any]) -> bool:
-        return bool(item.get("bot_id")) or scalar(item.get("user")) in self.users_that_are_bots
+        return bool(item.get("bot_id")) or text_at(item, "user") in self.users_that_are_bots
 
 
 def _person(user: dict[str, Any]) -> str:
-    profile = mapping(user.get("profile")) or user
     keys = ("display_name", "display_name_normalized", "real_name", "real_name_normalized", "name")
-    return next(
-        (
-            scalar(place.get(key)).strip()
-            for place in (profile, user)
-            for key in keys
-            if scalar(place.get(key)).strip()
-        ),
-        "",
-    )
+    places = (object_at(user, "profile") or user, user)
+    names = (text_at(place, key).strip() for place in places for key in keys)
+    return next(filter(None, names), "")
 
 
-def _entry(item: dict[str, Any], where: str, names: _Names, tz: ZoneInfo | None) -> Entry:
+def _entry(item: dict[str, Any], names: _Names, tz: ZoneInfo | None) -> Entry | None:
+    if not _is_said(item):
+        return None
     author, name = names.sender(item)
-    ts, thread = scalar(item.get("ts")), scalar(item.get("thread_ts"))
-    subtype = scalar(item.get("subtype"))
+    ts, thread = text_at(item, "ts"), text_at(item, "thread_ts")
     text, links = _text(_written(item), names)
-    if not text:
-        text = _blocks(item.get("blocks"), names).strip()
-    extra = _reactions(item, names)
-    if subtype:
-        extra["subtype"] = subtype
-    if names.is_bot(item):
-        extra["bot"] = True
+    given = (
+        (text_at(reaction, "name"), names.of(reaction.get("users")), reaction.get("count"))
+        for reaction in records(item.get("reactions"))
+    )
+    extra = {"subtype": text_at(item, "subtype"), "bot": names.is_bot(item)}
     return Entry(
         author,
         name,
         from_number(ts, tz),
-        text,
+        text or _blocks(item.get("blocks"), names).strip(),
         id=ts,
         attachments=(*_attachments(item), *links),
         reply_to=thread if thread != ts else "",
         edited=isinstance(item.get("edited"), dict),
-        extra=extra,
-        where=where,
+        extra=reactions(given) | filled(extra),
     )
 
 
 def _written(item: dict[str, Any]) -> str:
     """What the sender wrote: beside an old kind of file, a sentence of Slack's stands around it."""
-    text, file = scalar(item.get("text")), mapping(item.get("file"))
-    comment = scalar(mapping(item.get("comment")).get("comment"))
-    if comment:
+    text, file = text_at(item, "text"), object_at(item, "file")
+    if comment := text_at(object_at(item, "comment"), "comment"):
         return comment
-    if file and text.startswith(f"<@{scalar(item.get('user'))}"):
-        return scalar(mapping(file.get("initial_comment")).get("comment"))
+    if file and text.startswith(f"<@{text_at(item, 'user')}"):
+        return text_at(object_at(file, "initial_comment"), "comment")
     return text
 
 
@@ -311,18 +261,18 @@ def _blocks(value: Any, names: _Names) -> str:
     """Text that stands in blocks only, as some apps post it."""
     text = ""
     for piece in records(value):
-        kind = scalar(piece.get("type"))
+        kind = text_at(piece, "type")
         if kind == "user":
-            number = scalar(piece.get("user_id"))
+            number = text_at(piece, "user_id")
             text += f"@{names.people.get(number) or number}"
         elif kind == "emoji":
-            text += f":{scalar(piece.get('name'))}:"
+            text += f":{text_at(piece, 'name')}:"
         elif kind == "link":
-            text += scalar(piece.get("text")) or scalar(piece.get("url"))
+            text += text_at(piece, "text", "url")
         elif isinstance(piece.get("text"), dict):
-            text += _text(scalar(piece["text"].get("text")), names)[0] + "\n"
+            text += _text(text_at(piece["text"], "text"), names)[0] + "\n"
         else:
-            text += scalar(piece.get("text")) + _blocks(piece.get("elements"), names)
+            text += text_at(piece, "text") + _blocks(piece.get("elements"), names)
             # A section, a list's item or a quotation is a paragraph of its own.
             text += "\n" if kind.startswith("rich_text_section") else ""
     return text
@@ -331,7 +281,7 @@ def _blocks(value: Any, names: _Names) -> str:
 def _pictures(value: Any) -> Iterator[dict[str, Any]]:
     """Pictures that stand in blocks only."""
     for piece in records(value):
-        if scalar(piece.get("type")) == "image":
+        if text_at(piece, "type") == "image":
             yield piece
         yield from _pictures(piece.get("elements"))
 
@@ -342,31 +292,20 @@ def _plain(text: str) -> str:
     return text
 
 
-def _reactions(item: dict[str, Any], names: _Names) -> dict[str, Any]:
-    def given() -> Iterator[tuple[str, list[str], int]]:
-        for reaction in records(item.get("reactions")):
-            emoji, users = scalar(reaction.get("name")), reaction.get("users")
-            ids = [scalar(user) for user in users] if isinstance(users, list) else []
-            people = [names.people.get(user, user) for user in ids]
-            yield emoji, people, whole(reaction.get("count"), len(people) or 1)
-
-    return reactions(given())
-
-
 def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
     for file in records(item.get("files")) or records([item.get("file")]):
         if file.get("mode") in ("tombstone", "hidden_by_limit"):
             yield Attachment("media")
         else:
-            title = scalar(file.get("name")) or scalar(file.get("title"))
             address = file.get("url_private") or file.get("permalink")
+            title = text_at(file, "name", "title")
             yield attached(address, name=title, mime=file.get("mimetype"))
     for picture in _pictures(item.get("blocks")):
         yield attached(picture.get("image_url"), "image", picture.get("alt_text"))
     for card in records(item.get("attachments")):
-        title = scalar(card.get("title")) or scalar(card.get("author_name"))
-        address = scalar(card.get("title_link")) or scalar(card.get("from_url"))
-        caption = scalar(card.get("text")) or scalar(card.get("fallback"))
+        title = text_at(card, "title", "author_name")
+        address = text_at(card, "title_link", "from_url")
+        caption = text_at(card, "text", "fallback")
         if title or address or caption:
             yield Attachment("link", _plain(title), _plain(address), _plain(caption))
 

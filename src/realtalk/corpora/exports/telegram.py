@@ -18,7 +18,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports import telegram_html
@@ -28,21 +30,17 @@ from realtalk.corpora.exports.values import (
     filled,
     from_number,
     from_stamp,
+    listed,
     mapping,
+    object_at,
     records,
     scalar,
-    whole,
+    text_at,
 )
 from realtalk.corpora.json_input import head_keys, head_text, load, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
-from realtalk.corpora.source import matching
+from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from zoneinfo import ZoneInfo
-
-    from realtalk.corpora.source import Member, Source
 
 __all__ = ["FORMAT"]
 
@@ -57,18 +55,13 @@ _MEDIA = {
     "sticker": "sticker",
 }
 _PLAIN_EXTRA = frozenset(
-    {
-        "forwarded_from",
-        "via_bot",
-        "saved_from",
-        "author",
-        "signature",
-        "edited",
-        "duration_seconds",
-        "game_title",
-        "self_destruct_period_seconds",
-    }
+    """
+    forwarded_from via_bot saved_from author signature edited duration_seconds game_title
+    self_destruct_period_seconds
+    """.split()  # noqa: SIM905 - words read better than quotes
 )
+# What a poll, a list or an invoice is headed with: the words of its sender.
+_TITLES = (("poll", "question"), ("todo_list", "title"), ("invoice_information", "title"))
 
 
 def _sniff(source: Source) -> bool:
@@ -98,9 +91,7 @@ def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
 
 def _read(source: Source, options: ReadOptions) -> Reading:
     tz = zone(options.timezone)
-    members = source.having(".json")
-    if len(source.members) > 1:
-        members = tuple(matching(source, (".json",), _is_export, limit=0))
+    members = taken(source, (".json",), _is_export)
     if not members:
         if pages := tuple(_pages(source)):
             from_pages = telegram_html.drafts(pages, tz)
@@ -114,12 +105,15 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     notes: list[str] = []
     for member in members:
         here: Counter[tuple[str, str]] = Counter()
-        for chat, where in _chats(load(member), member):
-            kind, number = scalar(chat.get("type")), scalar(chat.get("id"))
+        for chat, where in _chats(mapping(load(member)), member):
+            kind, number = text_at(chat, "type"), text_at(chat, "id")
             # Only what stands in another file can be the same chat once more.
             here[kind, number] += 1
-            same = (kind, number or where, here[kind, number])
-            draft = drafts.setdefault(same, _named(chat, kind, number))
+            name = text_at(chat, "name") or kind.replace("_", " ").capitalize()
+            draft = drafts.setdefault(
+                (kind, number or where, here[kind, number]),
+                Draft(name, extra=filled({"type": kind, "id": number})),
+            )
             if _fill(draft, chat, where, tz):
                 notes.append(
                     f"{where}: some entries have no local time; UTC (or --timezone) stamps are "
@@ -128,41 +122,28 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     return assemble(source, "telegram", list(drafts.values()), options, notes)
 
 
-def _chats(export: Any, member: Member) -> Iterator[tuple[dict[str, Any], str]]:
-    whole_export = mapping(export)
-    if isinstance(whole_export.get("messages"), list):
-        yield whole_export, member.name
+def _chats(export: dict[str, Any], member: Member) -> Iterator[tuple[dict[str, Any], str]]:
+    if isinstance(export.get("messages"), list):
+        yield export, member.name
         return
-    listed = False
-    for part in ("chats", "left_chats"):
-        chats = mapping(whole_export.get(part)).get("list")
-        listed = listed or isinstance(chats, list)
+    lists = {part: object_at(export, part).get("list") for part in ("chats", "left_chats")}
+    for part, chats in lists.items():
         for index, chat in enumerate(records(chats)):
             yield chat, f"{member.name}, {part}[{index}]"
-    if not listed:
+    if not any(isinstance(chats, list) for chats in lists.values()):
         raise RealtalkError(
             "neither 'messages' nor 'chats' found: not a Telegram export", where=member.where
         )
 
 
-def _named(chat: dict[str, Any], kind: str, number: str) -> Draft:
-    name = scalar(chat.get("name")) or kind.replace("_", " ").capitalize()
-    return Draft(name, extra=filled({"type": kind, "id": number}))
-
-
 def _fill(draft: Draft, chat: dict[str, Any], where: str, tz: ZoneInfo | None) -> bool:
     """Adds a chat's messages; whether some of them have no local time."""
-    messages = chat.get("messages")
-    items: list[Any] = messages if isinstance(messages, list) else []
+    items = listed(chat.get("messages"))
     # What is no message may have no time at all, and must not move those of the others.
-    dated = [item for item in items if isinstance(item, dict) and _is_said(item)]
+    dated = [item for item in records(items) if _is_said(item)]
     local = all(from_stamp(item.get("date"), None) for item in dated)
-    clock = local and tz is None
-    for place, item in draft.objects(items, f"{where}, messages"):
-        if _is_said(item):
-            draft.add(_entry(item, place, _time(item, clock, tz)))
-        else:
-            draft.notice()
+    entry = partial(_entry, clock=local and tz is None, tz=tz)
+    draft.fill(items, f"{where}, messages", entry)
     return not local and any("date" in item for item in dated)
 
 
@@ -171,43 +152,35 @@ def _is_said(item: dict[str, Any]) -> bool:
     return scalar(item.get("type", "message")) == "message"
 
 
-def _time(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> datetime | None:
+def _entry(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> Entry | None:
+    if not _is_said(item):
+        return None
+    author = text_at(item, "from_id")
     stamp = None if clock else from_number(item.get("date_unixtime"), tz)
-    return stamp or from_stamp(item.get("date"), tz)
-
-
-def _entry(item: dict[str, Any], where: str, time: datetime | None) -> Entry:
-    author = scalar(item.get("from_id"))
-    name = scalar(item.get("from"))
-    poll = mapping(item.get("poll"))
-    extra = filled({key: scalar(item[key]) for key in item.keys() & _PLAIN_EXTRA})
+    extra = filled({key: text_at(item, key) for key in item.keys() & _PLAIN_EXTRA})
     if "reactions" in item:
         extra |= _reactions(item)
-    if poll:
+    if poll := object_at(item, "poll"):
         extra["poll"] = [_words(answer.get("text")) for answer in records(poll.get("answers"))]
-    if tasks := records(mapping(item.get("todo_list")).get("answers")):
+    if tasks := records(object_at(item, "todo_list").get("answers")):
         extra["tasks"] = [_words(task.get("text")) for task in tasks]
+    titles = (_words(object_at(item, key).get(title)) for key, title in _TITLES)
     # Old exports stamp what was never edited with the first second of 1970.
-    edited = not scalar(item.get("edited")).startswith(("1970-01-01", "1969-12-31"))
+    edited = not text_at(item, "edited").startswith(("1970-01-01", "1969-12-31"))
     here = "reply_to_peer_id" not in item  # else the answer is to another chat's message
     return Entry(
         author,
-        name or ("Deleted Account" if author else ""),
-        time,
-        _text(item.get("text")) or _text(item.get("text_entities")) or _titled(item),
-        id=scalar(item.get("id")),
+        text_at(item, "from") or ("Deleted Account" if author else ""),
+        stamp or from_stamp(item.get("date"), tz),
+        _text(item.get("text"))
+        or _text(item.get("text_entities"))
+        or next(filter(None, titles), ""),
+        id=text_at(item, "id"),
         attachments=tuple(_attachments(item)),
-        reply_to=scalar(item.get("reply_to_message_id")) if here else "",
+        reply_to=text_at(item, "reply_to_message_id") if here else "",
         edited="edited" in extra and edited,
         extra=extra,
-        where=where,
     )
-
-
-def _titled(item: dict[str, Any]) -> str:
-    """What a poll, a list or an invoice is headed with: the words of its sender."""
-    named = (("poll", "question"), ("todo_list", "title"), ("invoice_information", "title"))
-    return next(filter(None, (_words(mapping(item.get(k)).get(v)) for k, v in named)), "")
 
 
 def _words(value: Any) -> str:
@@ -227,8 +200,8 @@ def _text(value: Any) -> str:
     styled = False
     for piece in value:
         entity = mapping(piece)
-        kind = scalar(entity.get("type"))
-        added = scalar(entity.get("text")) if entity else scalar(piece)
+        kind = text_at(entity, "type")
+        added = text_at(entity, "text") if entity else scalar(piece)
         if kind == "link" and styled and (text[-1:].isalnum() or text[-1:] in set(":;,.!?")):
             text += " "
         text += added
@@ -237,14 +210,14 @@ def _text(value: Any) -> str:
 
 
 def _reactions(item: dict[str, Any]) -> dict[str, Any]:
-    def given() -> Iterator[tuple[str, list[str], int]]:
-        for reaction in records(item.get("reactions")):
-            emoji = scalar(reaction.get("emoji")) or scalar(reaction.get("document_id"))
-            emoji = emoji or scalar(reaction.get("type"))
-            names = [scalar(one.get("from")) for one in records(reaction.get("recent"))]
-            yield emoji, names, whole(reaction.get("count"), len(names) or 1)
-
-    return reactions(given())
+    return reactions(
+        (
+            text_at(reaction, "emoji", "document_id", "type"),
+            [text_at(person, "from") for person in records(reaction.get("recent"))],
+            reaction.get("count"),
+        )
+        for reaction in records(item.get("reactions"))
+    )
 
 
 def _path(value: Any) -> str:
@@ -257,34 +230,25 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
     if "photo" in item:
         yield attached(_path(item["photo"]), "image")
     if "file" in item or "media_type" in item:
-        media = scalar(item.get("media_type"))
-        file = attached(
-            _path(item.get("file")),
-            _MEDIA.get(media, "" if "file_name" in item or "mime_type" in item else "media"),
-            item.get("file_name"),
-            item.get("mime_type"),
-        )
-        yield Attachment(file.kind, file.name, file.url, scalar(item.get("sticker_emoji")))
-    contact = mapping(item.get("contact_information"))
-    if contact:
-        parts = (scalar(contact.get("first_name")), scalar(contact.get("last_name")))
-        phone = scalar(contact.get("phone_number"))
+        unnamed = "file_name" not in item and "mime_type" not in item
+        kind = _MEDIA.get(text_at(item, "media_type"), "media" if unnamed else "")
+        file = attached(_path(item.get("file")), kind, item.get("file_name"), item.get("mime_type"))
+        yield Attachment(file.kind, file.name, file.url, text_at(item, "sticker_emoji"))
+    if contact := object_at(item, "contact_information"):
+        parts = (text_at(contact, "first_name"), text_at(contact, "last_name"))
+        phone = text_at(contact, "phone_number")
         yield Attachment("contact", " ".join(filter(None, parts)), caption=phone)
-    place = mapping(item.get("location_information"))
-    if place:
-        at = f"geo:{scalar(place.get('latitude'))},{scalar(place.get('longitude'))}"
-        yield Attachment(
-            "location", scalar(item.get("place_name")), at, scalar(item.get("address"))
-        )
-    if game := scalar(item.get("game_title")):
-        caption = scalar(item.get("game_description"))
-        yield Attachment("link", game, scalar(item.get("game_link")), caption)
+    if place := object_at(item, "location_information"):
+        at = f"geo:{text_at(place, 'latitude')},{text_at(place, 'longitude')}"
+        yield Attachment("location", text_at(item, "place_name"), at, text_at(item, "address"))
+    if game := text_at(item, "game_title"):
+        caption = text_at(item, "game_description")
+        yield Attachment("link", game, text_at(item, "game_link"), caption)
     for paid in records(item.get("paid_media")):
         yield attached(_path(paid.get("photo") or paid.get("file")), "media")
-    pieces = item.get("text_entities") or item.get("text")
-    for piece in records(pieces):
-        if piece.get("type") == "text_link" and scalar(piece.get("href")):
-            yield Attachment("link", scalar(piece.get("text")), scalar(piece["href"]))
+    for piece in records(item.get("text_entities") or item.get("text")):
+        if piece.get("type") == "text_link" and (address := text_at(piece, "href")):
+            yield Attachment("link", text_at(piece, "text"), address)
 
 
 FORMAT = Format(title="Telegram (JSON or HTML export)", sniff=_sniff, read=_read)

@@ -1,10 +1,11 @@
 """Values inside an export, of whatever type they turn out to be, into what a message needs.
 
     scalar(3)                     → "3"          scalar({"a": 1}) → ""
+    text_at({"nick": "", "name": "Ann"}, "nick", "name") → "Ann"
     records([{"a": 1}, None])     → [{"a": 1}]
     from_stamp("2024-05-01T09:30:00+02:00", None) → datetime(2024, 5, 1, 9, 30)
     from_number("1714548600", None)               → datetime(2024, 5, 1, 7, 30)
-    file_kind("song.opus")        → "audio"
+    attached("media/song.opus")   → Attachment("audio", "song.opus", "media/song.opus")
 
 Nothing here raises: what cannot be used is empty or None, and the caller says what that means.
 """
@@ -12,41 +13,38 @@ Nothing here raises: what cannot be used is empty or None, and the caller says w
 from __future__ import annotations
 
 import mimetypes
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.json_input import from_epoch
 from realtalk.errors import RealtalkError
 
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
-
 __all__ = [
     "attached",
-    "base_name",
-    "file_kind",
     "filled",
     "from_number",
     "from_stamp",
+    "listed",
     "mapping",
+    "object_at",
     "records",
     "scalar",
+    "text_at",
     "whole",
 ]
 
 # Own table: the system's differs from machine to machine, and a reading must not.
 _TYPES = mimetypes.MimeTypes(filenames=())
-for _type, _endings in {
-    "image/x": "webp heic heif avif jfif",
-    "video/x": "mkv m4v 3gp mts",
-    "audio/x": "opus m4a aac amr oga flac weba caf",
+for _kind, _endings in {
+    "image": "webp heic heif avif jfif",
+    "video": "mkv m4v 3gp mts mp4 webm",
+    "audio": "opus m4a aac amr oga flac weba caf ogg",
 }.items():
     for _ending in _endings.split():
-        _TYPES.add_type(_type, f".{_ending}")
-_TYPES.add_type("video/mp4", ".mp4")
-_TYPES.add_type("audio/ogg", ".ogg")
-_TYPES.add_type("video/webm", ".webm")
+        _TYPES.add_type(f"{_kind}/x", f".{_ending}")
 
 
 def scalar(value: Any) -> str:
@@ -56,6 +54,14 @@ def scalar(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return ""
     return str(value)
+
+
+def text_at(item: Mapping[str, Any], *keys: str) -> str:
+    """The first of an object's fields that holds text or a number, as text; "" where none does."""
+    for key in keys:
+        if text := scalar(item.get(key)):
+            return text
+    return ""
 
 
 def whole(value: Any, default: int = 0) -> int:
@@ -71,6 +77,16 @@ def mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def object_at(item: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """The object in a field, or an empty one."""
+    return mapping(item.get(key))
+
+
+def listed(value: Any) -> list[Any]:
+    """The list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
 def filled(fields: dict[str, Any]) -> dict[str, Any]:
     """The fields that hold something."""
     return {key: value for key, value in fields.items() if value}
@@ -78,7 +94,7 @@ def filled(fields: dict[str, Any]) -> dict[str, Any]:
 
 def records(value: Any) -> list[dict[str, Any]]:
     """The objects of a list; anything else is no object."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in listed(value) if isinstance(item, dict)]
 
 
 def from_number(value: Any, tz: ZoneInfo | None, per_second: int = 1) -> datetime | None:
@@ -101,13 +117,13 @@ def from_stamp(value: Any, tz: ZoneInfo | None) -> datetime | None:
     return moment.replace(tzinfo=None)
 
 
-def base_name(path: str) -> str:
+def _base_name(path: str) -> str:
     """The file name at the end of a path or address."""
     path = path.split("?", 1)[0].split("#", 1)[0]
     return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
 
 
-def file_kind(name: str, mime: str = "") -> str:
+def _file_kind(name: str, mime: str = "") -> str:
     """image, video, audio or file, from the stated type or the ending."""
     ending = name.rsplit(".", 1)[-1].lower() if "." in name else ""
     guessed = mime or (_TYPES.guess_type(f"x.{ending}")[0] if ending.isalnum() else "") or ""
@@ -118,5 +134,5 @@ def file_kind(name: str, mime: str = "") -> str:
 def attached(url: Any, kind: str = "", name: Any = "", mime: Any = "") -> Attachment:
     """A file of the export; its ending shows its kind where the app does not say."""
     address = scalar(url)
-    shown = scalar(name) or base_name(address)
-    return Attachment(kind or file_kind(shown, scalar(mime)), shown, address)
+    shown = scalar(name) or _base_name(address)
+    return Attachment(kind or _file_kind(shown, scalar(mime)), shown, address)

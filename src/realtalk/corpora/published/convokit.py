@@ -23,10 +23,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from realtalk.chat import Chat, Corpus
-from realtalk.corpora.json_input import head_keys, load, zone
+from realtalk.corpora.json_input import BLANK, head_keys, json_lines, load, zone
 from realtalk.corpora.published.convokit_entries import (
     Conversation,
     chat_entry,
@@ -191,22 +189,16 @@ def _mapping(member: Member | None) -> dict[str, Any]:
 
 
 def _entries(member: Member) -> Iterator[tuple[str, Any]]:
-    """Utterances with their place; None for a line that is no JSON."""
+    """Utterances with their place; what is no utterance is left to the caller."""
     if member.suffix == ".json":
         data = load(member)
         if not isinstance(data, list):
             raise RealtalkError("is not a list of utterances", where=member.where)
         yield from ((f"[{index}]", entry) for index, entry in enumerate(data))
         return
-    with member.open() as stream:
-        for number, line in enumerate(stream, 1):
-            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-            if not text.strip():
-                continue
-            try:
-                yield f":{number}", orjson.loads(text)
-            except orjson.JSONDecodeError:
-                yield f":{number}", None
+    for number, value in json_lines(member):
+        if value is not BLANK:
+            yield f":{number}", value
 
 
 def _write(corpus: Corpus, folder: Path) -> tuple[Path, ...]:

@@ -23,7 +23,7 @@ from typing import Any
 import orjson
 
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
-from realtalk.corpora.json_input import head_text
+from realtalk.corpora.json_input import BLANK, head_text, json_lines
 from realtalk.corpora.published.columns import TableRows, mapped
 from realtalk.corpora.published.gathering import gathered, in_turn
 from realtalk.corpora.published.record import record, restored
@@ -37,7 +37,7 @@ __all__ = ["FORMAT"]
 _SUFFIXES = (".jsonl", ".ndjson")
 _VERSION = 1
 _FIRST_ROWS = 200  # how many lines show the keys of a foreign file
-_BOM = b"\xef\xbb\xbf"
+_BLANK = (None, BLANK)  # the word null says nothing either
 
 
 def _sniff(source: Source) -> bool:
@@ -53,8 +53,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     notes: list[str] = []
     name, format_ = source.name, "jsonl"
     for member in in_turn(members, options):
-        lines = _lines(member)
-        first = next((value for _, value in lines if value is not None), None)
+        first = next((value for _, value in json_lines(member) if value not in _BLANK), None)
         reader: _Own | _Foreign
         if isinstance(first, dict) and first.get("type") == "corpus" and "realtalk" in first:
             reader = _Own(member, first)
@@ -66,24 +65,6 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         ledgers.append(reader.ledger)
         notes += reader.notes
     return gathered(source, format_, chats, ledgers, notes, unit="lines", name=name)
-
-
-class _Broken:
-    """The value of a line that is no JSON."""
-
-
-def _lines(member: Member) -> Iterator[tuple[int, Any]]:
-    """Every line with its number: its value, None for a blank one, `_Broken` for no JSON."""
-    with member.open() as stream:
-        for number, line in enumerate(stream, 1):
-            text = line.removeprefix(_BOM) if number == 1 else line
-            if not text.strip():
-                yield number, None
-                continue
-            try:
-                yield number, orjson.loads(text)
-            except orjson.JSONDecodeError:
-                yield number, _Broken
 
 
 @dataclass
@@ -127,11 +108,11 @@ class _Own:
                 "was written by a later version", where=member.where, fix="update realtalk"
             )
         total = 0
-        for number, value in _lines(member):
+        for number, value in json_lines(member):
             total = number
             where = f"{member.name}:{number}"
             try:
-                kind = "other" if value is None else self._take(value, where)
+                kind = "other" if value in _BLANK else self._take(value, where)
                 counts["message" if kind == "message" else "other"] += 1
             except RealtalkError as error:
                 left.append(Leftover(where, error.what))
@@ -176,7 +157,7 @@ class _Foreign:
 
     def __init__(self, member: Member, options: ReadOptions) -> None:
         keys: dict[str, None] = {}
-        for number, value in _lines(member):
+        for number, value in json_lines(member):
             if number > _FIRST_ROWS:
                 break
             if isinstance(value, dict):
@@ -186,10 +167,10 @@ class _Foreign:
         self._rows = TableRows(mapped(list(keys), options, member.where), options, member.stem)
         left = []
         total = blank = 0
-        for number, value in _lines(member):
+        for number, value in json_lines(member):
             total = number
             where = f"{member.name}:{number}"
-            if value is None:
+            if value in _BLANK:
                 blank += 1
             elif not isinstance(value, dict):
                 left.append(Leftover(where, "is not a JSON object"))

@@ -13,9 +13,9 @@ from __future__ import annotations
 import io
 import posixpath
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from realtalk.corpora.archives import UNPACKING_ERRORS
@@ -35,47 +35,16 @@ class _Unreadable(Exception):
     """XML that no office program writes."""
 
 
-class _Walk:
-    """Tags of one part with their attributes and text, without their namespaces.
+class _Tag(NamedTuple):
+    """The begin or the end of a tag, without its namespace; at the end of a value, its text."""
 
-    `ended` is called at the end of each tag: its name, attributes, and the text in it where that
-    is a string or a value.
-    """
+    name: str
+    given: Mapping[str, str]
+    ends: bool
+    text: str = ""
 
-    def __init__(self, ended: Callable[[str, Mapping[str, str], str], None]) -> None:
-        self._ended = ended
-        self._open: list[tuple[str, Mapping[str, str]]] = []
-        self._text: list[str] = []
-        self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        # A document type can define entities that grow without end; office programs write none.
-        self.parser.StartDoctypeDeclHandler = self._refuse
-
-    def _refuse(self, *_: Any) -> None:
-        raise _Unreadable
-
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        plain = name.rpartition(":")[2]
-        self._open.append((plain, attributes))
-        if len(self._open) > _DEEPEST:
-            raise _Unreadable
-        if plain in _TEXT:
-            self._text = []
-            self.parser.CharacterDataHandler = self._text.append
-        self.began(plain, attributes)
-
-    def _end(self, _: str) -> None:
-        plain, attributes = self._open.pop()
-        text = ""
-        if plain in _TEXT:
-            text = "".join(self._text)
-            self.parser.CharacterDataHandler = None
-        self._ended(plain, attributes, text)
-
-    def began(self, name: str, attributes: Mapping[str, str]) -> None:
-        """For those who need to know where a tag begins."""
+    def get(self, key: str, default: str = "") -> str:
+        return self.given.get(key, default)
 
 
 class _Book:
@@ -86,7 +55,7 @@ class _Book:
         self._allowance = Allowance(len(data), where)
         self._names = {name.lower(): name for name in self._archive.namelist()}
 
-    def pieces(self, name: str) -> Iterator[bytes]:
+    def _pieces(self, name: str) -> Iterator[bytes]:
         """The bytes of a part; nothing where it does not exist."""
         known = self._names.get(name.lower())
         if known is None:
@@ -98,13 +67,58 @@ class _Book:
                 self._allowance.note(known, measure)
                 yield piece
 
-    def walk(self, name: str, walk: _Walk) -> None:
+    def tags(self, name: str) -> Iterator[list[_Tag]]:
+        """The tags of a part, as many at a time as one piece of it holds."""
+        tags: list[_Tag] = []
+        around: list[tuple[str, Mapping[str, str]]] = []
+        text: list[str] = []
+        parser = expat.ParserCreate()
+        parser.buffer_text = True
+
+        def start(name: str, given: dict[str, str]) -> None:
+            plain = name.rpartition(":")[2]
+            around.append((plain, given))
+            if len(around) > _DEEPEST:
+                raise _Unreadable
+            if plain in _TEXT:
+                text.clear()
+                parser.CharacterDataHandler = text.append
+            tags.append(_Tag(plain, given, ends=False))
+
+        def end(_: str) -> None:
+            plain, given = around.pop()
+            value = "".join(text) if plain in _TEXT else ""
+            if plain in _TEXT:
+                parser.CharacterDataHandler = None
+            tags.append(_Tag(plain, given, ends=True, text=value))
+
+        def refuse(*_: Any) -> None:
+            raise _Unreadable
+
+        parser.StartElementHandler, parser.EndElementHandler = start, end
+        # A document type can define entities that grow without end; office programs write none.
+        parser.StartDoctypeDeclHandler = refuse
         some = False
-        for piece in self.pieces(name):
-            walk.parser.Parse(piece, False)
+        for piece in self._pieces(name):
             some = True
+            parser.Parse(piece, False)
+            yield tags
+            tags.clear()
         if some:
-            walk.parser.Parse(b"", True)
+            parser.Parse(b"", True)
+            yield tags
+
+    def ends(self, name: str) -> Iterator[tuple[_Tag, bool]]:
+        """The ends of all tags of a part, and whether they lie in its cell styles or reading aids.
+
+        How a word is pronounced stands beside it.
+        """
+        inside = 0
+        for tag in (tag for tags in self.tags(name) for tag in tags):
+            if tag.name in ("cellXfs", "rPh"):
+                inside += -1 if tag.ends else 1
+            elif tag.ends:
+                yield tag, inside > 0
 
 
 def first_rows(data: bytes, where: str, limit: int | None = None) -> list[tuple[Any, ...]]:
@@ -113,11 +127,11 @@ def first_rows(data: bytes, where: str, limit: int | None = None) -> list[tuple[
         book = _Book(data, where)
         target, strings, epoch_1904 = _first_sheet(book)
         sheet = _Sheet(_shared(book, strings), _dated(book), epoch_1904, where)
-        for piece in book.pieces(target):
-            sheet.parser.Parse(piece, False)
+        for tags in book.tags(target):
+            for tag in tags:
+                sheet.take(tag)
             if limit is not None and len(sheet.rows) >= limit:
                 return sheet.padded()[:limit]
-        sheet.parser.Parse(b"", True)
         return sheet.padded()
     except RealtalkError:
         raise
@@ -128,57 +142,37 @@ def first_rows(data: bytes, where: str, limit: int | None = None) -> list[tuple[
 def _first_sheet(book: _Book) -> tuple[str, str, bool]:
     """The paths of the first sheet and of the shared strings, and from which year dates count."""
     names: list[str] = []
-    epoch: list[str] = []
-
-    def listed(tag: str, given: Mapping[str, str], _: str) -> None:
-        if tag == "sheet":
-            names.append(next((v for k, v in given.items() if k.rpartition(":")[2] == "id"), ""))
-        elif tag == "workbookPr":
-            epoch.append(given.get("date1904", ""))
-
+    epochs: list[str] = []
+    for tag, _ in book.ends("xl/workbook.xml"):
+        if tag.name == "sheet":
+            ids = (value for key, value in tag.given.items() if key.rpartition(":")[2] == "id")
+            names.append(next(ids, ""))
+        elif tag.name == "workbookPr":
+            epochs.append(tag.get("date1904"))
     targets: dict[str, str] = {}
-    sheets: set[str] = set()
     strings: list[str] = []
-
-    def related(tag: str, given: Mapping[str, str], _: str) -> None:
-        if tag == "Relationship":
-            path = posixpath.normpath(posixpath.join("/xl", given.get("Target", ""))).lstrip("/")
-            kind = given.get("Type", "").rpartition("/")[2]
-            if kind == "worksheet":
-                sheets.add(given.get("Id", ""))
-                targets[given.get("Id", "")] = path
-            elif kind == "sharedStrings":
-                strings.append(path)
-
-    book.walk("xl/workbook.xml", _Walk(listed))
-    book.walk("xl/_rels/workbook.xml.rels", _Walk(related))
-    first = next((targets[name] for name in names if name in sheets), None)
+    for tag, _ in book.ends("xl/_rels/workbook.xml.rels"):
+        path = posixpath.normpath(posixpath.join("/xl", tag.get("Target"))).lstrip("/")
+        kind = tag.get("Type").rpartition("/")[2] if tag.name == "Relationship" else ""
+        if kind == "worksheet":
+            targets[tag.get("Id")] = path
+        elif kind == "sharedStrings":
+            strings.append(path)
+    first = next((targets[name] for name in names if name in targets), None)
     if first is None:
         raise KeyError("no sheet")
-    return first, strings[0] if strings else "", epoch[:1] in (["1"], ["true"])
+    return first, strings[0] if strings else "", epochs[:1] in (["1"], ["true"])
 
 
 def _shared(book: _Book, name: str) -> list[str]:
     texts: list[str] = []
     pieces: list[str] = []
-    reading_aid: list[int] = []  # how a word is pronounced stands beside it
-
-    class _Strings(_Walk):
-        def began(self, name: str, _: Mapping[str, str]) -> None:
-            if name == "rPh":
-                reading_aid.append(1)
-
-    def ended(tag: str, _: Mapping[str, str], text: str) -> None:
-        if tag == "t" and not reading_aid:
-            pieces.append(text)
-        elif tag == "rPh":
-            reading_aid.pop()
-        elif tag == "si":
+    for tag, in_reading_aid in book.ends(name) if name else ():
+        if tag.name == "t" and not in_reading_aid:
+            pieces.append(tag.text)
+        elif tag.name == "si":
             texts.append("".join(pieces))
             pieces.clear()
-
-    if name:
-        book.walk(name, _Strings(ended))
     return texts
 
 
@@ -188,30 +182,18 @@ def _dated(book: _Book) -> list[bool]:
 
     formats: dict[str, str] = {str(number): form for number, form in BUILTIN_FORMATS.items()}
     styles: list[bool] = []
-    inside: list[int] = []
-
-    class _Styles(_Walk):
-        def began(self, name: str, _: Mapping[str, str]) -> None:
-            if name == "cellXfs":
-                inside.append(1)
-
-    def ended(tag: str, given: Mapping[str, str], _: str) -> None:
-        if tag == "numFmt":
-            formats[given.get("numFmtId", "")] = given.get("formatCode", "")[:255]
-        elif tag == "cellXfs":
-            inside.pop()
-        elif tag == "xf" and inside:
-            styles.append(bool(is_date_format(formats.get(given.get("numFmtId", ""), "General"))))
-
-    book.walk("xl/styles.xml", _Styles(ended))
+    for tag, of_cells in book.ends("xl/styles.xml"):
+        if tag.name == "numFmt":
+            formats[tag.get("numFmtId")] = tag.get("formatCode")[:255]
+        elif tag.name == "xf" and of_cells:
+            styles.append(bool(is_date_format(formats.get(tag.get("numFmtId"), "General"))))
     return styles
 
 
-class _Sheet(_Walk):
+class _Sheet:
     """Rows and cells, of which a sheet may leave out the empty ones."""
 
     def __init__(self, strings: list[str], dated: list[bool], epoch_1904: bool, where: str) -> None:
-        super().__init__(self._close)
         self.rows: list[tuple[Any, ...]] = []
         self._strings = strings
         self._dated = dated
@@ -237,30 +219,32 @@ class _Sheet(_Walk):
                 f"has more than {_MOST_CELLS:,} cells with the empty ones", where=self._where
             )
 
-    def began(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "row":
-            number = attributes.get("r", "")
+    def take(self, tag: _Tag) -> None:
+        if tag.ends:
+            self._end(tag)
+        elif tag.name == "row":
+            number = tag.get("r")
             gap = int(number) - 1 - len(self.rows) if number[:10].isdecimal() else 0
             if gap > 0:
                 self._count(gap)
                 self.rows += [()] * gap
             self._row, self._column = {}, 0
-        elif name == "c":
-            self._column = _column(attributes.get("r", "")) or self._column + 1
+        elif tag.name == "c":
+            self._column = _column(tag.get("r")) or self._column + 1
             if self._column > _MOST_COLUMNS:
                 raise _Unreadable
             self._value, self._pieces = None, []
 
-    def _close(self, name: str, attributes: Mapping[str, str], text: str) -> None:
-        if name == "v":
-            self._value = text
-        elif name == "t":
-            self._pieces.append(text)
-        elif name == "c":
-            value = self._of(attributes.get("t", "n"), attributes.get("s", "0"))
+    def _end(self, tag: _Tag) -> None:
+        if tag.name == "v":
+            self._value = tag.text
+        elif tag.name == "t":
+            self._pieces.append(tag.text)
+        elif tag.name == "c":
+            value = self._of(tag.get("t", "n"), tag.get("s", "0"))
             if value is not None:
                 self._row[self._column] = value
-        elif name == "row":
+        elif tag.name == "row":
             width = max(self._row, default=0)
             self._count(1 + width)
             self.rows.append(tuple(self._row.get(place) for place in range(1, width + 1)))
