@@ -14,7 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Sequence
 
-__all__ = ["resolve", "split"]
+from realtalk.chat import Question
+
+__all__ = ["annotated_question", "resolve", "split"]
 
 # Spaces are counted: three unbounded runs side by side take the cube of their length.
 _ID = re.compile(r"(?<!\d)[Dd]?\s{0,3}:?\s{0,3}(\d{1,5})\s{0,3}[:;.]\s{0,3}(\d{1,7})(?!\d)")
@@ -87,3 +89,16 @@ def _between(first: str, last: str) -> list[str]:
     if day != other or not low <= high < low + _LONGEST_RANGE:
         return list(dict.fromkeys((first, last)))
     return [f"{day}:{number}" for number in range(low, high + 1)]
+
+
+def annotated_question(
+    id_: str,
+    text: str,
+    answer: str | None,
+    category: str,
+    stated: tuple[str, ...],
+    ids: Container[str],
+) -> Question:
+    """A question whose evidence is resolved as far as it names messages."""
+    evidence, unresolved = resolve(stated, ids)
+    return Question(id_, text, answer, category, evidence, unresolved, stated)

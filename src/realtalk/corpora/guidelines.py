@@ -1,9 +1,9 @@
 """Whether a chat was written as its participants were asked to: Appendix B.1 of REALTALK, checked.
 
-    found = check_guidelines(corpus)
-    found.findings   → (CheckFinding("messages-a-day", "warning", "Chat_1", "2026-03-02 Mara"), …)
-    found.days       → (Day("Chat_1", date(2026, 3, 2), {"Mara": 12, "Theo": 55}, 1, 4), …)
-    found.counts()   → {"messages-a-day": 31, "image-source": 2}
+    report = check_guidelines(corpus)
+    report.findings  → (CheckFinding("messages-a-day", "warning", "Chat_1", "2026-03-02 Mara"), …)
+    report.days      → (Day("Chat_1", date(2026, 3, 2), {"Mara": 12, "Theo": 55}, 1, 4), …)
+    report.counts()  → {"messages-a-day": 31, "image-source": 2}
 
 Checked is what can be read off a chat: how many messages a person sent on a day (§3.1 asks for
 fifty), silent days, images and where they come from, references to time, and greetings against
@@ -16,11 +16,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import Any
 
-from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.chat import Chat, Corpus, Message
 from realtalk.corpora.check import CheckFinding, CheckReport, RuleHit, Severity
 
 __all__ = [
@@ -97,17 +98,13 @@ class Day:
     time_references: int
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            **{"chat": self.chat, "day": self.day.isoformat(), "messages": dict(self.messages)},
-            **{"images": self.images, "time_references": self.time_references},
-        }
+        return asdict(self) | {"day": self.day.isoformat()}
 
 
 @dataclass(frozen=True, slots=True)
-class GuidelineReport:
+class GuidelineReport(CheckReport):
     """Every finding, and the counts of every day."""
 
-    findings: tuple[CheckFinding, ...]
     days: tuple[Day, ...]
 
     def counts(self) -> dict[str, int]:
@@ -115,17 +112,9 @@ class GuidelineReport:
         by_rule = Counter(finding.rule for finding in self.findings)
         return {rule: by_rule[rule] for rule in GUIDELINES}
 
-    def severity(self) -> Severity | None:
-        """The gravest severity among the findings."""
-        return CheckReport(self.findings).severity()
-
     def to_json(self) -> dict[str, Any]:
-        data = CheckReport(self.findings).to_json()
-        return data | {
-            "counts": self.counts(),
-            "days": [day.to_json() for day in self.days],
-            "untold": UNTOLD,
-        }
+        days = [day.to_json() for day in self.days]
+        return CheckReport.to_json(self) | {"days": days, "untold": UNTOLD}
 
 
 def refers_to_time(text: str) -> bool:
@@ -148,15 +137,11 @@ def check_guidelines(corpus: Corpus, least: int = MESSAGES_A_DAY) -> GuidelineRe
     return GuidelineReport(tuple(findings), tuple(days))
 
 
-def _day_of(session: Session, message: Message) -> date | None:
-    time = message.time or session.time
-    return None if time is None else time.date()
-
-
 def _dated(chat: Chat) -> Iterator[tuple[date | None, Message]]:
     for session in chat.sessions:
         for message in session.messages:
-            yield _day_of(session, message), message
+            time = message.time or session.time
+            yield None if time is None else time.date(), message
 
 
 def _days(chat: Chat) -> list[Day]:
@@ -167,7 +152,7 @@ def _days(chat: Chat) -> list[Day]:
         if day is None:
             continue
         sent.setdefault(day, Counter())[message.speaker] += 1
-        images[day] += sum(each.kind == "image" for each in message.attachments)
+        images[day] += sum(file.kind == "image" for file in message.attachments)
         references[day] += refers_to_time(message.text)
     return [
         Day(
@@ -182,31 +167,24 @@ def _days(chat: Chat) -> list[Day]:
 
 
 def _daily(chat: Chat, days: list[Day], least: int) -> Iterator[RuleHit]:
-    known = {each.day: each for each in days}
-    if known:
-        day = min(known)
-        while day < max(known):
-            if day not in known:
-                yield "day-silent", day.isoformat(), ""
-            day += timedelta(days=1)
-    for each in days:
-        for name, count in each.messages.items():
+    for before, after in pairwise(day.day for day in days):
+        for silent in range(1, (after - before).days):
+            yield "day-silent", (before + timedelta(days=silent)).isoformat(), ""
+    for day in days:
+        for name, count in day.messages.items():
             if count < least:
-                yield "messages-a-day", f"{each.day.isoformat()} {name}", str(count)
-    lost = sum(day is None for day, _ in _dated(chat))
-    if lost:
+                yield "messages-a-day", f"{day.day.isoformat()} {name}", str(count)
+    if lost := sum(day is None for day, _ in _dated(chat)):
         yield "day-unknown", "messages", f"{lost:,}"
 
 
 def _images(chat: Chat) -> Iterator[RuleHit]:
     shared: Counter[str] = Counter()
     for message in chat.messages:
-        for each in message.attachments:
-            if each.kind != "image":
-                continue
+        for image in (file for file in message.attachments if file.kind == "image"):
             shared[message.speaker] += 1
-            if not each.url:
-                yield "image-source", message.id, each.name
+            if not image.url:
+                yield "image-source", message.id, image.name
     for name in chat.speakers:
         if not shared[name]:
             yield "images", name, ""

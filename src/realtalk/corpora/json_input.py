@@ -33,7 +33,9 @@ __all__ = [
     "head_text",
     "items",
     "json_lines",
+    "listed",
     "load",
+    "mapping",
     "skip_mark",
     "text_of",
     "zone",
@@ -151,6 +153,16 @@ def head_keys(member: Member) -> frozenset[str]:
     return frozenset(_KEY.findall(text))
 
 
+def mapping(value: Any) -> dict[str, Any]:
+    """The object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def listed(value: Any) -> list[Any]:
+    """The list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
 def text_of(value: Any) -> str:
     """A JSON scalar as text: None is "", 3 is "3"."""
     if isinstance(value, str):
@@ -170,9 +182,9 @@ def zone(name: str | None) -> ZoneInfo | None:
         ) from error
 
 
-def from_epoch(seconds: float, where: str, tz: ZoneInfo | None = None) -> datetime:
-    """Seconds since 1970 as a wall-clock time: UTC, or the clock of `tz`."""
+def from_epoch(seconds: float, tz: ZoneInfo | None = None) -> datetime | None:
+    """Seconds since 1970 as a wall-clock time: UTC, or the clock of `tz`; None out of range."""
     try:
         return datetime.fromtimestamp(seconds, tz=tz or UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError, OSError) as error:
-        raise RealtalkError("a time stamp is out of range", where=where) from error
+    except (ValueError, OverflowError, OSError):
+        return None

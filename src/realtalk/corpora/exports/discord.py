@@ -27,12 +27,11 @@ from realtalk.corpora.exports.values import (
     attached,
     filled,
     from_stamp,
-    mapping,
     object_at,
     records,
     text_at,
 )
-from realtalk.corpora.json_input import head_keys, head_text, load, zone
+from realtalk.corpora.json_input import head_keys, head_text, load, mapping, zone
 from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError

@@ -21,8 +21,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble
-from realtalk.corpora.exports.values import attached, from_stamp, mapping, scalar, text_at
-from realtalk.corpora.json_input import decoded, head_keys, head_text, load, zone
+from realtalk.corpora.exports.values import attached, from_stamp, scalar, text_at
+from realtalk.corpora.json_input import decoded, head_keys, head_text, load, mapping, zone
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError

@@ -91,19 +91,34 @@ class _Own:
         return self.after.endswith(_ENDS)
 
 
+@dataclass(slots=True, eq=False)
+class _Text:
+    """A line that may be the app's, and what it turns out to be."""
+
+    thread: int
+    line: Line
+    own: _Own | None = None
+    sort: Sort | None = None  # None: a message
+
+
 def judge(threads: Sequence[MetaThread]) -> tuple[list[list[Sort | None]], int]:
     """For every line what it is (None: a message), and how many messages may be notices."""
     threads = [replace(thread, people=thread.people[:_MOST_PEOPLE]) for thread in threads]
-    sorts: list[list[Sort | None]] = []
-    own: dict[tuple[int, int], _Own] = {}
     names = [_Names(thread) for thread in threads]
-    for number, thread in enumerate(threads):
-        known, named = _by_words(thread, names[number])
-        sorts.append(known)
-        own |= {(number, place): one for place, one in named.items()}
-    uncertain = _by_own_name(threads, own, sorts, _Tails(threads, own, names))
-    _by_reaction(threads, sorts)
-    _beside_files(threads, sorts)
+    by_place = {
+        (number, place): _Text(number, line)
+        for number, thread in enumerate(threads)
+        for place, line in _candidates(thread)
+    }
+    texts = list(by_place.values())
+    for text in texts:
+        _by_words(text, names[text.thread])
+    uncertain = _by_own_name(threads, texts, _Tails(threads, texts, names))
+    _by_reaction(threads, texts)
+    _beside_files(threads, texts)
+    sorts: list[list[Sort | None]] = [[None] * len(thread.lines) for thread in threads]
+    for (number, place), text in by_place.items():
+        sorts[number][place] = text.sort
     return sorts, uncertain
 
 
@@ -113,24 +128,19 @@ def _candidates(thread: MetaThread) -> Iterator[tuple[int, Line]]:
             yield place, line
 
 
-def _by_words(thread: MetaThread, names: _Names) -> tuple[list[Sort | None], dict[int, _Own]]:
-    """Sorts by the wordings known, and where a sender stands by name."""
-    sorts: list[Sort | None] = [None] * len(thread.lines)
-    own: dict[int, _Own] = {}
-    for place, line in _candidates(thread):
-        text = line.text.strip()
-        held = names.own(line.sender, text)
-        if held is not None:
-            own[place] = held
-            text = f"{held.before}{SUBJECT}{held.after}"
-        elif text.startswith("You "):
-            text = SUBJECT + text.removeprefix("You")
-        sort = sort_of(text)
-        if sort is None and names.tells_of_another(line.text.strip()):
-            sort = "notice"
-        # What came with a file is the sender's, unless the words are those for a file.
-        sorts[place] = None if line.carries and sort == "notice" else sort
-    return sorts, own
+def _by_words(text: _Text, names: _Names) -> None:
+    """Sorts by the wordings known, and says where the sender stands by name."""
+    written = words = text.line.text.strip()
+    text.own = names.own(text.line.sender, written)
+    if text.own is not None:
+        words = f"{text.own.before}{SUBJECT}{text.own.after}"
+    elif written.startswith("You "):
+        words = SUBJECT + written.removeprefix("You")
+    sort = sort_of(words)
+    if sort is None and names.tells_of_another(written):
+        sort = "notice"
+    # What came with a file is the sender's, unless the words are those for a file.
+    text.sort = None if text.line.carries and sort == "notice" else sort
 
 
 class _Names:
@@ -184,12 +194,12 @@ class _Names:
         One such sentence may be a person's ("so Mum named the group this."), two are not, nor is
         one that tells of a vote or of a nickname for somebody here.
         """
-        held: dict[tuple[str, str], set[str]] = defaultdict(set)
+        sentences: dict[tuple[str, str], set[str]] = defaultdict(set)
         for _, line in _candidates(thread):
-            if not line.carries and (found := self._subject(line)):
-                held[line.sender, found[0]].add(found[1])
+            if not line.carries and (split := self._subject(line)):
+                sentences[line.sender, split[0]].add(split[1])
         known = frozenset(self._who)
-        for (sender, subject), rests in held.items():
+        for (sender, subject), rests in sentences.items():
             for rest in rests:
                 nicknamed = _NICKNAMED.fullmatch(rest)
                 sure = (nicknamed and nicknamed["who"] in known) or _VOTED.match(rest)
@@ -234,164 +244,150 @@ def _plain(text: str, people: Sequence[str]) -> str:
     return re.sub(r"\d+", "0", text).strip()
 
 
-def _by_own_name(
-    threads: Sequence[MetaThread],
-    own: dict[tuple[int, int], _Own],
-    sorts: list[list[Sort | None]],
-    others: _Tails,
-) -> int:
+def _by_own_name(threads: Sequence[MetaThread], texts: Sequence[_Text], others: _Tails) -> int:
     """Judges sentences in which the senders themselves stand by name; how many stay uncertain."""
-    frames: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    stems: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-    for (number, place), one in own.items():
-        after = _plain(one.after, threads[number].people)
-        if len(after) < 6:
+    frames: dict[tuple[str, str], list[_Text]] = defaultdict(list)
+    stems: dict[tuple[str, str], list[_Text]] = defaultdict(list)
+    for text in texts:
+        own = text.own
+        after = "" if own is None else _plain(own.after, threads[text.thread].people)
+        if own is None or len(after) < 6:
             continue
-        frames[one.before, after].append((number, place))
+        frames[own.before, after].append(text)
         words = after.split()
-        if one.full and len(words) > 3 and (one.ended or ": " in after or "\ue003" in after):
-            stems[one.before, " ".join(words[:3])].append((number, place))
-
-    def senders(places: list[tuple[int, int]]) -> int:
-        return len({threads[number].lines[place].sender for number, place in places})
-
-    def take(places: list[tuple[int, int]]) -> None:
-        carried = sum(threads[number].lines[place].carries for number, place in places)
-        sort: Sort = "sent" if 2 * carried >= len(places) else "notice"
-        for number, place in places:
-            here: Sort = "sent" if threads[number].lines[place].carries else sort
-            sorts[number][place] = sorts[number][place] or here
-
-    left: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for (before, after), places in frames.items():
+        if own.full and len(words) > 3 and (own.ended or ": " in after or "\ue003" in after):
+            stems[own.before, " ".join(words[:3])].append(text)
+    open_texts: list[_Text] = []
+    for (_, after), alike in frames.items():
         words = after.split()
-        alike = senders(places) > 1 and (
-            all(own[place].full for place in places)
-            or (len(places) > 2 and after.endswith(_ENDS) and len(words) > 2)
+        ended = after.endswith(_ENDS)
+        of_several = len(_senders(alike)) > 1 and (
+            all(text.own is not None and text.own.full for text in alike)
+            or (len(alike) > 2 and ended and len(words) > 2)
         )
-        carried = sum(threads[number].lines[place].carries for number, place in places)
-        known = any(sorts[number][place] for number, place in places)
-        tails = others.of(words) if after.endswith(_ENDS) else []
-        both = {threads[n].lines[p].sender for n, p in (*places, *tails)}
-        if known or alike or (carried > 1 and after.endswith(_ENDS)):
-            take(places)
-            take(tails)
+        carried = sum(text.line.carries for text in alike)
+        tails = others.of(words) if ended else []
+        if any(text.sort for text in alike) or of_several or (carried > 1 and ended):
+            _take(alike)
+            _take(tails)
             others.nicknamed(words)
-        elif len(both) > 1 and len(words) > 2 and len(places) + len(tails) > 2:
-            take([*places, *tails])
-        else:
-            left[before, after] = places
-    for places in stems.values():
-        if senders(places) > 1 and len(places) > 2:
-            take(places)
-    for places in others.nicknames():
-        take(places)
-    return sum(
-        sum(not sorts[number][place] for number, place in places)
-        for (_, after), places in left.items()
-        if len(places) > 1 and after.endswith(_ENDS)
-    )
+        elif len(_senders([*alike, *tails])) > 1 and len(words) > 2 and len(alike) + len(tails) > 2:
+            _take([*alike, *tails])
+        elif len(alike) > 1 and ended:
+            open_texts += alike
+    for alike in stems.values():
+        if len(_senders(alike)) > 1 and len(alike) > 2:
+            _take(alike)
+    for alike in others.nicknames():
+        _take(alike)
+    return sum(not text.sort for text in open_texts)
+
+
+def _senders(texts: Sequence[_Text]) -> set[str]:
+    return {text.line.sender for text in texts}
+
+
+def _take(texts: Sequence[_Text]) -> None:
+    """Takes sentences that are alike for the app's, unless they are known for something else."""
+    carried = sum(text.line.carries for text in texts)
+    usual: Sort = "sent" if 2 * carried >= len(texts) else "notice"
+    for text in texts:
+        text.sort = text.sort or ("sent" if text.line.carries else usual)
 
 
 class _Tails:
     """Sentences without their sender's name, by how they end: "Du hast einen Anhang gesendet."."""
 
     def __init__(
-        self,
-        threads: Sequence[MetaThread],
-        own: dict[tuple[int, int], _Own],
-        names: Sequence[_Names],
+        self, threads: Sequence[MetaThread], texts: Sequence[_Text], names: Sequence[_Names]
     ) -> None:
-        # By the last two words: what each sender wrote that ends so, and where.
-        self._ends: dict[tuple[str, ...], dict[tuple[int, str, str], list[int]]] = defaultdict(dict)
-        self._threads = threads
+        # By the last two words: what each sender wrote that ends so.
+        self._ends: dict[tuple[str, ...], dict[tuple[int, str, str], list[_Text]]] = defaultdict(
+            dict
+        )
         self._compared = 0
-        self._names = [each.known for each in names]
-        self._heads: dict[tuple[int, str, str], list[tuple[str, int]]] = defaultdict(list)
-        for number, thread in enumerate(threads):
-            for place, line in _candidates(thread):
-                text = line.text.strip()
-                if (number, place) not in own and text.endswith(_ENDS):
-                    plain = _plain(text, thread.people)
-                    held = self._ends[tuple(plain.split()[-2:])]
-                    held.setdefault((number, line.sender, plain), []).append(place)
+        self._names = [names_here.known for names_here in names]
+        self._heads: dict[tuple[int, str, str], list[tuple[str, _Text]]] = defaultdict(list)
+        for text in texts:
+            written = text.line.text.strip()
+            if text.own is None and written.endswith(_ENDS):
+                plain = _plain(written, threads[text.thread].people)
+                same_end = self._ends[tuple(plain.split()[-2:])]
+                same_end.setdefault((text.thread, text.line.sender, plain), []).append(text)
 
-    def _alike(self, words: list[str]) -> Iterator[tuple[int, str, int, str, list[int]]]:
-        """How many words at the end are the same, what is before them, whose, and where."""
-        held = self._ends.get(tuple(words[-2:]), {})
-        self._compared += len(held)
-        if len(held) > _VARIANTS or self._compared > _MOST_COMPARED:
+    def _alike(self, words: list[str]) -> Iterator[tuple[int, str, list[_Text]]]:
+        """How many words at the end are the same, what is before them, and in which texts."""
+        same_end = self._ends.get(tuple(words[-2:]), {})
+        self._compared += len(same_end)
+        if len(same_end) > _VARIANTS or self._compared > _MOST_COMPARED:
             return
-        for (number, sender, text), places in held.items():
-            other = text.split()
+        for (thread, _, plain), texts in same_end.items():
+            other = plain.split()
             same = 0
             while same < min(len(words), len(other)) and words[-1 - same] == other[-1 - same]:
                 same += 1
             before = " ".join(other[: len(other) - same])
-            if before and before not in self._names[number]:
-                yield same, before, number, sender, places
+            if before and before not in self._names[thread]:
+                yield same, before, texts
 
-    def of(self, words: list[str]) -> list[tuple[int, int]]:
+    def of(self, words: list[str]) -> list[_Text]:
         """Where the app addresses the owner: all but the first words are alike, again and again."""
-        hits = []
-        for same, before, number, _, places in self._alike(words):
-            carried = any(self._threads[number].lines[place].carries for place in places)
+        hits: list[_Text] = []
+        for same, before, texts in self._alike(words):
             if before.split()[0].lower() in _NO_NAMES - {"you"}:
                 continue  # "He sent a photo." is a person's
-            if same >= max(2, len(words) - 1) and len(before.split()) <= 2:
-                hits += [(number, place) for place in places if carried or len(places) > 1]
+            often = len(texts) > 1 or any(text.line.carries for text in texts)
+            if often and same >= max(2, len(words) - 1) and len(before.split()) <= 2:
+                hits += texts
         return hits
 
     def nicknamed(self, words: list[str]) -> None:
         """Remembers who may stand by a nickname before the words of a notice."""
-        for same, before, number, sender, places in self._alike(words):
+        for same, before, texts in self._alike(words):
             if same == len(words) and len(before.split()) <= 4:
-                held = self._heads[number, sender, before]
-                held += [(" ".join(words), place) for place in places]
+                sentences = self._heads[texts[0].thread, texts[0].line.sender, before]
+                sentences += [(" ".join(words), text) for text in texts]
 
-    def nicknames(self) -> Iterator[list[tuple[int, int]]]:
+    def nicknames(self) -> Iterator[list[_Text]]:
         """Where a nickname stands: before the words of several notices, or of one often."""
-        for (number, _, _), held in self._heads.items():
-            if len({words for words, _ in held}) > 1 or len(held) > 2:
-                yield [(number, place) for _, place in held]
+        for sentences in self._heads.values():
+            if len({words for words, _ in sentences}) > 1 or len(sentences) > 2:
+                yield [text for _, text in sentences]
 
 
-def _by_reaction(threads: Sequence[MetaThread], sorts: list[list[Sort | None]]) -> None:
+def _by_reaction(threads: Sequence[MetaThread], texts: Sequence[_Text]) -> None:
     """Notices of reactions: an emoji inside a sentence of several, or in the second of one."""
-    frames: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    frames: dict[str, list[tuple[_Text, str]]] = defaultdict(list)
     every = [line.near for thread in threads for line in thread.lines]
     seldom = sum(every) <= _SELDOM * len(every)
-    for number, thread in enumerate(threads):
-        for place, line in _candidates(thread):
-            emoji = _EMOJI.findall(line.text)
-            if not line.carries and len(emoji) < 2:
-                frame = _EMOJI.sub("\ue002", line.text).strip()
-                frames[frame].append((number, place, emoji[0] if emoji else ""))
-    for frame, places in frames.items():
-        lines = [threads[number].lines[place] for number, place, _ in places]
+    for text in texts:
+        emoji = _EMOJI.findall(text.line.text)
+        if not text.line.carries and len(emoji) < 2:
+            frame = _EMOJI.sub("\ue002", text.line.text).strip()
+            frames[frame].append((text, emoji[0] if emoji else ""))
+    for frame, alike in frames.items():
+        lines = [text.line for text, _ in alike]
         at_once = sum(line.reacted for line in lines)
         several = len({line.sender for line in lines}) > 1
         inside = len(frame.partition("\ue002")[2].split()) > 1 and len(frame.split()) > 3
         trailing = sum(line.text.endswith(" ") for line in lines) > len(lines) / 2
-        kinds = len({emoji for *_, emoji in places})
+        kinds = len({emoji for _, emoji in alike})
         follows = sum(line.near for line in lines) >= 0.9 * len(lines) and len(lines) >= _MANY
         if (
             (seldom and follows and len(frame.split()) > 1)
             or (at_once > 1 and at_once > 0.6 * len(lines) and len(frame) > 5)
             or (inside and several and (kinds > 2 or (trailing and len(lines) > 2)))
         ):
-            for number, place, _ in places:
-                sorts[number][place] = sorts[number][place] or "notice"
+            for text, _ in alike:
+                text.sort = text.sort or "notice"
 
 
-def _beside_files(threads: Sequence[MetaThread], judged: list[list[Sort | None]]) -> None:
+def _beside_files(threads: Sequence[MetaThread], texts: Sequence[_Text]) -> None:
     """One sentence beside many files: the app's words for them."""
-    texts: Counter[tuple[str, str]] = Counter()
-    for thread in threads:
-        texts.update((line.sender, line.text) for line in thread.lines if line.carries)
-    for thread, sorts in zip(threads, judged, strict=True):
-        for place, line in _candidates(thread):
-            text = line.text.strip()
-            often = texts[line.sender, line.text] > 2
-            if line.carries and often and text.endswith(_ENDS) and len(text.split()) > 1:
-                sorts[place] = sorts[place] or "sent"
+    lines = (line for thread in threads for line in thread.lines if line.carries)
+    often = Counter((line.sender, line.text) for line in lines)
+    for text in texts:
+        line, written = text.line, text.line.text.strip()
+        several_words = written.endswith(_ENDS) and len(written.split()) > 1
+        if line.carries and several_words and often[line.sender, line.text] > 2:
+            text.sort = text.sort or "sent"

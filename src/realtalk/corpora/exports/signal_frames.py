@@ -22,13 +22,13 @@ from realtalk.corpora.exports.assembly import Draft, Entry, reactions
 from realtalk.corpora.exports.values import (
     attached,
     from_number,
-    mapping,
     object_at,
     records,
     scalar,
     text_at,
     whole,
 )
+from realtalk.corpora.json_input import mapping
 
 __all__ = ["frames", "with_mentions"]
 

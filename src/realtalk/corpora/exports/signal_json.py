@@ -29,14 +29,21 @@ from realtalk.corpora.exports.values import (
     attached,
     from_number,
     from_stamp,
-    listed,
-    mapping,
     object_at,
     records,
     scalar,
     text_at,
 )
-from realtalk.corpora.json_input import BLANK, head_keys, head_text, json_lines, load, zone
+from realtalk.corpora.json_input import (
+    BLANK,
+    head_keys,
+    head_text,
+    json_lines,
+    listed,
+    load,
+    mapping,
+    zone,
+)
 from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 

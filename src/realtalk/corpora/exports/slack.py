@@ -24,13 +24,12 @@ from realtalk.corpora.exports.values import (
     attached,
     filled,
     from_number,
-    listed,
     object_at,
     records,
     scalar,
     text_at,
 )
-from realtalk.corpora.json_input import head_keys, head_text, load, zone
+from realtalk.corpora.json_input import head_keys, head_text, listed, load, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError

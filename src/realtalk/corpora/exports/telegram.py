@@ -30,14 +30,12 @@ from realtalk.corpora.exports.values import (
     filled,
     from_number,
     from_stamp,
-    listed,
-    mapping,
     object_at,
     records,
     scalar,
     text_at,
 )
-from realtalk.corpora.json_input import head_keys, head_text, load, zone
+from realtalk.corpora.json_input import head_keys, head_text, listed, load, mapping, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError

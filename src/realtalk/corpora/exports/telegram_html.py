@@ -13,21 +13,17 @@ from __future__ import annotations
 
 import html
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.values import attached, whole
+from realtalk.corpora.exports.values import attached, filled
 from realtalk.corpora.json_input import decoded
-
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
-
-    from realtalk.corpora.source import Member
+from realtalk.corpora.source import Member
 
 __all__ = ["NOTE", "PAGE", "drafts", "is_page"]
 
@@ -43,13 +39,23 @@ _MOST_SEARCHED = 100_000_000  # letters: a message of a hundred thousand links k
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]{0,40})([^<>]*)>|<![^<>]*>")
 _ATTRIBUTE = re.compile(r"""([a-zA-Z][\w:.-]{0,60})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)')""")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+# What the text in a tag of such a class is, and what kind of file such a tag holds.
+_SAID = {
+    "from_name": "from",
+    "text": "text",
+    "emoji": "emoji",
+    "count": "count",
+    "answer": "poll",
+    "question": "question",
+}
+_AROUND = frozenset({"page_header", "media", "forwarded", "reply_to"})
 _WRAPS = {
     "photo_wrap": "image",
     "video_file_wrap": "video",
     "animated_wrap": "video",
     "sticker_wrap": "sticker",
 }
-_MEDIA = {
+_FILES = {
     "media_photo": "image",
     "media_video": "video",
     "media_voice_message": "audio",
@@ -59,8 +65,8 @@ _MEDIA = {
     "media_live_location": "location",
     "media_venue": "location",
     "media_call": "call",
+    **_WRAPS,
 }
-_FILES = _MEDIA | _WRAPS
 
 
 def is_page(text: str) -> bool:
@@ -78,14 +84,13 @@ def drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
         title = page.title or folder.rsplit("/", 1)[-1] or member.stem
         draft = by_folder.setdefault(folder, Draft(title))
         draft.notice(page.notices)
-        for found in page.messages:
+        for bubble in page.bubbles:
             # Below the first of several bubbles in a row the name is not repeated.
-            sender = last[folder] = "".join(found["from"]) or last.get(folder, "")
-            where = f"{member.name}, message {found['id']}"
-            if _is_call(found):
+            sender = last[folder] = "".join(bubble.parts["from"]) or last.get(folder, "")
+            if bubble.is_call:
                 draft.notice()
             else:
-                draft.add(_entry(found, sender, where, tz))
+                draft.add(bubble.entry(sender, f"{member.name}, message {bubble.id}", tz))
     return list(by_folder.values())
 
 
@@ -94,31 +99,53 @@ def _place(member: Member) -> tuple[str, int]:
     return member.folder, int(match[1] or 1) if match else 0
 
 
-def _is_call(message: dict[str, Any]) -> bool:
-    """Whether a message is a call, which stands on a page as a bubble of the caller."""
-    alone = not "".join((*message["text"], *message["question"])).strip()
-    return alone and [file["kind"] for file in message["files"]] == ["call"]
+@dataclass(slots=True)
+class _File:
+    """Something in a message that is not text, with the words beside it."""
+
+    kind: str
+    url: str
+    title: list[str] = field(default_factory=list)
+    status: list[str] = field(default_factory=list)
 
 
-def _entry(message: dict[str, Any], sender: str, where: str, tz: ZoneInfo | None) -> Entry:
-    answered = _ANSWERED.search(message["reply"])
-    extra: dict[str, Any] = reactions(message["reactions"])
-    if origin := "".join(message["forwarded_from"]):
-        extra["forwarded_from"] = origin
-    if message["poll"]:
-        extra["poll"] = message["poll"]
-    text = "".join(message["text"]).strip() or "".join(message["question"]).strip()
-    return Entry(
-        "",
-        sender,
-        _time(message["date"], tz),
-        text,
-        id=message["id"],
-        attachments=tuple(_attachments(message["files"], text)),
-        reply_to=answered[1] if answered else "",
-        extra=extra,
-        where=where,
-    )
+@dataclass(slots=True)
+class _Bubble:
+    """One message of a page: pieces of text by what they are, and what stands beside them."""
+
+    id: str
+    date: str = ""
+    reply: str = ""
+    parts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    files: list[_File] = field(default_factory=list)
+    reactions: list[tuple[str, tuple[()], str]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts["text"]).strip() or "".join(self.parts["question"]).strip()
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a call, which stands on a page as a bubble of the caller."""
+        return not self.text and [file.kind for file in self.files] == ["call"]
+
+    def entry(self, sender: str, where: str, tz: ZoneInfo | None) -> Entry:
+        answered = _ANSWERED.search(self.reply)
+        extra = {
+            "forwarded_from": "".join(self.parts["forwarded_from"]),
+            "poll": self.parts["poll"],
+        }
+        return Entry(
+            "",
+            sender,
+            _time(self.date, tz),
+            self.text,
+            id=self.id,
+            attachments=tuple(_attachments(self.files, self.text)),
+            reply_to=answered[1] if answered else "",
+            extra=reactions(self.reactions) | filled(extra),
+            where=where,
+        )
 
 
 def _time(stamp: str, tz: ZoneInfo | None) -> datetime | None:
@@ -138,11 +165,11 @@ def _time(stamp: str, tz: ZoneInfo | None) -> datetime | None:
     return moment
 
 
-def _attachments(files: list[dict[str, Any]], text: str) -> Iterator[Attachment]:
+def _attachments(files: list[_File], text: str) -> Iterator[Attachment]:
     searched = len(files) * len(text) <= _MOST_SEARCHED
     for file in files:
-        kind, url = file["kind"], file["url"]
-        title, status = ("".join(file[key]).strip() for key in ("title", "status"))
+        kind, url = file.kind, file.url
+        title, status = "".join(file.title).strip(), "".join(file.status).strip()
         if kind == "image" and title == "Sticker":
             yield Attachment("sticker", url=url, caption=status)
         elif kind in ("contact", "location"):
@@ -166,44 +193,22 @@ class _Place:
     tag: str = ""
     meaning: str = ""
     in_file: str = ""  # the meaning where the tag stands in an attached file
-    header: bool = False  # of the page
-    media: bool = False
-    forwarded: bool = False
-    reply: bool = False
+    around: frozenset[str] = frozenset()
 
     @property
     def part(self) -> str:
         """Which part of a message a text here belongs to; "" for none."""
-        meaning = self.in_file if self.media else self.meaning
-        return "forwarded_from" if meaning == "from" and self.forwarded else meaning
+        meaning = self.in_file if "media" in self.around else self.meaning
+        forwarded = meaning == "from" and "forwarded" in self.around
+        return "forwarded_from" if forwarded else meaning
 
     def inside(self, tag: str, classes: frozenset[str]) -> _Place:
         """A tag inside of this one."""
-        meaning = self.meaning if (own_meaning := _meaning(classes)) is None else own_meaning
-        in_file = self.in_file if own_meaning is None else own_meaning
-        for name in ("title", "status"):
-            if name in classes and not classes & _SAID.keys():
-                in_file = name
-                break
-        return _Place(
-            tag,
-            meaning,
-            in_file,
-            self.header or "page_header" in classes,
-            self.media or "media" in classes,
-            self.forwarded or "forwarded" in classes,
-            self.reply or "reply_to" in classes,
-        )
-
-
-_SAID = {
-    "from_name": "from",
-    "text": "text",
-    "emoji": "emoji",
-    "count": "count",
-    "answer": "poll",
-    "question": "question",
-}
+        own = _meaning(classes)
+        meaning, in_file = (self.meaning, self.in_file) if own is None else (own, own)
+        if not classes & _SAID.keys():
+            in_file = next((name for name in ("title", "status") if name in classes), in_file)
+        return _Place(tag, meaning, in_file, self.around | (classes & _AROUND))
 
 
 def _meaning(classes: frozenset[str]) -> str | None:
@@ -223,11 +228,11 @@ class _Page:
 
     def __init__(self, text: str) -> None:
         self.notices = 0
-        self.messages: list[dict[str, Any]] = []
+        self.bubbles: list[_Bubble] = []
         self._title: list[str] = []
         self._open: list[_Place] = []
         self._tags: Counter[str] = Counter()  # of the open ones
-        self._message: dict[str, Any] | None = None
+        self._bubble: _Bubble | None = None
         self._depth = 0
         start = 0
         ended = text.rfind("-->") + 3  # what begins later has no end to look for
@@ -252,15 +257,16 @@ class _Page:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         classes = frozenset(attributes.get("class", "").split())
         around = self._open[-1] if self._open else _Place()
-        if tag == "div" and "message" in classes and self._message is None:
+        if tag == "div" and "message" in classes and self._bubble is None:
             if "service" in classes:
                 # The lines between two days are of the page, not of the chat.
                 self.notices += not attributes.get("id", "").startswith("message-")
             elif "default" in classes:
-                self._begin(attributes.get("id", "").removeprefix("message"))
+                self._bubble = _Bubble(attributes.get("id", "").removeprefix("message"))
+                self._depth = len(self._open)
                 around = _Place()  # what is around a message does not tell what is in it
-        elif self._message is not None:
-            self._look(tag, classes, attributes, around)
+        elif self._bubble is not None:
+            self._look(self._bubble, tag, classes, attributes, around)
         if tag not in _VOID and len(self._open) < _DEEPEST:
             self._open.append(around.inside(tag, classes))
             self._tags[tag] += 1
@@ -276,63 +282,56 @@ class _Page:
             self._finish()
 
     def _finish(self) -> None:
-        if self._message is not None:
-            self.messages.append(self._message)
-            self._message = None
+        if self._bubble is not None:
+            self.bubbles.append(self._bubble)
+            self._bubble = None
 
     def _data(self, written: str) -> None:
         place = self._open[-1] if self._open else _Place()
-        if self._message is None:
-            if place.header:
+        bubble = self._bubble
+        if bubble is None:
+            if "page_header" in place.around:
                 self._title.append(_unescaped(written))
             return
-        if not written or len(self._open) <= self._depth or not (key := place.part):
+        if not written or len(self._open) <= self._depth or not (part := place.part):
             return
         data = _unescaped(written)
-        if key in ("title", "status"):
-            if files := self._message["files"]:
-                files[-1][key].append(" ".join(data.split()))
-        elif key == "poll":
-            self._message[key].append(data.strip().removeprefix("- "))
-        elif key == "emoji":
-            self._message["reactions"].append((data.strip(), (), 1))
-        elif key == "count":
-            if given := self._message["reactions"]:
-                emoji, _, _ = given.pop()
-                given.append((emoji, (), whole(data.strip(), 1)))
+        words = " ".join(data.split())
+        if part in ("title", "status"):
+            if bubble.files:
+                file = bubble.files[-1]
+                (file.title if part == "title" else file.status).append(words)
+        elif part == "emoji":
+            bubble.reactions.append((data.strip(), (), "1"))
+        elif part == "count":
+            if bubble.reactions:
+                bubble.reactions[-1] = (bubble.reactions[-1][0], (), data.strip())
+        elif part == "poll":
+            bubble.parts[part].append(data.strip().removeprefix("- "))
         else:
-            self._message[key].append(data if key == "text" else " ".join(data.split()))
-
-    def _begin(self, number: str) -> None:
-        self._depth = len(self._open)
-        self._message = {
-            **{key: [] for key in ("from", "text", "forwarded_from", "question")},
-            **{key: [] for key in ("files", "poll", "reactions")},
-            **dict.fromkeys(("date", "reply"), ""),
-            "id": number,
-        }
+            bubble.parts[part].append(data if part == "text" else words)
 
     def _look(
-        self, tag: str, classes: frozenset[str], attributes: dict[str, str], at: _Place
+        self,
+        bubble: _Bubble,
+        tag: str,
+        classes: frozenset[str],
+        attributes: dict[str, str],
+        at: _Place,
     ) -> None:
         """What a tag inside of a message says by itself."""
-        assert self._message is not None
         address = attributes.get("href", "")
         if "date" in classes and "pull_right" in classes:
-            self._message["date"] = attributes.get("title", "")
+            bubble.date = attributes.get("title", "")
         elif tag == "br" and at.part == "text":
-            self._message["text"].append("\n")
-        elif tag == "a" and at.reply:
-            self._message["reply"] = address
+            bubble.parts["text"].append("\n")
+        elif tag == "a" and "reply_to" in at.around:
+            bubble.reply = address
         elif "media" in classes or classes & _WRAPS.keys():
-            kinds = [kind for name, kind in _FILES.items() if name in classes]
-            self._message["files"].append(_file(kinds[0] if kinds else "", address))
+            kind = next((kind for name, kind in _FILES.items() if name in classes), "")
+            bubble.files.append(_File(kind, address))
         elif tag == "a" and at.part == "text" and address.startswith("http"):
-            self._message["files"].append(_file("link", address))
-
-
-def _file(kind: str, url: str) -> dict[str, Any]:
-    return {"kind": kind, "url": url, "title": [], "status": []}
+            bubble.files.append(_File("link", address))
 
 
 def _attributes(text: str) -> dict[str, str]:

@@ -19,16 +19,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
-from realtalk.corpora.json_input import from_epoch
-from realtalk.errors import RealtalkError
+from realtalk.corpora.json_input import from_epoch, listed, mapping
 
 __all__ = [
     "attached",
     "filled",
     "from_number",
     "from_stamp",
-    "listed",
-    "mapping",
     "object_at",
     "records",
     "scalar",
@@ -72,19 +69,9 @@ def whole(value: Any, default: int = 0) -> int:
         return default
 
 
-def mapping(value: Any) -> dict[str, Any]:
-    """The object, or an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
 def object_at(item: Mapping[str, Any], key: str) -> dict[str, Any]:
     """The object in a field, or an empty one."""
     return mapping(item.get(key))
-
-
-def listed(value: Any) -> list[Any]:
-    """The list, or an empty one."""
-    return value if isinstance(value, list) else []
 
 
 def filled(fields: dict[str, Any]) -> dict[str, Any]:
@@ -100,9 +87,8 @@ def records(value: Any) -> list[dict[str, Any]]:
 def from_number(value: Any, tz: ZoneInfo | None, per_second: int = 1) -> datetime | None:
     """An epoch stamp, number or digits: UTC, or the clock of `tz`."""
     try:
-        number = float(scalar(value))
-        return from_epoch(number / per_second, "", tz)
-    except (ValueError, OverflowError, RealtalkError):
+        return from_epoch(float(scalar(value)) / per_second, tz)
+    except (ValueError, OverflowError):
         return None
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Chat, Corpus
-from realtalk.corpora.json_input import BLANK, head_keys, json_lines, load, zone
+from realtalk.corpora.json_input import BLANK, head_keys, json_lines, load, mapping, zone
 from realtalk.corpora.published.convokit_entries import (
     Conversation,
     chat_entry,
@@ -116,7 +116,7 @@ class _Folder:
             self._take(entry, where, seen)
 
     def _take(self, entry: Any, where: str, seen: UniqueNames) -> None:
-        fields = entry if isinstance(entry, dict) else {}
+        fields = mapping(entry)
         id_, speaker = _name(fields, "id"), _name(fields, "speaker", "user")
         if id_ is None or speaker is None:
             self._left.append(Leftover(where, "has no id or no speaker"))
@@ -164,8 +164,7 @@ class _Folder:
 
     def origin(self, name: str, format_: str) -> tuple[str, str]:
         """The corpus's own name and format where they were written along."""
-        own = self._about.get(KEY)
-        own = own if isinstance(own, dict) else {}
+        own = mapping(self._about.get(KEY))
         stated = (own.get("name", name), own.get("format", format_))
         return stated if all(isinstance(text, str) for text in stated) else (name, format_)
 

@@ -15,6 +15,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
+from realtalk.corpora.json_input import listed, mapping
 from realtalk.corpora.published.columns import cut_keeping_ids
 from realtalk.corpora.published.record import KEY, amended, differences, extra_of
 from realtalk.corpora.published.stamps import parse_stamp
@@ -27,18 +28,9 @@ __all__ = ["Conversation", "chat_entry", "meta_of", "shared_meta", "utterance_en
 _OWN = "convokit"
 _EPOCH = datetime(1970, 1, 1)
 _READ = frozenset(
-    {
-        "id",
-        "speaker",
-        "user",
-        "conversation_id",
-        "root",
-        "reply-to",
-        "reply_to",
-        "timestamp",
-        "text",
-        "meta",
-    }
+    """
+    id speaker user conversation_id root reply-to reply_to timestamp text meta
+    """.split()  # noqa: SIM905 - words read better than quotes
 )
 
 
@@ -47,11 +39,7 @@ def meta_of(entry: Any) -> tuple[dict[str, Any], list[Any]]:
     if not isinstance(entry, dict):
         return {}, []
     if "meta" in entry and set(entry) <= {"meta", "vectors"}:
-        meta, vectors = entry["meta"], entry.get("vectors")
-        return (
-            meta if isinstance(meta, dict) else {},
-            vectors if isinstance(vectors, list) else [],
-        )
+        return mapping(entry["meta"]), listed(entry.get("vectors"))
     return entry, []
 
 
@@ -65,9 +53,8 @@ def _extra(meta: Mapping[str, Any], beyond: Mapping[str, Any], where: str) -> st
 def _message(
     fields: Mapping[str, Any], id_: str, speaker: str, tz: ZoneInfo | None, where: str
 ) -> Message:
-    text, meta = fields.get("text"), fields.get("meta")
+    text, meta = fields.get("text"), mapping(fields.get("meta"))
     reply = fields["reply-to"] if "reply-to" in fields else fields.get("reply_to")
-    meta = meta if isinstance(meta, dict) else {}
     beyond = {key: value for key, value in fields.items() if key not in _READ}
     message = Message(
         id_,
@@ -96,8 +83,7 @@ class Conversation:
         return message.time is None and stamp not in (None, "")
 
     def chat(self, id_: str, meta: Mapping[str, Any], beyond: Mapping[str, Any], gap: Gap) -> Chat:
-        own = meta.get(KEY)
-        own = own if isinstance(own, dict) else {}
+        own = mapping(meta.get(KEY))
         where = f"conversation {id_}"
         sessions = self._laid_out(own.get("layout"), where)
         if sessions is None:
@@ -174,8 +160,7 @@ def shared_meta(corpus: Corpus) -> dict[str, dict[str, Any]]:
     for place, chat in enumerate(corpus.chats):
         _, beyond = _parted(chat.extra)
         for name in ("speakers", "corpus") if place == 0 else ("speakers",):
-            value = beyond.get(name)
-            shared[name] |= value if isinstance(value, dict) else {}
+            shared[name] |= mapping(beyond.get(name))
     shared["corpus"].pop(KEY, None)
     return shared
 
@@ -186,13 +171,12 @@ def chat_entry(
     """The entry of conversations.json with which the utterances read back as this chat."""
     meta, beyond = _parted(chat.extra)
     meta.pop(KEY, None)
-    vectors = beyond.get("vectors")
-    vectors = vectors if isinstance(vectors, list) else []
+    vectors = listed(beyond.get("vectors"))
     again = Conversation()
     for entry in entries:
         again.add(entry, entry["id"], entry["speaker"], None, entry["id"])
-    found, gap = {"vectors": vectors, **shared}, ReadOptions().gap
-    read_back = again.chat(chat.id, meta, found, gap)
+    known, gap = {"vectors": vectors, **shared}, ReadOptions().gap
+    read_back = again.chat(chat.id, meta, known, gap)
     own: dict[str, Any] = {}
     if read_back.sessions != chat.sessions or not entries:
         own["layout"] = [
@@ -200,7 +184,7 @@ def chat_entry(
             for session in chat.sessions
         ]
         # The layout changes who speaks first, too.
-        read_back = again.chat(chat.id, {**meta, KEY: dict(own)}, found, gap)
+        read_back = again.chat(chat.id, {**meta, KEY: dict(own)}, known, gap)
     own |= differences(chat, read_back)
     own.pop("sessions", None)
     return {"meta": {**meta, KEY: own} if own else meta, "vectors": vectors}

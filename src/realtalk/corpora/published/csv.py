@@ -20,10 +20,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from realtalk.chat import Chat, Corpus
+from realtalk.chat import Chat, Corpus, Message
 from realtalk.corpora.limits import MOST_COLUMNS, raised
-from realtalk.corpora.published.columns import TableRows, mapped
-from realtalk.corpora.published.gathering import gathered, in_turn
+from realtalk.corpora.published.columns import FIELDS, TableRows, mapped
+from realtalk.corpora.published.gathering import gathered, in_turn, members_ending
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError
@@ -37,18 +37,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_CELL = 1 << 28
 _PIECE = 1 << 20
 _GUESSED = "cp1252"
-_HEADER = (
-    "chat",
-    "session",
-    "id",
-    "speaker",
-    "time",
-    "text",
-    "reply_to",
-    "edited",
-    "deleted",
-    "attachments",
-)
+_HEADER = ("chat", "session", "id", *FIELDS[3:], "attachments")
 
 
 def _encoding(data: bytes) -> str:
@@ -93,9 +82,7 @@ def _is_table(member: Member) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
-    members = source.having(*_SUFFIXES) or source.members
-    if len(members) > 1 and members is source.members:
-        raise RealtalkError("no .csv or .tsv file found", where=str(source.path))
+    members = members_ending(source, _SUFFIXES, "no .csv or .tsv file found")
     chats: list[Chat] = []
     ledgers: list[Ledger] = []
     notes: list[str] = []
@@ -177,21 +164,22 @@ def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
         writer.writerow(_HEADER)
         for chat in corpus.chats:
             for session in chat.sessions:
-                for m in session.messages:
-                    writer.writerow(
-                        (
-                            chat.id,
-                            session.number,
-                            m.id,
-                            m.speaker,
-                            "" if m.time is None else m.time.isoformat(" "),
-                            m.text,
-                            m.reply_to or "",
-                            *("true" if flag else "" for flag in (m.edited, m.deleted)),
-                            "; ".join(a.name or a.url or a.caption for a in m.attachments),
-                        )
-                    )
+                for message in session.messages:
+                    writer.writerow((chat.id, session.number, *_cells(message)))
     return (path,)
+
+
+def _cells(message: Message) -> tuple[str, ...]:
+    return (
+        message.id,
+        message.speaker,
+        "" if message.time is None else message.time.isoformat(" "),
+        message.text,
+        message.reply_to or "",
+        "true" if message.edited else "",
+        "true" if message.deleted else "",
+        "; ".join(file.name or file.url or file.caption for file in message.attachments),
+    )
 
 
 FORMAT = Format("CSV or TSV with a header line", holding(_SUFFIXES, _is_table), _read, _write)

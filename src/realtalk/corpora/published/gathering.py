@@ -11,17 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.reading import Ledger, Reading, ReadOptions
+from realtalk.corpora.source import Member, Source
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 
-if TYPE_CHECKING:
-    from realtalk.corpora.source import Member, Source
-
-__all__ = ["by_number", "gathered", "in_turn", "members_of"]
+__all__ = ["by_number", "gathered", "in_turn", "members_ending", "members_of"]
 
 
 def members_of(
@@ -32,6 +29,14 @@ def members_of(
     if not members and len(source.members) == 1:
         members = list(source.members)
     if not members:
+        raise RealtalkError(missing, where=str(source.path))
+    return members
+
+
+def members_ending(source: Source, suffixes: tuple[str, ...], missing: str) -> Sequence[Member]:
+    """The files with one of these endings; a file that stands alone may have any."""
+    members = source.having(*suffixes) or source.members
+    if len(members) > 1 and members is source.members:
         raise RealtalkError(missing, where=str(source.path))
     return members
 

@@ -15,7 +15,7 @@ inside an object as `author.name`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ import orjson
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.corpora.json_input import BLANK, head_text, json_lines
 from realtalk.corpora.published.columns import TableRows, mapped
-from realtalk.corpora.published.gathering import gathered, in_turn
+from realtalk.corpora.published.gathering import gathered, in_turn, members_ending
 from realtalk.corpora.published.record import record, restored
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
@@ -45,9 +45,7 @@ def _sniff(source: Source) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
-    members = source.having(*_SUFFIXES) or source.members
-    if len(members) > 1 and members is source.members:
-        raise RealtalkError("no .jsonl file found", where=str(source.path))
+    members = members_ending(source, _SUFFIXES, "no .jsonl file found")
     chats: list[Chat] = []
     ledgers: list[Ledger] = []
     notes: list[str] = []
@@ -82,16 +80,8 @@ class _Draft:
             Session(number, time, tuple(self.messages.get(number, ())))
             for number, time in self.times.items()
         )
-        head = self.head
-        return Chat(
-            head.id,
-            head.speakers,
-            sessions,
-            tuple(self.events),
-            tuple(self.questions),
-            head.aliases,
-            head.extra,
-        )
+        events, questions = tuple(self.events), tuple(self.questions)
+        return replace(self.head, sessions=sessions, events=events, questions=questions)
 
 
 class _Own:
@@ -101,22 +91,20 @@ class _Own:
         self.name, self.format = str(first.get("name")), str(first.get("format"))
         self.notes: list[str] = []
         self._drafts: dict[str, _Draft] = {}
-        counts = {"message": 0, "other": 0}
+        total = messages = 0
         left = []
         if first.get("realtalk") != _VERSION:
             raise RealtalkError(
                 "was written by a later version", where=member.where, fix="update realtalk"
             )
-        total = 0
-        for number, value in json_lines(member):
-            total = number
-            where = f"{member.name}:{number}"
+        for total, value in json_lines(member):
+            where = f"{member.name}:{total}"
             try:
-                kind = "other" if value in _BLANK else self._take(value, where)
-                counts["message" if kind == "message" else "other"] += 1
+                messages += value not in _BLANK and self._take(value, where) == "message"
             except RealtalkError as error:
                 left.append(Leftover(where, error.what))
-        self.ledger = Ledger("lines", total, counts["message"], counts["other"], tuple(left))
+        other = total - messages - len(left)
+        self.ledger = Ledger("lines", total, messages, other, tuple(left))
 
     def chats(self) -> list[Chat]:
         return [draft.chat() for draft in self._drafts.values()]
@@ -130,7 +118,7 @@ class _Own:
             if head.id in self._drafts:
                 raise RealtalkError("repeats a chat", where=where)
             self._drafts[head.id] = _Draft(head)
-            return "chat"
+            return kind
         if not isinstance(kind, str) or kind not in ("session", "message", "event", "question"):
             raise RealtalkError("is of no known type", where=where)
         draft = self._drafts.get(str(value.get("chat")))
@@ -167,9 +155,8 @@ class _Foreign:
         self._rows = TableRows(mapped(list(keys), options, member.where), options, member.stem)
         left = []
         total = blank = 0
-        for number, value in json_lines(member):
-            total = number
-            where = f"{member.name}:{number}"
+        for total, value in json_lines(member):
+            where = f"{member.name}:{total}"
             if value in _BLANK:
                 blank += 1
             elif not isinstance(value, dict):
@@ -205,12 +192,8 @@ def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
 
 
 def _records(corpus: Corpus) -> Iterator[dict[str, Any]]:
-    yield {
-        "type": "corpus",
-        "realtalk": _VERSION,
-        "name": corpus.name,
-        "format": corpus.format,
-    }
+    about = {"name": corpus.name, "format": corpus.format}
+    yield {"type": "corpus", "realtalk": _VERSION, **about}
     for chat in corpus.chats:
         head = record(Chat(chat.id, chat.speakers, (), aliases=chat.aliases, extra=chat.extra))
         del head["sessions"]

@@ -17,8 +17,8 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from realtalk.chat import Attachment, Chat, Event, EventKind, Message, Question, unpack_extra
+from realtalk.corpora import evidence
 from realtalk.corpora.categories import name_of, number_of
-from realtalk.corpora.evidence import resolve
 from realtalk.corpora.json_input import text_of
 from realtalk.corpora.published.record import KEY, amended, differences, extra_of
 from realtalk.errors import RealtalkError
@@ -50,20 +50,9 @@ _DATE = re.compile(
     r"\s*([0-9]{1,2}):([0-9]{2})\s*([ap])\.?m\.?\s+on\s+([0-9]{1,2})\s+([a-z]+),?\s+([0-9]{4})\s*",
     re.IGNORECASE,
 )
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
+_MONTHS = """
+    january february march april may june july august september october november december
+""".split()  # noqa: SIM905 - words read better than quotes
 _ABSENT = "absent"
 
 
@@ -176,17 +165,14 @@ def question_of(entry: Any, id_: str, ids: set[str], where: str) -> Question | N
         return None
     given = entry.get("evidence")
     pieces = given if isinstance(given, list) else [] if given is None else [given]
-    stated = tuple(text_of(piece) for piece in pieces)
-    evidence, unresolved = resolve(stated, ids)
     answer = entry.get("answer")
-    question = Question(
+    question = evidence.annotated_question(
         id_,
         entry["question"],
         None if answer is None else text_of(answer),
         name_of("locomo", entry.get("category")),
-        evidence,
-        unresolved,
-        stated,
+        tuple(text_of(piece) for piece in pieces),
+        ids,
     )
     return _finished(question, _qa(question), entry, where)
 
@@ -238,13 +224,13 @@ def _observation(number: int, speaker: str, note: Any, ids: set[str]) -> Event |
         return None
     text, given = note
     pieces = given if isinstance(given, list) else [given]
-    evidence, _ = resolve([piece for piece in pieces if isinstance(piece, str)], ids)
-    extra = "" if given == _named(evidence) else extra_of({"stated": given}, "observation")
-    return Event(number, speaker, text, "observation", "", evidence, extra)
+    named, _ = evidence.resolve([piece for piece in pieces if isinstance(piece, str)], ids)
+    extra = "" if given == _named(named) else extra_of({"stated": given}, "observation")
+    return Event(number, speaker, text, "observation", "", named, extra)
 
 
-def _named(evidence: tuple[str, ...]) -> str | list[str]:
-    return evidence[0] if len(evidence) == 1 else list(evidence)
+def _named(ids: tuple[str, ...]) -> str | list[str]:
+    return ids[0] if len(ids) == 1 else list(ids)
 
 
 def section(chat: Chat, name: str) -> dict[str, Any]:

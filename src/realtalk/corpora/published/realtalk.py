@@ -33,7 +33,7 @@ from realtalk.chat import (
 )
 from realtalk.corpora.aliases import learn
 from realtalk.corpora.categories import name_of, number_of
-from realtalk.corpora.evidence import resolve
+from realtalk.corpora.evidence import annotated_question
 from realtalk.corpora.json_input import head_keys, load, text_of
 from realtalk.corpora.published.gathering import by_number, gathered, in_turn
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
@@ -177,17 +177,14 @@ def _questions(data: Mapping[str, Any], ids: set[str]) -> Iterator[Question]:
     for index, entry in enumerate(_list(data.get("qa")), 1):
         if not isinstance(entry, dict):
             continue
-        stated = tuple(text_of(piece) for piece in _list(entry.get("evidence")))
-        evidence, unresolved = resolve(stated, ids)
         answer = entry.get("answer")
-        yield Question(
+        yield annotated_question(
             f"Q{index}",
             text_of(entry.get("question")),
             None if answer is None else text_of(answer),
             name_of("realtalk", entry.get("category")),
-            evidence,
-            unresolved,
-            stated,
+            tuple(text_of(piece) for piece in _list(entry.get("evidence"))),
+            ids,
         )
 
 

@@ -92,6 +92,16 @@ class Columns:
         self._text: list[str] = []
         self._deleted: list[bool] = []
         self._extra: list[str] = []
+        # Those that have a value as soon as an entry begins.
+        self._begun: tuple[list[Any], ...] = (
+            self._parent,
+            self._given,
+            self._speaker,
+            self._time,
+            self._text,
+            self._deleted,
+            self._extra,
+        )
 
     @property
     def size(self) -> int:
@@ -102,13 +112,9 @@ class Columns:
 
     def begin(self, parent: Node | None) -> Node:
         node = Node(len(self._text), -1 if parent is None else parent.row)
-        self._parent.append(node.parent)
-        self._given.append("")
-        self._speaker.append(NOBODY)
-        self._time.append(None)
-        self._text.append("")
-        self._deleted.append(False)
-        self._extra.append("")
+        empty = (node.parent, "", NOBODY, None, "", False, "")
+        for column, value in zip(self._begun, empty, strict=True):
+            column.append(value)
         return node
 
     def end(self, node: Node, where: str) -> None:
@@ -121,7 +127,8 @@ class Columns:
         stamp = _take(fields, _TIME)
         if text is None and author is None and stamp is None and title is None:
             if row == len(self._text) - 1:  # nobody replied to it
-                self._drop()
+                for column in self._begun:
+                    column.pop()
                 self.leave(where, "has no text, author or time")
                 return
             self._deleted[row] = True
@@ -153,18 +160,6 @@ class Columns:
         simple = len(fields) == 1 and type(score) is int
         self._extra[row] = f'{{"score":{score}}}' if simple else extra_of(fields, where)
 
-    def _drop(self) -> None:
-        for column in (
-            self._parent,
-            self._given,
-            self._speaker,
-            self._time,
-            self._text,
-            self._deleted,
-            self._extra,
-        ):
-            column.pop()
-
     def close(self, filed_under: str, where: str) -> None:
         """Names the rows of the post that has just ended; nothing if it was taken back."""
         start, stop = self._start, len(self._text)
@@ -185,7 +180,8 @@ class Columns:
         self._chat += [chat] * (stop - start)
         speakers = tuple(dict.fromkeys(self._speaker[start:stop]))
         self.chats.append(ChatRow(chat, speakers, extra=extra_of(self._about, where)))
-        self._given, self._about, self._start = [], {}, stop
+        self._given.clear()
+        self._about, self._start = {}, stop
 
     def frame(self) -> pl.DataFrame:
         frame = message_frame(

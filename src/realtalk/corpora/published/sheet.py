@@ -25,7 +25,7 @@ import orjson
 from realtalk.chat import Attachment, Chat, Event, Message, Question, Session, pack_extra
 from realtalk.corpora.aliases import learn
 from realtalk.corpora.categories import name_of
-from realtalk.corpora.evidence import resolve
+from realtalk.corpora.evidence import annotated_question
 from realtalk.corpora.published.gathering import gathered, in_turn
 from realtalk.corpora.published.realtalk import parse_time
 from realtalk.corpora.published.sheet_writing import HEADINGS, unescape, write
@@ -227,14 +227,12 @@ def _questions(rows: Sequence[tuple[Any, ...]], ids: set[str]) -> Iterator[Quest
     for index, (question, answer, evidence, category) in enumerate(rows, 1):
         cell = _text(evidence).strip()
         stated = tuple(piece.strip() for piece in re.split(r"[,\n]", cell)) if cell else ()
-        resolved, lost = resolve(stated, ids)
         number = int(category) if isinstance(category, float) else category
+        answer_text = None if answer is None else _text(answer).strip()
         name = name_of("realtalk", number)
-        text, answer_text = (
-            _text(question).strip(),
-            None if answer is None else _text(answer).strip(),
+        yield annotated_question(
+            f"Q{index}", _text(question).strip(), answer_text, name, stated, ids
         )
-        yield Question(f"Q{index}", text, answer_text, name, resolved, lost, stated)
 
 
 def _plain(value: Any) -> str:

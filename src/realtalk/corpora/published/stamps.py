@@ -13,9 +13,10 @@ given: then it is converted to that zone, as epoch stamps are (UTC without one).
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from realtalk.corpora.json_input import from_epoch
 from realtalk.corpora.reading import DateOrder
 
 __all__ = ["date_order", "parse_stamp"]
@@ -37,10 +38,7 @@ def _epoch(number: float, tz: ZoneInfo | None) -> datetime | None:
         number /= 1_000_000
     elif size >= _LATEST_SECONDS:
         number /= 1000
-    try:
-        return datetime.fromtimestamp(number, tz or UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError, OSError):
-        return None
+    return from_epoch(number, tz)
 
 
 def parse_stamp(

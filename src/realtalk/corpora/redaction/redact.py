@@ -34,7 +34,7 @@ from realtalk.corpora.redaction.names import Names, names_held
 from realtalk.corpora.redaction.rewriting import Rewriter
 from realtalk.corpora.redaction.standins import STAND_IN, StandIns, kind_of
 from realtalk.corpora.redaction.text import Scanner
-from realtalk.corpora.redaction.words import GREETINGS, NOT_PEOPLE, RELATIONS
+from realtalk.corpora.redaction.words import BEFORE_OTHERS, GREETINGS, NOT_PEOPLE, RELATIONS
 from realtalk.registry import suggest
 
 __all__ = ["KINDS", "Key", "redact"]
@@ -42,25 +42,6 @@ __all__ = ["KINDS", "Key", "redact"]
 # What `keep` can leave as it is. Speakers and the names given are always replaced.
 KINDS = ("people", "handles", "phones", "emails", "links", "addresses", "numbers", "files", "extra")
 _SEEN_AT_LEAST = 2  # mid-sentence, in different texts
-# What comes before places and things rather than before people.
-_BEFORE_OTHERS = frozenset(
-    (
-        "a",
-        "an",
-        "any",
-        "around",
-        "at",
-        "from",
-        "in",
-        "into",
-        "near",
-        "of",
-        "on",
-        "some",
-        "the",
-        "to",
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +202,7 @@ def _people(corpus: Corpus) -> list[str]:
                 len(word) > 2
                 and word.istitle()
                 and (before.casefold() in GREETINGS or before.islower())
-                and before not in _BEFORE_OTHERS
+                and before not in BEFORE_OTHERS
                 and text[ended:start] in (" ", ", ")
             ):
                 here.add(word)

@@ -14,6 +14,7 @@ from realtalk.corpora.redaction.folding import fold
 from realtalk.corpora.wordlists import sections
 
 __all__ = [
+    "BEFORE_OTHERS",
     "EVERYDAY",
     "GREETINGS",
     "LINKS",
@@ -30,8 +31,8 @@ WORDS = {
     name: frozenset(body.split())
     for name, body in sections("realtalk.corpora.redaction", "words.txt").items()
 }
-RELATIONS, GREETINGS, TITLES, NOBLE, UNITS = (
-    WORDS[name] for name in ("relations", "greetings", "titles", "noble", "units")
+RELATIONS, GREETINGS, BEFORE_OTHERS, TITLES, NOBLE, UNITS = (
+    WORDS[name] for name in ("relations", "greetings", "before others", "titles", "noble", "units")
 )
 LINKS = NOBLE | WORDS["links"]
 EVERYDAY = (

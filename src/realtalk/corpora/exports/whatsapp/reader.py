@@ -26,7 +26,7 @@ from realtalk.corpora.limits import raised
 from realtalk.corpora.reading import DateOrder, Format, Ledger, Reading, ReadOptions
 from realtalk.corpora.sessions import cut_frame
 from realtalk.corpora.source import Member, Source, matching
-from realtalk.corpora.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables, message_frame
+from realtalk.corpora.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 
@@ -57,8 +57,7 @@ def sniff(source: Source) -> bool:
 def read(source: Source, options: ReadOptions) -> Reading:
     """Every chat of the source."""
     members = source.having(".txt")
-    packed = not source.path.is_dir()
-    chosen = _chats(members, packed=packed) if len(members) > 1 else members
+    chosen = _chats(source) if len(members) > 1 else members
     if not chosen:
         raise RealtalkError(
             "holds no WhatsApp chat (a .txt file)",
@@ -85,7 +84,8 @@ def read(source: Source, options: ReadOptions) -> Reading:
         name = names.free(wanted)
         messages = cut_frame(chat.messages, options.gap)
         speakers = messages["speaker"].unique(maintain_order=True).to_list()
-        frames.append(_stored(messages, name))
+        chat_column = pl.repeat(name, messages.height, dtype=pl.String, eager=True)
+        frames.append(message_frame({"chat": chat_column, **messages.to_dict(as_series=True)}))
         rows.append(ChatRow(name, tuple(speakers)))
         ledgers.append(chat.ledger)
         notes += chat.notes
@@ -106,12 +106,12 @@ def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat
     for done, member in enumerate(members):
         options.progress(done, len(members), member.name)
         chats.append(read_chat(member.read(), options.dates, member.where, member.name))
-    told: dict[str, set[str]] = {}
+    proven: dict[str, set[str]] = {}
     for chat in chats:
         if not chat.dates.open:
-            told.setdefault(chat.dates.shape, set()).add(chat.dates.order)
+            proven.setdefault(chat.dates.shape, set()).add(chat.dates.order)
     for place, (member, chat) in enumerate(zip(members, chats, strict=True)):
-        orders = told.get(chat.dates.shape, set()) if chat.dates.open else set()
+        orders = proven.get(chat.dates.shape, set()) if chat.dates.open else set()
         for order in get_args(DateOrder):
             if orders == {order}:
                 with contextlib.suppress(RealtalkError):
@@ -129,21 +129,8 @@ def _noted(chat: ExportedChat, member: Member, several: bool) -> ExportedChat:
     return replace(chat, notes=tuple(f"{member.name}: {note}" for note in chat.notes))
 
 
-def _stored(messages: pl.DataFrame, name: str) -> pl.DataFrame:
-    frame = message_frame(
-        {
-            "chat": pl.repeat(name, messages.height, dtype=pl.String, eager=True),
-            **messages.to_dict(as_series=True),
-        }
-    )
-    return frame.select(MESSAGES.names())
-
-
 def _is_chat(member: Member) -> bool:
-    try:
-        text = head(member.head(_HEAD))
-    except (RealtalkError, OSError, ValueError):
-        return False
+    text = head(member.head(_HEAD))
     lines = [line for line in text.split("\n")[:_HEAD_LINES] if line.strip()]
     headers = [line for line in lines if has_header(line)]
     if not headers or (lines[0] is not headers[0] and len(headers) < 3):
@@ -153,12 +140,13 @@ def _is_chat(member: Member) -> bool:
     return True
 
 
-def _chats(members: tuple[Member, ...], *, packed: bool) -> tuple[Member, ...]:
+def _chats(source: Source) -> tuple[Member, ...]:
     """The chats among text files; a chat that was sent as a document lies beside its own.
 
     In a folder that somebody filled by hand only the iPhone's `_chat.txt` rules the others out.
     """
-    chats = [member for member in members if _is_chat(member)]
+    chats = tuple(matching(source, (".txt",), _is_chat, limit=0))
+    packed = not source.path.is_dir()
 
     def rules(member: Member) -> bool:
         return bool(_IPHONE.fullmatch(member.stem)) or (

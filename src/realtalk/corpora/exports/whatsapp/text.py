@@ -20,6 +20,7 @@ import polars as pl
 import pyarrow as pa
 
 from realtalk.corpora.endings import utf16
+from realtalk.corpora.json_input import decoded
 
 __all__ = ["ExportLines", "head", "lines"]
 
@@ -41,12 +42,7 @@ class ExportLines:
 
 def head(data: bytes) -> str:
     """The start of a file as text with plain line ends, for telling formats apart."""
-    if wide := utf16(data):
-        data = data[: len(data) & ~1]
-        text = data.decode(wide, "replace")
-    else:
-        text = data.decode("utf-8-sig", "replace")
-    text = text.replace("\r\n", "\n")
+    text = decoded(data).replace("\r\n", "\n")
     return text if "\n" in text else text.replace("\r", "\n")
 
 
