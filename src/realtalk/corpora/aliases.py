@@ -110,8 +110,8 @@ def _called(sessions: Sequence[Session]) -> dict[str, set[str]]:
     callers: dict[str, set[str]] = {}
     for session in sessions:
         for message in session.messages:
-            for found in _CALLS.finditer(message.text):
-                name = found[1] or found[2]
+            for call in _CALLS.finditer(message.text):
+                name = call[1] or call[2]
                 # "hey Kate's" and "hey Kate-Ann" call Kate, too.
                 for end in _ENDS.finditer(name):
                     known = callers.setdefault(name[: end.start()], set())

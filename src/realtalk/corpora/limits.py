@@ -63,18 +63,17 @@ def raised(limit: int) -> int:
 
 
 class Measure:
-    """What has come out of one file so far."""
+    """What has come out of one file so far: its bytes, and how many there are of each mark."""
 
-    __slots__ = ("bytes", "marks")
+    __slots__ = ("counts",)
 
     def __init__(self) -> None:
-        self.bytes = 0
-        self.marks = [0] * len(_KINDS)
+        self.counts = [0] * (1 + len(_KINDS))
 
     def add(self, data: bytes) -> None:
-        self.bytes += len(data)
-        for place, mark in enumerate(_KINDS):
-            self.marks[place] += data.count(mark)
+        self.counts[0] += len(data)
+        for place, mark in enumerate(_KINDS, 1):
+            self.counts[place] += data.count(mark)
 
 
 class Allowance:
@@ -82,24 +81,22 @@ class Allowance:
 
     def __init__(self, on_disk: int, where: str) -> None:
         self._where = where
-        self._most_bytes = raised(max(LEAST_BYTES, GROWTH * on_disk))
-        self._most = [raised(max(least, int(on_disk / each))) for least, each in _KINDS.values()]
-        self._bytes = 0
-        self._marks = [0] * len(_KINDS)
-        self._known: dict[object, tuple[int, list[int]]] = {}
+        marks = (max(least, int(on_disk / size)) for least, size in _KINDS.values())
+        self._most = [raised(limit) for limit in (max(LEAST_BYTES, GROWTH * on_disk), *marks)]
+        self._counts = Measure().counts
+        self._known: dict[object, list[int]] = {}
 
     def note(self, name: object, measure: Measure) -> None:
         """Counts what is new: a file that is read twice counts once."""
-        size, marks = self._known.get(name, (0, [0] * len(_KINDS)))
-        if measure.bytes <= size:
+        known = self._known.get(name) or Measure().counts
+        if measure.counts[0] <= known[0]:
             return
-        self._bytes += measure.bytes - size
-        for place, count in enumerate(measure.marks):
-            self._marks[place] += count - marks[place]
-        self._known[name] = measure.bytes, list(measure.marks)
-        if self._bytes > self._most_bytes:
-            self._refuse(f"more than {self._most_bytes / 1e6:,.0f} MB when it is unpacked")
-        for count, most in zip(self._marks, self._most, strict=True):
+        for place, count in enumerate(measure.counts):
+            self._counts[place] += count - known[place]
+        self._known[name] = list(measure.counts)
+        for place, (count, most) in enumerate(zip(self._counts, self._most, strict=True)):
+            if count > most and place == 0:
+                self._refuse(f"more than {most / 1e6:,.0f} MB when it is unpacked")
             if count > most:
                 self._refuse(f"more than {most:,} lines or values")
 

@@ -341,8 +341,8 @@ def _unpacked(members: tuple[Member, ...], archives: Archives) -> tuple[Member, 
         inside = member.name[: -len(".zip")]
         allowance = member.allowance or Allowance(member.size, member.where)
         place = Zip(member.where, member.path, member.opener, allowance)
-        for each in _zip(place, archives, nested=True):
-            opened.append(replace(each, name=_short(f"{inside}/{each.name}")))
+        for inner in _zip(place, archives, nested=True):
+            opened.append(replace(inner, name=_short(f"{inside}/{inner.name}")))
     _bounded_count((member.name for member in opened), members[0].where)
     return tuple(sorted(opened, key=lambda member: member.name))
 

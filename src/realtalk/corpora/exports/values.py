@@ -19,7 +19,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
-from realtalk.corpora.json_input import from_epoch, listed, mapping
+from realtalk.corpora.json_input import from_epoch
 
 __all__ = [
     "attached",
@@ -53,12 +53,12 @@ def scalar(value: Any) -> str:
     return str(value)
 
 
-def text_at(item: Mapping[str, Any], *keys: str) -> str:
+def text_at(item: Mapping[str, Any], key: str, *others: str) -> str:
     """The first of an object's fields that holds text or a number, as text; "" where none does."""
-    for key in keys:
-        if text := scalar(item.get(key)):
-            return text
-    return ""
+    value = item.get(key)
+    # Most values are text or missing: they take no further call.
+    text = value if isinstance(value, str) else "" if value is None else scalar(value)
+    return text_at(item, *others) if others and not text else text
 
 
 def whole(value: Any, default: int = 0) -> int:
@@ -71,7 +71,8 @@ def whole(value: Any, default: int = 0) -> int:
 
 def object_at(item: Mapping[str, Any], key: str) -> dict[str, Any]:
     """The object in a field, or an empty one."""
-    return mapping(item.get(key))
+    value = item.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def filled(fields: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def filled(fields: dict[str, Any]) -> dict[str, Any]:
 
 def records(value: Any) -> list[dict[str, Any]]:
     """The objects of a list; anything else is no object."""
-    return [item for item in listed(value) if isinstance(item, dict)]
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def from_number(value: Any, tz: ZoneInfo | None, per_second: int = 1) -> datetime | None:

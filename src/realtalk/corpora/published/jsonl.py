@@ -118,7 +118,7 @@ class _Own:
             if head.id in self._drafts:
                 raise RealtalkError("repeats a chat", where=where)
             self._drafts[head.id] = _Draft(head)
-            return kind
+            return "chat"
         if not isinstance(kind, str) or kind not in ("session", "message", "event", "question"):
             raise RealtalkError("is of no known type", where=where)
         draft = self._drafts.get(str(value.get("chat")))

@@ -179,11 +179,11 @@ class _Sample:
 
     def _patch(self, chat: Chat) -> dict[str, Any]:
         """What the file says otherwise than the writer would."""
-        made = _written(chat, chat.id)
+        written = _written(chat, chat.id)
         plain = {key: value for key, value in self._sample.items() if key not in (*_LAYOUT, KEY)}
-        kept = {"sample": patch({"sample_id": made["sample_id"]}, plain)}
+        kept = {"sample": patch({"sample_id": written["sample_id"]}, plain)}
         for key in _LAYOUT:
-            wanted, given = self._sample.get(key), made[key]
+            wanted, given = self._sample.get(key), written[key]
             if isinstance(wanted, dict) and isinstance(given, dict):
                 kept[key] = patch(given, wanted)
             elif wanted != given:

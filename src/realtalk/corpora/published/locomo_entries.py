@@ -80,22 +80,22 @@ def format_date(time: datetime) -> str:
     return f"{time.hour % 12 or 12}:{time.minute:02d} {half} on {_day(time)}"
 
 
-def patch(made: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """What turns `made` into `wanted`; `patched` applies it."""
+def patch(base: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """What turns `base` into `wanted`; `patched` applies it."""
     changes = {
         key: value
         for key, value in wanted.items()
-        if key not in made or made[key] != value or type(made[key]) is not type(value)
+        if key not in base or base[key] != value or type(base[key]) is not type(value)
     }
-    absent = [key for key in made if key not in wanted]
+    absent = [key for key in base if key not in wanted]
     return {**changes, _ABSENT: absent} if absent else changes
 
 
-def patched(made: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+def patched(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
     absent = change.get(_ABSENT)
     if not isinstance(absent, list):
-        return {**made, **change}
-    full = {**made, **{key: value for key, value in change.items() if key != _ABSENT}}
+        return {**base, **change}
+    full = {**base, **{key: value for key, value in change.items() if key != _ABSENT}}
     gone = {key for key in absent if isinstance(key, str)}
     return {key: value for key, value in full.items() if key not in gone}
 
@@ -140,19 +140,19 @@ def message_of(entry: Any, where: str) -> Message | None:
     return _finished(message, _turn(message), entry, where)
 
 
-def _finished(value: _Value, made: dict[str, Any], entry: dict[str, Any], where: str) -> _Value:
-    change = patch(made, {key: item for key, item in entry.items() if key != KEY})
+def _finished(value: _Value, written: dict[str, Any], entry: dict[str, Any], where: str) -> _Value:
+    change = patch(written, {key: item for key, item in entry.items() if key != KEY})
     return amended(replace(value, extra=extra_of(change, where)), entry.get(KEY), where)
 
 
 def _turn(message: Message) -> dict[str, Any]:
-    made: dict[str, Any] = {"speaker": message.speaker, "dia_id": message.id, "text": message.text}
+    entry: dict[str, Any] = {"speaker": message.speaker, "dia_id": message.id, "text": message.text}
     pictures = [file for file in message.attachments if file.kind == "image"]
     if urls := [file.url for file in pictures if file.url]:
-        made["img_url"] = urls
+        entry["img_url"] = urls
     if pictures and pictures[0].caption:
-        made["blip_caption"] = pictures[0].caption
-    return made
+        entry["blip_caption"] = pictures[0].caption
+    return entry
 
 
 def turn_entry(message: Message) -> dict[str, Any]:
@@ -179,12 +179,12 @@ def question_of(entry: Any, id_: str, ids: set[str], where: str) -> Question | N
 
 def _qa(question: Question) -> dict[str, Any]:
     number = number_of("locomo", question.category)
-    made: dict[str, Any] = {"question": question.text}
+    entry: dict[str, Any] = {"question": question.text}
     if question.answer is not None:
-        made["answer"] = question.answer
-    made["evidence"] = list(question.stated or question.evidence)
-    made["category"] = question.category if number is None else number
-    return made
+        entry["answer"] = question.answer
+    entry["evidence"] = list(question.stated or question.evidence)
+    entry["category"] = question.category if number is None else number
+    return entry
 
 
 def qa_entry(question: Question, id_: str, ids: set[str]) -> dict[str, Any]:
@@ -239,23 +239,23 @@ def section(chat: Chat, name: str) -> dict[str, Any]:
     events = [event for event in chat.events if event.kind == kind]
     if kind == "summary":
         return {f"session_{event.session}_summary": event.text for event in events}
-    made: dict[str, Any] = {}
+    sections: dict[str, Any] = {}
     if not events:
-        return made
+        return sections
     times = {session.number: session.time for session in chat.sessions}
     key = "events_session_{}" if kind == "event" else "session_{}_observation"
     for number in dict.fromkeys((*times, *(event.session for event in events))):
-        made[key.format(number)] = {}
+        sections[key.format(number)] = {}
     for event in events:
-        notes = made[key.format(event.session)].setdefault(event.speaker or "", [])
+        notes = sections[key.format(event.session)].setdefault(event.speaker or "", [])
         stated = unpack_extra(event.extra).get("stated", _named(event.evidence))
         notes.append(event.text if kind == "event" else [event.text, stated])
-    for notes in made.values():  # after those who have notes: the order of notes is kept
+    for notes in sections.values():  # after those who have notes: the order of notes is kept
         for speaker in chat.speakers[:2]:
             notes.setdefault(speaker, [])
     if kind == "event":
         dates = {event.session: event.date for event in events}
         for number, time in times.items():
             day = dates.get(number) or (_day(time) if time is not None else "")
-            made[key.format(number)]["date"] = day
-    return made
+            sections[key.format(number)]["date"] = day
+    return sections

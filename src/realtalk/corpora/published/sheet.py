@@ -28,7 +28,7 @@ from realtalk.corpora.categories import name_of
 from realtalk.corpora.evidence import annotated_question
 from realtalk.corpora.published.gathering import gathered, in_turn
 from realtalk.corpora.published.realtalk import parse_time
-from realtalk.corpora.published.sheet_writing import HEADINGS, unescape, write
+from realtalk.corpora.published.sheet_writing import ASKED, HEADINGS, unescape, write
 from realtalk.corpora.published.workbook import first_rows
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding
@@ -217,8 +217,7 @@ def _events(row: Sequence[Any], columns: _Columns, session: int) -> Iterator[Eve
 
 
 def _asked(row: Sequence[Any], columns: _Columns) -> Iterator[tuple[Any, ...]]:
-    names = (HEADINGS.question, HEADINGS.answer, HEADINGS.evidence, HEADINGS.category)
-    cells = tuple(columns.cell(row, name) for name in names)
+    cells = tuple(columns.cell(row, name) for name in ASKED)
     if cells[0] is not None:
         yield cells
 

@@ -1,6 +1,6 @@
 """A chat as an annotation sheet (XLSX) that a person can fill in.
 
-    write(corpus, folder) → folder/<chat>.xlsx, one a chat; the layout is in `sheet`
+    write(corpus, folder) → folder/<chat>.xlsx, one per chat; the layout is in `sheet`
 
 Message text is data: a text that begins with "=" is written as text, never as a formula.
 """
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,11 @@ import orjson
 
 from realtalk.chat import Chat, Corpus, Message, Question, unpack_extra
 from realtalk.corpora.categories import number_of
+from realtalk.corpora.published.realtalk import TIME
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import atomic_path, file_stems
 
-__all__ = ["HEADINGS", "escape", "unescape", "write"]
+__all__ = ["ASKED", "HEADINGS", "escape", "unescape", "write"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Headings:
 
 
 HEADINGS = Headings()
-_TIME = "%d.%m.%Y, %H:%M:%S"
+ASKED = (HEADINGS.question, HEADINGS.answer, HEADINGS.evidence, HEADINGS.category)
 _CELL_LIMIT = 32_767  # Excel's; openpyxl would cut the text silently
 
 
@@ -71,13 +72,16 @@ def _write_chat(chat: Chat, path: Path) -> Path:
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Alignment, Font
+    from openpyxl.utils import get_column_letter
 
     columns = _columns(chat)
     rows = list(_rows(chat, columns))  # all of them first: a text that does not fit stops here
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Sheet1")
-    for name, width in _widths(chat).items():
-        sheet.column_dimensions[_letter(columns[name])].width = width
+    widths = {f"text {name}": 52 for name in chat.speakers}
+    widths |= {HEADINGS.question: 36, HEADINGS.answer: 36, HEADINGS.time: 20}
+    for name, width in widths.items():
+        sheet.column_dimensions[get_column_letter(columns[name] + 1)].width = width
     sheet.freeze_panes = "A2"
     wrap, bold = Alignment(wrap_text=True, vertical="top"), Font(bold=True)
     for values, heavy in rows:
@@ -114,8 +118,7 @@ def _rows(chat: Chat, columns: dict[str, int]) -> Iterator[tuple[dict[int, Any],
 
 
 def _layout(chat: Chat, columns: dict[str, int]) -> Iterator[tuple[dict[int, Any], bool]]:
-    titles = (HEADINGS.question, HEADINGS.answer, HEADINGS.evidence, HEADINGS.category)
-    head = {columns[name]: name for name in (HEADINGS.time, *titles, HEADINGS.attachments)}
+    head = {columns[name]: name for name in (HEADINGS.time, *ASKED, HEADINGS.attachments)}
     yield head | {columns[f"text {name}"]: name for name in chat.speakers}, True
     dated = columns[HEADINGS.time] - 1
     if len(chat.speakers) > 1:
@@ -136,30 +139,18 @@ def _layout(chat: Chat, columns: dict[str, int]) -> Iterator[tuple[dict[int, Any
         yield _question_cells(question, columns), False
 
 
-def _widths(chat: Chat) -> dict[str, int]:
-    widths = {f"text {name}": 52 for name in chat.speakers}
-    return widths | {HEADINGS.question: 36, HEADINGS.answer: 36, HEADINGS.time: 20}
-
-
 def _columns(chat: Chat) -> dict[str, int]:
     """Two columns per speaker, then the published layout's order and gaps."""
     columns = {f"text {name}": 2 * place + 1 for place, name in enumerate(chat.speakers)}
     time = 2 * len(chat.speakers)
     columns[HEADINGS.time] = time
-    names = (HEADINGS.question, HEADINGS.answer, HEADINGS.evidence, HEADINGS.category)
-    columns |= {name: time + 3 + place for place, name in enumerate(names)}
+    columns |= {name: time + 3 + place for place, name in enumerate(ASKED)}
     columns[HEADINGS.attachments] = time + 8
     return columns
 
 
-def _letter(place: int) -> str:
-    from openpyxl.utils import get_column_letter
-
-    return str(get_column_letter(place + 1))
-
-
 def _stamp(time: datetime | None) -> str | None:
-    return None if time is None else time.strftime(_TIME)
+    return None if time is None else time.strftime(TIME)
 
 
 def _event_cells(chat: Chat, session: int, columns: dict[str, int]) -> dict[int, Any]:
@@ -180,19 +171,16 @@ def _message_cells(message: Message, columns: dict[str, int]) -> dict[int, Any]:
     cells[columns[HEADINGS.time]] = _stamp(message.time)
     # A row without text is a photo's, unless something stands here.
     if message.attachments or not message.text:
-        files = [
-            {"kind": a.kind, "name": a.name, "url": a.url, "caption": a.caption}
-            for a in message.attachments
-        ]
+        files = [asdict(file) for file in message.attachments]
         cells[columns[HEADINGS.attachments]] = orjson.dumps({"attachments": files}).decode()
     return cells
 
 
 def _question_cells(question: Question, columns: dict[str, int]) -> dict[int, Any]:
-    evidence: Sequence[str] = question.stated or question.evidence
-    return {
-        columns[HEADINGS.question]: question.text,
-        columns[HEADINGS.answer]: question.answer,
-        columns[HEADINGS.evidence]: ", ".join(evidence),
-        columns[HEADINGS.category]: number_of("realtalk", question.category) or question.category,
-    }
+    cells = (
+        question.text,
+        question.answer,
+        ", ".join(question.stated or question.evidence),
+        number_of("realtalk", question.category) or question.category,
+    )
+    return {columns[name]: cell for name, cell in zip(ASKED, cells, strict=True)}

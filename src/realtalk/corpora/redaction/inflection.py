@@ -42,8 +42,8 @@ _FEW = 3
 
 def _glued(*places: str) -> tuple[str, ...]:
     """Every way to put one word of each place together, longest first."""
-    made = {"".join(words) for words in product(*(("", *place.split()) for place in places))}
-    return tuple(sorted(map(fold_word, made - {""}), key=len, reverse=True))
+    glued = {"".join(words) for words in product(*(("", *place.split()) for place in places))}
+    return tuple(sorted(map(fold_word, glued - {""}), key=len, reverse=True))
 
 
 _BEFORE = {
@@ -152,5 +152,7 @@ def ends(stem: str, kind: str, ending: str, *, few: bool) -> bool:
 
 def without_prefix(key: str) -> list[str]:
     """What is left without the small words that Hebrew, Arabic and Amharic write before a name."""
-    found = _BEFORE.get(_script(key[0]), ())
-    return [key[len(word) :] for word in found if key.startswith(word) and len(key) > len(word) + 1]
+    prefixes = _BEFORE.get(_script(key[0]), ())
+    return [
+        key[len(word) :] for word in prefixes if key.startswith(word) and len(key) > len(word) + 1
+    ]

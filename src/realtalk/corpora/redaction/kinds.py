@@ -125,10 +125,10 @@ def is_phone(match: re.Match[str]) -> bool | None:
 
 def _is_amount(match: re.Match[str]) -> bool:
     """Whether a number counts something: 12500 €, $125000, 10000 steps, 1.250.000."""
-    found, text = match[0], match.string
-    if _THOUSANDS.fullmatch(found):
+    number, text = match[0], match.string
+    if _THOUSANDS.fullmatch(number):
         return True
-    if not found.isdigit() or len(found) > _MOST_OF_AN_AMOUNT or found[0] == "0":
+    if not number.isdigit() or len(number) > _MOST_OF_AN_AMOUNT or number[0] == "0":
         return False
     before = _AMOUNT_BEFORE.search(text, max(0, match.start() - 2), match.start())
     return before is not None or _AMOUNT_AFTER.match(text, match.end()) is not None

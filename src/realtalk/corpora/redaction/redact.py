@@ -91,7 +91,7 @@ def redact(
             everyone.add(alias.name, persons[alias.speaker])
     for name in names:
         if given := name.strip():
-            known = [found.person for found in everyone.find(given) if found.end == len(given)]
+            known = [span.person for span in everyone.find(given) if span.end == len(given)]
             everyone.add(given, known[0] if known else stand_ins.make("Person", given))
     scanner = Scanner(stand_ins, everyone, chats, keep)
     bare = Scanner(stand_ins, everyone, chats)
@@ -106,7 +106,7 @@ def redact(
             redacted = Rewriter(second, second, same, stand_ins, frozenset(KINDS)).corpus(redacted)
     entries = sorted(stand_ins.originals.items(), key=lambda entry: _order(entry[0]))
     return redacted, Key(
-        tuple((stand_in, tuple(found)) for stand_in, found in entries), scanner.left
+        tuple((stand_in, tuple(originals)) for stand_in, originals in entries), scanner.left
     )
 
 

@@ -57,8 +57,8 @@ class Rewriter:
         """What becomes of a message's id; two that differ stay two."""
         old = dict.fromkeys(message.id for message in chat.messages)
         free = UniqueNames("{}_{}", taken=old)
-        changed = {name: made for name in old if (made := self._id(name, chat.id)) != name}
-        known = {name: free.free(made) for name, made in changed.items()}
+        changed = {name: new_id for name in old if (new_id := self._id(name, chat.id)) != name}
+        known = {name: free.free(new_id) for name, new_id in changed.items()}
         return lambda name: (
             known[name] if name in known else (name if name in old else self._id(name, chat.id))
         )
@@ -69,22 +69,22 @@ class Rewriter:
 
         def clean(value: Any) -> Any:
             if isinstance(value, dict):
-                return {clean(key): clean(each) for key, each in value.items()}
+                return {clean(key): clean(inner) for key, inner in value.items()}
             if isinstance(value, list):
-                return [clean(each) for each in value]
+                return [clean(inner) for inner in value]
             if isinstance(value, bool) or value is None:
                 return value
-            made = self._names_only(str(value), chat, dense=True)
-            return value if made == str(value) else made
+            cleaned = self._names_only(str(value), chat, dense=True)
+            return value if cleaned == str(value) else cleaned
 
         try:
             values = json.loads(extra)
         except ValueError:
             return self._names_only(extra, chat, dense=True)
-        made = clean(values)
-        if made == values:
+        cleaned = clean(values)
+        if cleaned == values:
             return extra
-        return json.dumps(made, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return json.dumps(cleaned, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
     def _chat(self, chat: Chat, name: str) -> Chat:
         ids = self._ids(chat)
@@ -98,7 +98,7 @@ class Rewriter:
                 id=ids(old.id),
                 speaker=self._persons[old.speaker],
                 text=clean(old.text),
-                attachments=tuple(self._attachment(each, chat.id) for each in old.attachments),
+                attachments=tuple(self._attachment(file, chat.id) for file in old.attachments),
                 reply_to=None if old.reply_to is None else ids(old.reply_to),
                 extra=self._extra(old.extra, chat.id),
             )

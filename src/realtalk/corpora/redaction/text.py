@@ -77,7 +77,7 @@ class Scanner:
         tags = [tag.span(1) for tag in _TAG.finditer(text)] if "#" in text or "＃" in text else []
         if self._names_only or (is_id and not _HOLDS_MORE.search(text)):
             held = STAND_IN.finditer(text) if digits else ()
-            taken: list[_Taken] = [(*each.span(), None) for each in held]
+            taken: list[_Taken] = [(*match.span(), None) for match in held]
         else:
             taken, together = self._kinds(text, names, is_id)
             tags += together
@@ -104,16 +104,16 @@ class Scanner:
         taken: list[_Taken] = []
         tags: list[tuple[int, int]] = []
         for match in kinds_in(text):
-            kind, found, start, end = match.lastgroup, match[0], match.start(), match.end()
+            kind, written, start, end = match.lastgroup, match[0], match.start(), match.end()
             if kind in ("stand_in", "date", "clock"):
                 taken.append((start, end, None))
                 continue
             if kind == "link":
-                end = start + len(without_end(found))
-                found = text[start:end]
+                end = start + len(without_end(written))
+                written = text[start:end]
             if kind == "handle" and taken and taken[-1][1] == start and "emails" in self._keep:
                 continue  # "Person1@post.example", of which the name went before
-            stand_in = self._stand_in(match, found, names, is_id)
+            stand_in = self._stand_in(match, written, names, is_id)
             if stand_in is not None:
                 taken.append((start, end, stand_in))
             elif kind in ("link", "email", "handle"):
@@ -129,7 +129,7 @@ class Scanner:
             return f"@{person}" if kind == "handle" else person
         if kind == "digits":
             return self._number(match, is_id)
-        if kind == "token" and any(each.find(_first_word(written)) for each in names):
+        if kind == "token" and any(known.find(_first_word(written)) for known in names):
             return None  # "Mara19900412"
         if is_id and kind != "email":
             return None
@@ -144,20 +144,20 @@ class Scanner:
 
     def _squashed(self, written: str, names: list[Names]) -> str | None:
         key = squashed(written)
-        for each in names:
-            person = each.squashed.get(key) or each.words.get(key, (None,))[0]
+        for known in names:
+            person = known.squashed.get(key) or known.words.get(key, (None,))[0]
             if person is not None:
                 self._stand_ins.note(person, written)
                 return person
         return None
 
     def _number(self, match: re.Match[str], is_id: bool) -> str | None:
-        found, phone = match[0], is_phone(match)
+        written, phone = match[0], is_phone(match)
         if phone is None or ("phones" if phone else "numbers") in self._keep:
             return None
-        if is_id and found[0] != "+":
+        if is_id and written[0] != "+":
             return None
-        return self._stand_ins.make("phone" if phone else "number", found, squashed(found))
+        return self._stand_ins.make("phone" if phone else "number", written, squashed(written))
 
     # ── names ────────────────────────────────────────────────────────────────────────────
 
@@ -175,15 +175,15 @@ class Scanner:
             candidates += self._inside(text, start, end, names)
         if not candidates:
             return []
-        candidates.sort(key=lambda found: (found.start, -found.end))
+        candidates.sort(key=lambda span: (span.start, -span.end))
         free: list[NameSpan] = []
         held = iter([*sorted(taken), (len(text) + 1, 0, None)])
         start, end, _ = next(held)
-        for found in candidates:
-            while end and end <= found.start:
+        for span in candidates:
+            while end and end <= span.start:
                 start, end, _ = next(held)
-            if start >= found.end and (not free or found.start >= free[-1].end):
-                free.append(found)
+            if start >= span.end and (not free or span.start >= free[-1].end):
+                free.append(span)
         return self._settled(text, _as_one(text, free, names))
 
     def _words(self, text: str, names: list[Names]) -> Iterator[NameSpan]:
@@ -198,8 +198,8 @@ class Scanner:
             if not (everyones := find(word)):
                 continue
             at = match.start()
-            for found in (*names[0].find(word), *everyones) if len(names) > 1 else everyones:
-                yield NameSpan(at + found.start, at + found.end, found.person, found.sure)
+            for span in (*names[0].find(word), *everyones) if len(names) > 1 else everyones:
+                yield NameSpan(at + span.start, at + span.end, span.person, span.sure)
 
     def _user_names(self, text: str, names: list[Names]) -> Iterator[NameSpan]:
         """Names with digits in them, and phone numbers that are somebody's only name."""
@@ -209,22 +209,22 @@ class Scanner:
             spans = [(0, len(whole)), *(part.span() for part in _APART.finditer(whole))]
             for first, last in spans:
                 key = squashed(whole[first:last])
-                person = next((each.squashed[key] for each in names if key in each.squashed), None)
+                person = _whole_name(key, names)
                 if person is not None and not key.isdecimal():
                     yield NameSpan(match.start() + first, match.start() + last, person)
 
     def _inside(self, text: str, start: int, end: int, names: list[Names]) -> Iterator[NameSpan]:
         """Names within words, where words are written together: "#happybirthdaymara"."""
         piece = text[start:end]
-        for each in names:
-            for found in each.matches("inside", piece):
-                yield NameSpan(start + found.start, start + found.end, found.person)
+        for known in names:
+            for span in known.matches("inside", piece):
+                yield NameSpan(start + span.start, start + span.end, span.person)
         if start and text[start - 1] in "#＃":
             # A name at either end of a tag: all of it goes, "#teamann" as "#annsday". An everyday
             # word counts at the beginning, with a capital: "#WillIsHere".
             key, capital = fold(piece), piece[:1].isupper()
-            for each in names:
-                for name, (person, everyday) in each.words.items():
+            for known in names:
+                for name, (person, everyday) in known.words.items():
                     begins = key.startswith(name) and (capital or not everyday)
                     if len(name) > 2 and (begins or (key.endswith(name) and not everyday)):
                         yield NameSpan(start, end, person)
@@ -232,22 +232,22 @@ class Scanner:
     def _settled(self, text: str, spans: list[NameSpan]) -> list[_Taken]:
         """Parts of one name joined, everyday words in small letters judged by their place."""
         groups: list[list[NameSpan]] = []
-        for each in spans:
+        for span in spans:
             if (
                 groups
-                and groups[-1][-1].person == each.person
-                and _BETWEEN.fullmatch(text, groups[-1][-1].end, each.start)
+                and groups[-1][-1].person == span.person
+                and _BETWEEN.fullmatch(text, groups[-1][-1].end, span.start)
             ):
-                groups[-1].append(each)
+                groups[-1].append(span)
             else:
-                groups.append([each])
+                groups.append([span])
         settled: list[_Taken] = []
         for group in groups:
             start, end = group[0].start, group[-1].end
             person = group[0].person
             whole = squashed(text[start : _past_digits(text, end)])
             if not (
-                any(each.sure for each in group)
+                any(span.sure for span in group)
                 or (len(group) > 1 and self._everyone.squashed.get(whole) == person)
                 or _is_name_place(text, start, end)
             ):
@@ -306,12 +306,17 @@ def _as_one(text: str, spans: list[NameSpan], names: list[Names]) -> list[NameSp
             last += 1
         for end in range(last, first, -1):
             key = squashed(text[spans[first].start : spans[end].end])
-            if person := next((each.squashed[key] for each in names if key in each.squashed), None):
+            if person := _whole_name(key, names):
                 spans[first : end + 1] = [
-                    replace(each, person=person) for each in spans[first : end + 1]
+                    replace(span, person=person) for span in spans[first : end + 1]
                 ]
                 break
     return spans
+
+
+def _whole_name(key: str, names: list[Names]) -> str | None:
+    """Whose name this is when it is written without spaces."""
+    return next((known.squashed[key] for known in names if key in known.squashed), None)
 
 
 def _first_word(text: str) -> str:

@@ -13,20 +13,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from realtalk.corpora.exports.whatsapp.wording import (
-    AS_WRITTEN,
-    ATTACHED,
-    CALLED,
-    CALLS,
-    DELETED,
-    EDITED,
-    ENCRYPTED,
-    GROUP_EVENTS,
-    LOCATION,
-    OMITTED,
-    UNSENT,
-    VIEW_ONCE,
-)
+from realtalk.corpora.exports.whatsapp import wording
 from realtalk.corpora.tables import MESSAGES
 
 __all__ = ["classify"]
@@ -61,8 +48,10 @@ _WORDS = (
 
 def _whole_lines() -> list[str]:
     """Lines that are candidates by their words alone, as phones write their first letter."""
-    phrases = {*CALLED, *DELETED, *OMITTED, *UNSENT}
-    spellings = phrases | {phrase[:1].upper() + phrase[1:] for phrase in phrases} | AS_WRITTEN
+    phrases = {*wording.CALLED, *wording.DELETED, *wording.OMITTED, *wording.UNSENT}
+    spellings = (
+        phrases | {phrase[:1].upper() + phrase[1:] for phrase in phrases} | wording.AS_WRITTEN
+    )
     spellings |= {phrase.replace("gif", "GIF", 1) for phrase in phrases if phrase.startswith("gif")}
     return sorted(spellings | {f"{phrase}." for phrase in spellings})
 
@@ -120,7 +109,7 @@ def _recurs(name: str) -> pl.Expr:
 
 
 def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
-    text = pl.col("text")
+    col, text = pl.col, pl.col("text")
     first = text.str.split("\n").list.first()
     angles = text.str.extract_groups(_ATTACHED_IN_ANGLES)
     words = text.str.extract_groups(_ATTACHED_BEFORE_WORDS)
@@ -144,101 +133,83 @@ def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
         line=_phrase(first),
     ).with_columns(
         # The last piece behind a mark: "caption ‎image omitted".
-        piece=_phrase(pl.col("first").str.extract(rf"{_MARK}([^{_MARK}]+)$")),
+        piece=_phrase(col.first.str.extract(rf"{_MARK}([^{_MARK}]+)$")),
         often=_recurs("first"),
-        t_often=_recurs("t_word") & pl.col("t_word").str.contains(_WORDS),
-        w_often=_recurs("w_word") & (pl.col("w_name").n_unique().over("w_word") > 1),
+        t_often=_recurs("t_word") & col.t_word.str.contains(_WORDS),
+        w_often=_recurs("w_word") & (col.w_name.n_unique().over("w_word") > 1),
     )
-    by_angles = pl.col("a_name").is_not_null() & (
-        pl.col("a_mark").is_not_null()
-        | pl.col("a_word").is_in(sorted(ATTACHED))
-        | pl.col("a_name").str.contains(_WA_NAME)
+    by_angles = col.a_name.is_not_null() & (
+        col.a_mark.is_not_null()
+        | _is_one_of("a_word", wording.ATTACHED)
+        | col.a_name.str.contains(_WA_NAME)
     )
-    by_words = pl.col("w_name").is_not_null() & (
-        pl.col("marked")
-        | pl.col("w_word").is_in(sorted(ATTACHED))
-        | pl.col("w_name").str.contains(_WA_NAME)
-        | (pl.col("w_often") & (_kind(pl.col("w_name")) != "file"))
+    by_words = col.w_name.is_not_null() & (
+        col.marked
+        | _is_one_of("w_word", wording.ATTACHED)
+        | col.w_name.str.contains(_WA_NAME)
+        | (col.w_often & (_kind(col.w_name) != "file"))
     )
-    line = pl.col("line")
-    bare = (
-        pl.when(line.str.contains(r"^<[^<>]+>$"))
-        .then(line.str.slice(1).str.strip_suffix(">"))
-        .otherwise(line)
-    )
-    bare = bare.str.strip_chars_end(".")
+    line = col.line
+    in_angles = line.str.contains(r"^<[^<>]+>$")
+    bare = pl.when(in_angles).then(line.str.slice(1).str.strip_suffix(">")).otherwise(line)
+    added = (col.t_mark.is_not_null() | col.t_often) & ~col.alone
+    in_brackets = col.first.str.contains(rf"^{_MARKS}*<[^<>/=\"]{{2,80}}>{_MARKS}*$")
+    few_words = col.marked & line.str.contains(r"^[\p{L}\p{M}]+(?: [\p{L}\p{M}]+){0,4}$")
+    notices = (wording.CALLS, wording.ENCRYPTED, wording.GROUP_EVENTS)
+    is_notice = pl.any_horizontal(line.str.contains(pattern) for pattern in notices)
+    app_words = (in_brackets & col.first.str.contains(_WORDS)) | (few_words & ~is_notice)
+    heading = col.first.str.contains(rf"^{_MARKS}*[\p{{L}} ]{{2,24}}[:：]{_MARKS}*$")
+    by_admin = col.whole.str.contains("^this message was deleted by admin ")
     some = some.with_columns(
         by_angles=by_angles,
         by_words=by_words & ~by_angles,
-        omitted=_lookup(bare),
-        trailing=_lookup(pl.col("piece")),
-        edited=pl.col("t_word").is_not_null()
+        omitted=_lookup(bare.str.strip_chars_end(".")),
+        trailing=_lookup(col.piece),
+        edited=col.t_word.is_not_null()
         & ~by_angles
-        & (
-            pl.col("t_word").is_in(sorted(EDITED))
-            | ((pl.col("t_mark").is_not_null() | pl.col("t_often")) & ~pl.col("alone"))
-        ),
-        deleted=pl.col("whole").is_in(sorted(DELETED))
-        | pl.col("whole").str.contains("^this message was deleted by admin "),
-        located=pl.col("url").is_not_null()
-        & (pl.col("marked") | pl.col("p_word").is_in(sorted(LOCATION))),
-        poll=pl.col("marked")
-        & pl.col("first").str.contains(rf"^{_MARKS}*[\p{{L}} ]{{2,24}}[:：]{_MARKS}*$")
-        & text.str.contains("\n", literal=True),
-        placeholder=(pl.col("alone") & pl.col("marked"))
-        | pl.col("often")
-        & (
-            (
-                pl.col("first").str.contains(rf"^{_MARKS}*<[^<>/=\"]{{2,80}}>{_MARKS}*$")
-                & pl.col("first").str.contains(_WORDS)
-            )
-            | (
-                pl.col("marked")
-                & line.str.contains(r"^[\p{L}\p{M}]+(?: [\p{L}\p{M}]+){0,4}$")
-                & ~line.str.contains(CALLS)
-                & ~line.str.contains(ENCRYPTED)
-                & ~line.str.contains(GROUP_EVENTS)
-            )
-        ),
-        once=pl.col("marked") & pl.col("whole").str.contains(VIEW_ONCE),
+        & (_is_one_of("t_word", wording.EDITED) | added),
+        deleted=_is_one_of("whole", wording.DELETED) | by_admin,
+        located=col.url.is_not_null() & (col.marked | _is_one_of("p_word", wording.LOCATION)),
+        poll=col.marked & heading & text.str.contains("\n", literal=True),
+        placeholder=(col.alone & col.marked) | (col.often & app_words),
+        once=col.marked & col.whole.str.contains(wording.VIEW_ONCE),
     )
     some = some.with_columns(
-        kind=pl.when(pl.col("deleted"))
+        kind=pl.when(col.deleted)
         .then(None)
-        .when(pl.col("by_angles"))
-        .then(_kind(pl.col("a_name")))
-        .when(pl.col("by_words"))
-        .then(_kind(pl.col("w_name")))
-        .when(pl.col("omitted").is_not_null())
-        .then(pl.col("omitted"))
-        .when(pl.col("trailing").is_not_null())
-        .then(pl.col("trailing"))
-        .when(pl.col("located"))
+        .when(col.by_angles)
+        .then(_kind(col.a_name))
+        .when(col.by_words)
+        .then(_kind(col.w_name))
+        .when(col.omitted.is_not_null())
+        .then(col.omitted)
+        .when(col.trailing.is_not_null())
+        .then(col.trailing)
+        .when(col.located)
         .then(pl.lit("location"))
-        .when((pl.col("placeholder") & ~pl.col("edited")) | pl.col("once"))
+        .when((col.placeholder & ~col.edited) | col.once)
         .then(pl.lit("media")),
-        name=pl.when(pl.col("by_angles"))
+        name=pl.when(col.by_angles)
         .then(pl.coalesce("pages", "a_name"))
-        .when(pl.col("by_words"))
-        .then(pl.col("w_name"))
-        .when(pl.col("trailing").is_not_null())
-        .then(pl.col("pages"))
+        .when(col.by_words)
+        .then(col.w_name)
+        .when(col.trailing.is_not_null())
+        .then(col.pages)
         .fill_null(""),
     )
-    some = some.with_columns(
-        system=pl.col("kind").is_null()
-        & ~pl.col("deleted")
-        & (
-            pl.col("whole").is_in(sorted(UNSENT | CALLED))
-            | (pl.lit(bracketed) & pl.col("marked") & ~pl.col("poll") & ~pl.col("edited"))
-        )
-    )
+    by_mark = pl.lit(bracketed) & col.marked & ~col.poll & ~col.edited
+    system = ~col.deleted & (_is_one_of("whole", wording.UNSENT | wording.CALLED) | by_mark)
+    some = some.with_columns(system=col.kind.is_null() & system)
     return some.select("place", "system", "edited", "deleted", _attachments(), said=_said())
+
+
+def _is_one_of(name: str, phrases: frozenset[str]) -> pl.Expr:
+    return pl.col(name).is_in(sorted(phrases))
 
 
 def _lookup(phrase: pl.Expr) -> pl.Expr:
     return phrase.replace_strict(
-        list(OMITTED), list(OMITTED.values()), default=None, return_dtype=pl.String
+        list(wording.OMITTED), list(wording.OMITTED.values()), default=None, return_dtype=pl.String
     )
 
 
@@ -252,54 +223,34 @@ def _kind(name: pl.Expr) -> pl.Expr:
 
 
 def _attachments() -> pl.Expr:
-    one = pl.struct(
-        kind=pl.col("kind"),
-        name=pl.col("name"),
-        url=pl.when(pl.col("kind") == "location").then(pl.col("url")).fill_null(""),
-        caption=pl.lit(""),
-    )
-    return (
-        pl.when(pl.col("kind").is_not_null())
-        .then(pl.concat_list(one))
-        .otherwise(pl.lit([], dtype=_ATTACHMENT))
-        .alias("attachments")
-    )
+    kind = pl.col.kind
+    url = pl.when(kind == "location").then(pl.col.url).fill_null("")
+    file = pl.struct(kind=kind, name=pl.col.name, url=url, caption=pl.lit(""))
+    nothing = pl.lit([], dtype=_ATTACHMENT)
+    files = pl.when(kind.is_not_null()).then(pl.concat_list(file)).otherwise(nothing)
+    return files.alias("attachments")
 
 
 def _said() -> pl.Expr:
     """The text without the app's own words."""
-    text = pl.col("text")
+    col, text = pl.col, pl.col("text")
+    with_pages = pl.when(col.pages.is_not_null())
     after_first = text.str.replace(r"^[^\n]*\n?", "")
     angles = text.str.replace(rf"[ \n]?{_ATTACHED_IN_ANGLES}", "")
-    angles = (
-        pl.when(pl.col("pages").is_not_null())
-        .then(angles.str.replace(_PAGES, ""))
-        .otherwise(angles)
-    )
-    trailing = (
-        pl.when(pl.col("pages").is_not_null())
-        .then(after_first)
-        .otherwise(text.str.replace(rf" ?{_MARK}[^{_MARK}\n]+(?:\n|$)", ""))
-    )
+    trailing = text.str.replace(rf" ?{_MARK}[^{_MARK}\n]+(?:\n|$)", "")
     cleaned = (
-        pl.when(pl.col("deleted") | pl.col("located") | pl.col("once"))
+        pl.when(col.deleted | col.located | col.once)
         .then(pl.lit(""))
-        .when(pl.col("by_angles"))
-        .then(angles)
-        .when(pl.col("by_words") | pl.col("omitted").is_not_null() | pl.col("placeholder"))
+        .when(col.by_angles)
+        .then(with_pages.then(angles.str.replace(_PAGES, "")).otherwise(angles))
+        .when(col.by_words | col.omitted.is_not_null() | col.placeholder)
         .then(after_first)
-        .when(pl.col("trailing").is_not_null())
-        .then(trailing)
+        .when(col.trailing.is_not_null())
+        .then(with_pages.then(after_first).otherwise(trailing))
         .otherwise(text)
     )
-    cleaned = (
-        pl.when(pl.col("edited"))
-        .then(cleaned.str.replace(rf"[ \n]?{_EDITED_AT_END}", ""))
-        .otherwise(cleaned)
-    )
-    own = pl.col("kind").is_not_null() | pl.col("edited") | pl.col("marked")
-    return (
-        pl.when(own)
-        .then(cleaned.str.replace_all(f"[{_MARK}]", "").str.strip_chars("\n"))
-        .otherwise(cleaned)
-    )
+    without_end = cleaned.str.replace(rf"[ \n]?{_EDITED_AT_END}", "")
+    cleaned = pl.when(col.edited).then(without_end).otherwise(cleaned)
+    own = col.kind.is_not_null() | col.edited | col.marked
+    bare = cleaned.str.replace_all(f"[{_MARK}]", "").str.strip_chars("\n")
+    return pl.when(own).then(bare).otherwise(cleaned)

@@ -108,7 +108,7 @@ def _is_cut(heads: pl.DataFrame, blocks: tuple[pl.Series, ...]) -> bool:
 def _joined(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) -> pl.DataFrame:
     """Adds `length` (lines of the message) and the following lines to its text."""
     end = pl.col("row").shift(-1, fill_value=total)
-    heads = heads.with_columns((end - pl.col("row")).cast(pl.Int64).alias("length"))
+    heads = heads.with_columns(length=(end - pl.col("row")).cast(pl.Int64))
     more = heads.filter(pl.col("length") > 1).select("row", "length")
     if not more.height:
         return heads
@@ -119,14 +119,10 @@ def _joined(heads: pl.DataFrame, blocks: tuple[pl.Series, ...], total: int) -> p
     wanted = wanted.with_columns(every.gather(wanted["line"]).alias("following"))
     following = wanted.group_by("row", maintain_order=True).agg(pl.col("following").str.join("\n"))
     first = heads.filter(pl.col("length") > 1).select("row", "text")
-    longer = first.select(
-        "row",
-        pl.concat_str(pl.col("text").fill_null(""), following["following"], separator="\n")
-        .str.replace(r"\s*\n\s*$", "")
-        .alias("longer"),
-    )
+    text = pl.concat_str(pl.col("text").fill_null(""), following["following"], separator="\n")
+    longer = first.select("row", longer=text.str.replace(r"\s*\n\s*$", ""))
     heads = heads.join(longer, on="row", how="left", maintain_order="left")
-    return heads.with_columns(pl.coalesce("longer", "text").alias("text")).drop("longer")
+    return heads.with_columns(text=pl.coalesce("longer", "text")).drop("longer")
 
 
 def _senders(heads: pl.DataFrame) -> list[pl.Series]:
@@ -175,21 +171,18 @@ def _roles(heads: pl.DataFrame) -> pl.DataFrame:
     speakers = heads["speaker"].drop_nulls().unique()
     # Editors cut the space off "Mara: " where the text begins on the next line.
     cut = rest.str.ends_with(":") & rest.str.strip_suffix(":").is_in(speakers.implode())
+    text = pl.col("text")
     heads = heads.with_columns(
-        pl.when(cut).then(rest.str.strip_suffix(":")).otherwise(speaker).alias("speaker"),
-        pl.when(cut & pl.col("text").is_null())
-        .then(pl.lit(""))
-        .otherwise(pl.col("text"))
-        .alias("text"),
+        speaker=pl.when(cut).then(rest.str.strip_suffix(":")).otherwise(speaker),
+        text=pl.when(cut & text.is_null()).then(pl.lit("")).otherwise(text),
     ).with_columns(
-        pl.when((speaker == "") | rest.str.contains(r"^\s*:"))
+        role=pl.when((speaker == "") | rest.str.contains(r"^\s*:"))
         .then(pl.lit(_NAMELESS))
         .when(rest.str.contains(r"^[^:]{1,100}:\.$"))
         .then(pl.lit(_EMPTY))
         .when(speaker.is_null() | pl.col("odd") | pl.col("system"))
         .then(pl.lit("system"))
         .otherwise(pl.lit("message"))
-        .alias("role")
     )
     # The notice of encryption opens a chat; later on, somebody quotes it.
     opening = heads.head(3)["text"].fill_null("")
@@ -201,9 +194,8 @@ def _roles(heads: pl.DataFrame) -> pl.DataFrame:
     if group is not None:
         system = system | (heads["speaker"] == group).fill_null(False)
     changed = system & (heads["role"] == "message")
-    return heads.with_columns(
-        pl.when(changed).then(pl.lit("system")).otherwise(pl.col("role")).alias("role")
-    )
+    role = pl.when(changed).then(pl.lit("system")).otherwise(pl.col("role"))
+    return heads.with_columns(role=role)
 
 
 def _once(heads: pl.DataFrame) -> pl.DataFrame:
@@ -215,17 +207,11 @@ def _once(heads: pl.DataFrame) -> pl.DataFrame:
         nth=pl.int_range(pl.len()).over("part", "speaker", "text", "minute")
     )
     first = heads.filter((pl.col("part") == 0) & (pl.col("role") == "message"))
-    again = (
-        heads.select(same)
-        .join(first.select(*same, seen=pl.lit(True)), on=same, how="left", maintain_order="left")[
-            "seen"
-        ]
-        .fill_null(False)
-    )
-    again = again & (heads["part"] == 1) & (heads["role"] == "message")
-    return heads.with_columns(
-        role=pl.when(again).then(pl.lit(_AGAIN)).otherwise(pl.col("role"))
-    ).drop("minute", "nth")
+    first = first.select(*same, seen=pl.lit(True))
+    joined = heads.select(same).join(first, on=same, how="left", maintain_order="left")
+    again = joined["seen"].fill_null(False) & (heads["part"] == 1) & (heads["role"] == "message")
+    role = pl.when(again).then(pl.lit(_AGAIN)).otherwise(pl.col("role"))
+    return heads.with_columns(role=role).drop("minute", "nth")
 
 
 def _group_name(heads: pl.DataFrame) -> str | None:

@@ -287,14 +287,9 @@ def _match(lines: pl.DataFrame, pattern: str) -> tuple[pl.DataFrame, pl.DataFram
 
 
 def _general(frame: pl.DataFrame, *, bare: bool = False) -> pl.DataFrame:
-    wide = (
-        pl.when(pl.col("a").str.len_chars() == 4)
-        .then(pl.lit("a"))
-        .when(pl.col("c").str.len_chars() == 4)
-        .then(pl.lit("c"))
-        .otherwise(pl.lit(""))
-    )
-    plain = frame.with_columns(wide.alias("wide"), pl.col(_NUMBERS).str.replace_many(_DIGITS))
+    in_a, in_c = (pl.when(pl.col(name).str.len_chars() == 4) for name in "ac")
+    wide = in_a.then(pl.lit("a")).otherwise(in_c.then(pl.lit("c")).otherwise(pl.lit("")))
+    plain = frame.with_columns(pl.col(_NUMBERS).str.replace_many(_DIGITS), wide=wide)
     counted = _numbers(plain).filter(
         (pl.col("open") == "[") == pl.col("close").str.starts_with("]")
     )

@@ -131,13 +131,12 @@ def _fitting(
     for order in orders:
         decision = decide(rows, (order,), half=False, slashes=False)
         dated = rows.with_columns(times(rows, order, decision.calendar))
-        before = dated.join_asof(around.rename({"time": "before"}), on="row", strategy="backward")[
-            "before"
-        ]
-        after = dated.join_asof(around.rename({"time": "after"}), on="row", strategy="forward")
-        fits = dated.with_columns(last=after["after"].is_null()).filter(
+        here = dated.select("row")
+        before = here.join_asof(around, on="row", strategy="backward")["time"]
+        after = here.join_asof(around, on="row", strategy="forward")["time"]
+        fits = dated.with_columns(last=after.is_null()).filter(
             (pl.col("time") >= before - _SLACK).fill_null(True)
-            & (pl.col("time") <= after["after"] + _SLACK).fill_null(True)
+            & (pl.col("time") <= after + _SLACK).fill_null(True)
             & pl.col("time").is_not_null()
         )
         # Past the last sure header anything later fits: a timetable that somebody pasted.
@@ -177,10 +176,10 @@ def _dated(rows: pl.DataFrame, like: Order, dates: DateOrder | None, where: str)
 
 def _unread(heads: pl.DataFrame, accepted: pl.DataFrame) -> list[str]:
     """What was found and not taken for a message, for the person who reads."""
-    second = int((accepted["part"] == 1).sum())
-    notes = [f"a second export stands in the file, with headers of its own: {second:,}"]
+    notes = []
+    if second := int((accepted["part"] == 1).sum()):
+        notes.append(f"a second export stands in the file, with headers of its own: {second:,}")
     left = heads.filter(~pl.col("row").is_in(accepted["row"].implode()))
-    notes = notes if second else []
     if left.height:
         notes.append(
             "lines that begin like a message of another export and were taken for text: "
@@ -193,16 +192,12 @@ def _notes(decision: Decision) -> list[str]:
     notes = []
     spelled = {"dmy": "day/month/year", "mdy": "month/day/year", "ymd": "year/month/day"}
     name = spelled.get(decision.order, "year/day/month")
-    if decision.ground == "default":
-        notes.append(
-            f"the dates do not tell their order; {name} was assumed: "
-            "pass --dates dmy, mdy or ymd if that is wrong"
-        )
-    elif decision.ground == "span":
-        notes.append(
-            f"the dates were read as {name} because the chat is then far shorter: "
-            "pass --dates dmy, mdy or ymd if that is wrong"
-        )
+    grounds = {
+        "default": f"the dates do not tell their order; {name} was assumed",
+        "span": f"the dates were read as {name} because the chat is then far shorter",
+    }
+    if ground := grounds.get(decision.ground):
+        notes.append(f"{ground}: pass --dates dmy, mdy or ymd if that is wrong")
     if decision.calendar == "islamic":
         notes.append("dates of the Islamic calendar were converted by rule and may be a day off")
     elif decision.calendar != "gregorian":
