@@ -24,9 +24,11 @@ from typing import Any, get_args
 
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
+from realtalk.evals.values import Score
 from realtalk.memory.retrieved import Retrieved, Way
+from realtalk.memory.scoring import run_figures
 from realtalk.memory.values import Budget
-from realtalk.metrics.retrieval import QuestionRetrieval, score_ranking, summarise
+from realtalk.metrics.retrieval import score_ranking
 
 LEAST = {
     "any@5": 0.76,
@@ -78,8 +80,15 @@ def scored(corpus: Corpus, ranked: dict[tuple[str, str], tuple[str, ...]]) -> di
         for question in chat.questions:
             order = ranked[chat.id, question.id]
             found = score_ranking(order, question.evidence, words=words)
-            rows.append(QuestionRetrieval(question.id, chat.id, question.category, found))
-    return summarise(rows).to_json()
+            rows.append((chat.id, question.category, found or {}))
+    names = next(scores for *_, scores in rows if scores)
+    return run_figures(
+        [
+            {"group": chat, "category": category, **dict.fromkeys(names), **scores}
+            for chat, category, scores in rows
+        ],
+        [Score(name, name, proportion=True) for name in names],
+    ).to_json()
 
 
 def main() -> int:

@@ -13,8 +13,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = ["NOTHING", "cell_text", "is_nothing"]
-
 NOTHING = "–"
 _LARGE, _SMALL = 100, 0.1
 

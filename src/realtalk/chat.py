@@ -31,23 +31,6 @@ from realtalk.notebook import counted, plain, table_html
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "Alias",
-    "Attachment",
-    "Chat",
-    "Corpus",
-    "Event",
-    "EventKind",
-    "Message",
-    "Question",
-    "Session",
-    "Turn",
-    "is_nobody",
-    "pack_extra",
-    "turns",
-    "unpack_extra",
-]
-
 EventKind = Literal["event", "observation", "summary"]
 
 _NOBODIES = frozenset({"", "[deleted]", "[removed]", "[deleted by user]"})

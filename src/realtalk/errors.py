@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from realtalk.installing import cure
 
-__all__ = ["MissingExtraError", "OwnCodeError", "RealtalkError"]
-
 
 class RealtalkError(Exception):
     """What is wrong, where, and what to do, on one line."""

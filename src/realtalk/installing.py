@@ -12,8 +12,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-__all__ = ["cure"]
-
 
 def cure(*extras: str) -> str:
     """What to type, so that pip finds the package again."""

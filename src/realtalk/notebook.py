@@ -16,8 +16,6 @@ from typing import Any
 
 from realtalk.cells import NOTHING, cell_text
 
-__all__ = ["SHOWN", "counted", "plain", "table_html", "table_text"]
-
 SHOWN = 20  # rows of a table
 _LONGEST = 48  # letters of a cell in a terminal
 _STRANGE = "\ufffd"

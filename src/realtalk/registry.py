@@ -20,8 +20,6 @@ from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin
 
 from realtalk.errors import RealtalkError
 
-__all__ = ["Registry", "make", "read_value", "suggest"]
-
 T = TypeVar("T")
 
 _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -109,3 +107,8 @@ def read_value(text: str, kind: Any, where: str) -> Any:
                 f"'{text}' is no {'whole number' if kind is int else 'number'}", where=where
             ) from None
     return Path(text) if kind is Path else text
+
+
+def within(module: str, names: Mapping[str, str]) -> dict[str, str]:
+    """Entries whose objects stand in one module: `{"recent": "Recent"}`."""
+    return {name: f"{module}:{place}" for name, place in names.items()}

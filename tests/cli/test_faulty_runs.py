@@ -226,11 +226,11 @@ def test_notes_that_failed_are_taken_again(
         monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "other"))
         status, _, err = run(*words[:-1], "again")
         frame = pl.read_parquet(tmp_path / "again" / "rows.parquet")
-        lost = frame.filter(pl.col("chat") == chat)
+        lost = frame.filter(pl.col("group") == chat)
         assert status == 0, err
         assert set(lost["unscored"]) == {"no session could be noted (provider error (400))"}
         assert lost["any@budget"].null_count() == lost.height  # unscored is never zero
-        assert frame.filter(pl.col("chat") != chat)["unscored"].null_count() > 0
+        assert frame.filter(pl.col("group") != chat)["unscored"].null_count() > 0
 
 
 def test_values_come_back_as_they_were_written(started: Callable[..., Any], tmp_path: Path) -> None:

@@ -151,7 +151,8 @@ def test_a_sweep_draws_score_against_tokens(run: Any, tmp_path: Path) -> None:
     )
     assert status == 0
     lines = [line.split()[:2] for line in out.splitlines() if " 0." in line or " 1." in line]
-    assert lines == [["recent", "200t"], ["recent", "400t"], ["whole", "all"]]
+    named = [[part.strip(",") for part in line] for line in lines]
+    assert named == [["recent", "200t"], ["recent", "400t"], ["whole", "all"]]
     drawn = sorted(path.name for path in (tmp_path / "sweep" / "figures").iterdir())
     assert drawn == ["recall.html", "recall.png", "recall.svg"]
     assert pl.read_parquet(tmp_path / "sweep" / "recent" / "rows.parquet").height == 16

@@ -65,14 +65,14 @@ def test_every_model_of_a_run_is_counted() -> None:
         "memory": {"settings": {"model": "a/notes"}},
     }
     usages = usage_of(
-        settings,
-        [used(10), used(20)],
+        {"solver": {"settings": settings}},
+        [used(10), used(20, memory_calls=1, memory_tokens_in=3, memory_tokens_out=1)],
         judgements=[used(5, judge="b/one"), used(6, judge="c/two"), used(7, judge="b/one")],
-        memories=[used(100)],
+        preparations=[used(100)],
     )
     assert [(usage.model, usage.tokens_in) for usage in usages] == [
         ("a/reader", 30),
-        ("a/notes", 100),
+        ("a/notes", 103),
         ("b/one", 12),
         ("c/two", 6),
     ]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Question, Session
@@ -270,3 +271,53 @@ def test_the_command_tells_a_model_that_it_may_abstain(corpus: Corpus) -> None:
     assert (told.settings["abstain"], told.version) == (True, "prompts 2")
     assert reader(corpus, Path("1")).version == "prompts 1"
     assert reader(replace(corpus, chats=corpus.chats[:1])).settings["abstain"] is False
+
+
+def as_version_010(folder: Path) -> None:
+    """The folder of a run as version 0.1.0 wrote it: other keys, no solver, `memories`."""
+    place = folder / "run.json"
+    record = json.loads(place.read_text("utf-8"))
+    record["settings"] |= record["settings"].pop("solver")["settings"]
+    place.write_text(json.dumps(record), "utf-8")
+    names = {"sample": "id", "group": "chat", "variant": "budget"}
+    gone = {"untold", "left_out", "unresolved", "learned"}
+    for path in folder.glob("*.jsonl"):
+        path.with_suffix(".parquet").unlink()
+        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        rows = [
+            {names.get(name, name): value for name, value in line.items() if name not in gone}
+            for line in lines
+        ]
+        pl.DataFrame(rows).write_parquet(path.with_suffix(".parquet"))
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+def test_a_run_of_version_010_is_read_compared_reported_and_brought_up_to_date(
+    tmp_path: Path, run: Any
+) -> None:
+    words = ("probe", "sample", "--limit", "12", "--budget", "300,600", "--memory")
+    assert run(*words, "recent", "--out", "old")[0] == 0
+    assert run(*words, "restored", "--out", "new")[0] == 0
+    today = load_probe(tmp_path / "old")
+    as_version_010(tmp_path / "old")
+    old = load_probe(tmp_path / "old")
+    assert [row["f1"] for row in old.rows] == [row["f1"] for row in today.rows]
+    assert old.scores.answers["300t"].to_json() == today.scores.answers["300t"].to_json()
+    assert (old.memory, old.reader, old.name) == (today.memory, today.reader, today.name)
+    assert len(old.timings) == 24
+    for command in (
+        ("probe", "show", "old"),
+        ("probe", "failures", "old"),
+        ("probe", "compare", "old", "new", "--budget", "300"),
+        ("report", "old", "--out", "page.html"),
+    ):
+        status, _, err = run(*command)
+        assert status == 0, err
+    status, _, err = run(*words, "recent", "--out", "old")
+    assert status == 2 and "made by version 0.1.0" in err and "probe rescore old" in err
+    assert run("probe", "rescore", "old")[0] == 0
+    assert [row["answer"] for row in load_probe(tmp_path / "old").rows] == [
+        row["answer"] for row in today.rows
+    ]
+    status, _, err = run(*words, "recent", "--out", "old")
+    assert status == 0, err

@@ -13,7 +13,15 @@ import pytest
 from realtalk.chat import Alias, Chat, Message, Question, Session
 from realtalk.encoders.sentences import Encoded, SentenceEncoder
 from realtalk.memory.index import ChatIndex
-from realtalk.memory.ranking import FUSED, Asked, Weights, again, features, scores, weighted
+from realtalk.memory.ranking import (
+    FUSED,
+    SearchedQuestion,
+    Weights,
+    again,
+    features,
+    scores,
+    weighted,
+)
 
 LINES = (
     (
@@ -76,15 +84,17 @@ def index(encoder: SentenceEncoder, tmp_path_factory: pytest.TempPathFactory) ->
 def test_the_evidence_comes_first(
     index: ChatIndex, encoder: SentenceEncoder, asked: str, best: str
 ) -> None:
-    found = scores(index, Asked.of(index.chat, question(asked)), encoder)
+    found = scores(index, SearchedQuestion.of(index.chat, question(asked)), encoder)
     assert index.ids[int(found.argmax())] == best
 
 
 def test_other_names_become_the_chats_own_once() -> None:
-    asked = Asked.of(chat(), question("When did Teddy meet Theo's aunt, asks Theo Berg?"))
+    asked = SearchedQuestion.of(
+        chat(), question("When did Teddy meet Theo's aunt, asks Theo Berg?")
+    )
     assert asked.text == "When did Theo Berg meet Theo Berg's aunt, asks Theo Berg?"
     assert asked.speakers == ("Theo Berg",)
-    plain = Asked.of(chat(), question("When did Teddy go?"), aliases=False)
+    plain = SearchedQuestion.of(chat(), question("When did Teddy go?"), aliases=False)
     assert plain.text == "When did Teddy go?"
     assert plain.speakers == ()
 
@@ -92,22 +102,22 @@ def test_other_names_become_the_chats_own_once() -> None:
 def test_of_two_other_names_the_longer_is_replaced_whole() -> None:
     names = (Alias("Ted", "Theo Berg", "D1:1"), Alias("Ted Junior", "Theo Berg", "D1:2"))
     named = replace(chat(), aliases=names)
-    asked = Asked.of(named, question("Did Ted Junior call Ted?"))
+    asked = SearchedQuestion.of(named, question("Did Ted Junior call Ted?"))
     assert asked.text == "Did Theo Berg call Theo Berg?"
 
 
 def test_who_is_asked_about_counts_only_where_it_is_one(index: ChatIndex) -> None:
-    one = features(index, Asked("Mara?", ("Mara",), ()), None)["speaker"]
+    one = features(index, SearchedQuestion("Mara?", ("Mara",), ()), None)["speaker"]
     assert one.tolist() == [1, 0, 1, 0, 1, 0, 1, 0, 1]
-    both = features(index, Asked("both?", ("Mara", "Theo Berg"), ()), None)["speaker"]
+    both = features(index, SearchedQuestion("both?", ("Mara", "Theo Berg"), ()), None)["speaker"]
     assert not both.any()
 
 
 def test_days_that_a_question_names(index: ChatIndex) -> None:
-    asked = Asked.of(index.chat, question("What happened on 2 March 2026?"))
+    asked = SearchedQuestion.of(index.chat, question("What happened on 2 March 2026?"))
     assert asked.days == ((date(2026, 3, 2).toordinal(),) * 2,)
     assert features(index, asked, None)["day"].tolist() == [1.0] * 5 + [0.0] * 4
-    assert Asked.of(index.chat, question("On 2 March 2026?"), dates=False).days == ()
+    assert SearchedQuestion.of(index.chat, question("On 2 March 2026?"), dates=False).days == ()
 
 
 def test_a_day_fades_over_a_week_after_it_and_twice_as_fast_before_it() -> None:
@@ -117,7 +127,7 @@ def test_a_day_fades_over_a_week_after_it_and_twice_as_fast_before_it() -> None:
         Message(f"D1:{step}", "Mara", first + timedelta(days=step), "hm") for step in steps
     )
     days = ChatIndex.around(Chat("days", ("Mara",), (Session(1, None, messages),)), None)
-    asked = Asked("", (), ((first.toordinal(), first.toordinal() + 1),))
+    asked = SearchedQuestion("", (), ((first.toordinal(), first.toordinal() + 1),))
     found = dict(zip(steps, features(days, asked, None)["day"].tolist(), strict=True))
     assert found == pytest.approx(
         {-4: 0, -3: 1 / 7, -2: 3 / 7, -1: 5 / 7, 0: 1, 1: 1}
@@ -135,21 +145,23 @@ def test_the_day_decides_between_equal_messages(encoder: SentenceEncoder, tmp_pa
     index = ChatIndex.of(Chat("weeks", ("Mara",), sessions), encoder, cache=tmp_path)
     for at, day in enumerate(days):
         asked = question(f"What did Mara eat on {day.day} {day:%B} {day.year}?")
-        found = scores(index, Asked.of(index.chat, asked), encoder)
+        found = scores(index, SearchedQuestion.of(index.chat, asked), encoder)
         assert int(found.argmax()) == at
         assert found[at] > np.delete(found, at).max() + 1  # and clearly so
 
 
 def test_relative_days_count_from_the_asking() -> None:
-    asked = Asked.of(chat(), question("What did I say yesterday?", datetime(2026, 3, 3, 12)))
+    asked = SearchedQuestion.of(
+        chat(), question("What did I say yesterday?", datetime(2026, 3, 3, 12))
+    )
     assert asked.days == ((date(2026, 3, 2).toordinal(),) * 2,)
-    later = Asked.of(chat(), question("What did I say yesterday?"))
+    later = SearchedQuestion.of(chat(), question("What did I say yesterday?"))
     assert later.days == ((date(2026, 4, 10).toordinal(),) * 2,)
 
 
 def test_an_answer_takes_part_in_its_question(index: ChatIndex, encoder: SentenceEncoder) -> None:
     asked = encoder.encode(["Where did he buy the green bicycle?"])
-    found = features(index, Asked("", (), ()), asked)["answers"]
+    found = features(index, SearchedQuestion("", (), ()), asked)["answers"]
     assert index.ids[int(found.argmax())] == "D1:4"
     assert found[5] == 0
 
@@ -168,7 +180,7 @@ def test_the_first_of_a_session_answers_nothing() -> None:
     tokens, weights = np.ones((1, 1), np.int8), np.ones(1, np.float32)
     for near in (1, 3):
         asked = Encoded(vectors[near : near + 1], tokens, np.arange(2), weights)
-        assert not features(built, Asked("", (), ()), asked)["answers"].any()
+        assert not features(built, SearchedQuestion("", (), ()), asked)["answers"].any()
 
 
 def test_best_matches_by_hand() -> None:
@@ -190,7 +202,7 @@ def test_best_matches_by_hand() -> None:
             total += float(weight) * best
         expected.append(total)
     plain = np.array(expected)
-    found = features(built, Asked("", (), ()), asked)["tokens"]
+    found = features(built, SearchedQuestion("", (), ()), asked)["tokens"]
     assert np.allclose(found, (plain - plain.mean()) / plain.std(), atol=1e-4)
 
 
@@ -204,7 +216,7 @@ def test_every_likeness_and_prior_has_its_say(
     index: ChatIndex, encoder: SentenceEncoder, name: str
 ) -> None:
     """A message that has more of it rises, all else equal; one that asks falls."""
-    asked = Asked.of(index.chat, question("Where did Theo buy it on 2 March 2026?"))
+    asked = SearchedQuestion.of(index.chat, question("Where did Theo buy it on 2 March 2026?"))
     found = features(index, asked, encoder.encode([asked.text]))
     before = weighted(found, FUSED)
     found[name] = found[name] + np.eye(len(before))[3]
@@ -230,5 +242,5 @@ def test_a_second_hop_raises_what_is_like_the_hits() -> None:
 def test_an_empty_chat_has_no_scores(encoder: SentenceEncoder) -> None:
     empty = Chat("Chat_0", ("A", "B"), ())
     built = ChatIndex.of(empty, None)
-    asked = Asked.of(empty, question("Who?"))
+    asked = SearchedQuestion.of(empty, question("Who?"))
     assert scores(built, asked, None, FUSED).shape == (0,)

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.values import Row, Score
+from realtalk.memory.scoring import run_figures
 from realtalk.metrics.retrieval import (
     MESSAGES,
     TOKEN_BUDGETS,
     WORD_BUDGETS,
-    QuestionRetrieval,
     score_ranking,
-    summarise,
 )
 
 
@@ -95,19 +95,22 @@ def test_a_budget_ends_at_the_first_message_that_does_not_fit() -> None:
     assert exact["all@1000t"] == 1
 
 
+ANY = Score("any@5", "any@5", proportion=True)
+
+
+def row(chat: str, category: str, value: float | None) -> Row:
+    return {"group": chat, "category": category, "any@5": value}
+
+
 def test_no_evidence_is_unscored_and_counted() -> None:
     assert score_ranking(["a"], ()) is None
-    rows = [
-        QuestionRetrieval("1", "c", "temporal", score_ranking(["a"], {"a"})),
-        QuestionRetrieval("2", "c", "temporal", None),
-        QuestionRetrieval("3", "c", "multi_hop", score_ranking(["a"], {"b"})),
-    ]
-    found = summarise(rows).to_json()
+    rows = [row("c", "temporal", 1.0), row("c", "temporal", None), row("c", "multi_hop", 0.0)]
+    found = run_figures(rows, [ANY]).to_json()
     assert (found["n"], found["unscored"], found["any@5"]) == (2, 1, 0.5)
     assert found["by_category"]["temporal"]["any@5"] == 1
     assert found["by_category"]["temporal"]["unscored"] == 1
-    assert found["by_category"]["multi_hop"]["recall@20"] == 0
-    assert summarise([QuestionRetrieval("2", "c", "x", None)]).to_json()["n"] == 0
+    assert found["by_category"]["multi_hop"]["any@5"] == 0
+    assert run_figures([row("c", "x", None)], [ANY]).to_json()["n"] == 0
 
 
 def test_costs_must_be_known() -> None:
@@ -115,27 +118,17 @@ def test_costs_must_be_known() -> None:
         score_ranking(["D9"], {"D9"}, words={})
     with pytest.raises(RealtalkError, match="less than nothing"):
         score_ranking(["D9"], {"D9"}, words={"D9": -1})
-    mixed = [
-        QuestionRetrieval("1", "c", "x", score_ranking(["a"], {"a"})),
-        QuestionRetrieval("2", "c", "x", score_ranking(["a"], {"a"}, words={"a": 1})),
-    ]
-    with pytest.raises(RealtalkError, match="different budgets"):
-        summarise(mixed)
 
 
 def test_intervals_draw_whole_chats_where_there_are_enough() -> None:
     # Chats are all right or all wrong: drawing questions would pretend to know more.
-    rows = [
-        QuestionRetrieval(f"{chat}-{n}", f"chat {chat}", "x", {"any@5": float(chat % 2)})
-        for chat in range(6)
-        for n in range(50)
-    ]
-    clustered = summarise(rows).overall
-    few = summarise([row for row in rows if row.chat in {"chat 0", "chat 1"}]).overall
+    rows = [row(f"chat {chat}", "x", float(chat % 2)) for chat in range(6) for _ in range(50)]
+    clustered = run_figures(rows, [ANY]).overall
+    few = run_figures(rows[:100], [ANY]).overall
     assert (clustered.drawn, few.drawn) == ("chats", "questions")
-    interval, narrow = clustered.intervals["any@5"], few.intervals["any@5"]
-    assert interval is not None
-    assert narrow is not None
-    assert interval[1] - interval[0] > 0.5 > narrow[1] - narrow[0]
-    assert interval[0] < 0.5 < interval[1]
-    assert summarise(rows).to_json() == summarise(rows).to_json()
+    interval, narrow = clustered.estimates["any@5"], few.estimates["any@5"]
+    assert interval.low is not None and interval.high is not None
+    assert narrow.low is not None and narrow.high is not None
+    assert interval.high - interval.low > 0.5 > narrow.high - narrow.low
+    assert interval.low < 0.5 < interval.high
+    assert run_figures(rows, [ANY]).to_json() == run_figures(rows, [ANY]).to_json()

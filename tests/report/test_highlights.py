@@ -71,19 +71,21 @@ def memory(
 ) -> ProbeRun:
     """A run that finds so much for each question, at so many tokens."""
     known = next(each for each in load([report_runs.runs() / "memory"]).probes if each.memory)
-    first = next(
-        row for row in known.probed.rows if row["budget"] == known.probed.rows[0]["budget"]
-    )
+    first = known.probed.rows[0]
     scores = {"any@budget": 1.0, "all@budget": 1.0}
     rows = [
-        first | scores | {"id": f"Q{at}", "budget": "all", "tokens": tokens, "recall@budget": value}
+        first
+        | scores
+        | {"sample": f"Q{at}", "variant": "all", "tokens": tokens, "recall@budget": value}
         for at, value in enumerate(recall)
     ]
     settings: dict[str, Any] = {
         **known.probed.settings,
         "corpus": {"name": corpus, "sha256": corpus},
     }
-    settings["memory"] = {**settings["memory"], "name": name}
+    parts = settings["solver"]["settings"]
+    named = {**parts, "memory": {**parts["memory"], "name": name}}
+    settings["solver"] = {**settings["solver"], "settings": named}
     probed = replace(known.probed, rows=rows, timings=(), settings=settings)
     return ProbeRun(known.folder, probed, written)
 

@@ -116,7 +116,7 @@ def test_a_run_with_half_a_record_is_left_out_and_named(runs: Path, tmp_path: Pa
     shutil.copytree(runs / "memory", tmp_path, dirs_exist_ok=True)
     place = tmp_path / "recent" / "run.json"
     record = json.loads(place.read_text())
-    del record["settings"]["reader"]
+    del record["settings"]["solver"]["settings"]["reader"]
     place.write_text(json.dumps(record))
     assert load([tmp_path]).left_out == (("recent", "its settings lack 'reader'"),)
 
@@ -125,7 +125,8 @@ def test_a_run_with_half_a_record_is_left_out_and_named(runs: Path, tmp_path: Pa
     ("run", "change"),
     [
         ("memory/recent", {"corpus": "ferry"}),
-        ("memory/recent", {"reader": {}}),
+        ("memory/recent", {"solver": "recent"}),
+        ("memory/recent", {"solver": {"settings": {"memory": {}, "reader": {}}}}),
         ("persona", {"solver": "constant"}),
         ("threads", {"protocol": None}),
         ("threads", {"test": "all"}),

@@ -15,8 +15,6 @@ from realtalk.cli.options import Json
 if TYPE_CHECKING:
     from realtalk.local.caches import CacheItem, Kind, Removed
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="What realtalk keeps on this machine, and how to be rid of it.", no_args_is_help=True
 )

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from realtalk.chat import Corpus
     from realtalk.corpora.reading import Reading
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     app.command()(read)

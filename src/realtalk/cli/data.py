@@ -9,8 +9,6 @@ import typer
 
 from realtalk.cli.options import Json
 
-__all__ = ["app"]
-
 app = typer.Typer(help="Download the published corpora, hash-checked.", no_args_is_help=True)
 
 

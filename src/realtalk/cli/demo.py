@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from realtalk.corpora.opening import Opened
     from realtalk.local.progress import Progress
 
-__all__ = ["register"]
-
 _REPORT = "report.html"
 _SHOWN = 24  # rows of a table; the thread sample has more chats than a screen has lines
 

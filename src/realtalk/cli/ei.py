@@ -30,8 +30,6 @@ from realtalk.cli.options import (
 )
 from realtalk.cli.verbs import Verbs
 
-__all__ = ["app"]
-
 _LABEL = "label"
 
 

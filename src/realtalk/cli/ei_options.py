@@ -16,17 +16,6 @@ if TYPE_CHECKING:
     from realtalk.ei.languages import Languages
     from realtalk.surface.labelling import Labels
 
-__all__ = [
-    "AsLabelled",
-    "Figures",
-    "Labellable",
-    "Labelled",
-    "Protocol",
-    "label_corpus",
-    "labels_of",
-    "warn_of_languages",
-]
-
 _PROTOCOLS = (
     "turns: consecutive messages of a speaker joined. paper: the same, and alignment divided by "
     "all turns, as its §4.3 writes. released: as its code does it, and as its Table 7 was made: "

@@ -15,8 +15,6 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["Part", "parts"]
-
 _BETWEEN = 3  # letters from one column to the next
 _EDGE = 2  # at the left and the right of a table
 _PROSE = 28  # letters, from which a cell may be wrapped

@@ -32,8 +32,6 @@ from realtalk.cli import (
     threads,
 )
 
-__all__ = ["app", "main"]
-
 _CUT_OFF = 141  # what a shell says of a program whose reader went away
 _INTERRUPTED = 130  # what typer exits with at Ctrl-C
 

@@ -9,8 +9,6 @@ import typer
 
 from realtalk.cli.options import Json
 
-__all__ = ["app"]
-
 app = typer.Typer(
     help="The models in this package and small language models to fetch, with their terms.",
     invoke_without_command=True,

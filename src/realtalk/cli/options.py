@@ -17,26 +17,6 @@ if TYPE_CHECKING:
     from realtalk.corpora.reading import ReadOptions
     from realtalk.local.progress import Progress
 
-__all__ = [
-    "BaseUrl",
-    "Columns",
-    "Dates",
-    "FormatName",
-    "Fresh",
-    "Gap",
-    "Json",
-    "Out",
-    "PricesFile",
-    "Swept",
-    "Target",
-    "Timezone",
-    "apart",
-    "named_run",
-    "opened",
-    "read_options",
-    "reading",
-]
-
 Target = Annotated[
     str,
     typer.Argument(

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from realtalk.persona.choosing import Choice
     from realtalk.persona.summaries import Simulation
 
-__all__ = ["app"]
-
 
 class _PersonaVerbs(verbs.Verbs):
     renamed = {"simulate": verbs.RUN}  # noqa: RUF012  a ClassVar of the base

@@ -12,29 +12,6 @@ if TYPE_CHECKING:
     from realtalk.persona.benchmark import SimulatedRun
     from realtalk.persona.summaries import Simulation
 
-__all__ = [
-    "BertLayer",
-    "BertModel",
-    "Choosing",
-    "ContextSessions",
-    "ContextTokens",
-    "Labels",
-    "Limit",
-    "Loaded",
-    "ModelName",
-    "PromptsFolder",
-    "RunNamed",
-    "RunsNamed",
-    "Set",
-    "SimulatorName",
-    "Speaker",
-    "Style",
-    "are_published",
-    "load_runs",
-    "measured_apart",
-    "numbers_of",
-]
-
 Speaker = Annotated[
     str | None,
     typer.Option(

@@ -12,8 +12,6 @@ from realtalk.cli import persona_options as persona
 from realtalk.cli.ei_options import warn_of_languages
 from realtalk.cli.verbs import costs_json, end_sweep, load_prices
 
-__all__ = ["register", "sweep"]
-
 _SESSIONS = "1,2,3,5,10"
 _KEY = "context_sessions"
 

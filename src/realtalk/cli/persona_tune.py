@@ -10,8 +10,6 @@ import typer
 from realtalk.cli import options
 from realtalk.cli import persona_options as persona
 
-__all__ = ["register", "tune"]
-
 
 def register(app: typer.Typer) -> None:
     """Adds the command to `persona`."""

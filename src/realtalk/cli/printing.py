@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from realtalk.cli.layout import Part
     from realtalk.local.progress import Progress
 
-__all__ = [
-    "console",
-    "end_unscored",
-    "print_json",
-    "print_text",
-    "printable",
-    "progress",
-    "say",
-    "show",
-    "warn",
-]
-
 # Control characters (ESC and the C1 block among them), and what turns the order of a line around.
 _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
 _BEYOND_ASCII = re.compile(_STEERING.pattern.replace("\x00-\x1f", ""))

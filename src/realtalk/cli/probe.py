@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from realtalk.cli import probe_several
-from realtalk.cli.options import BaseUrl, FormatName, Gap, Json, Out, Target, opened, read_options
+from realtalk.cli.options import (
+    BaseUrl,
+    FormatName,
+    Gap,
+    Json,
+    Out,
+    PricesFile,
+    Target,
+    opened,
+    read_options,
+)
 from realtalk.cli.probe_options import (
     Budgets,
     BudgetWords,
@@ -30,13 +40,18 @@ from realtalk.cli.probe_options import (
     why_unscored,
     written_budgets,
 )
-from realtalk.cli.verbs import RUN, Verbs, add_stored_runs
+from realtalk.cli.verbs import (
+    RUN,
+    Verbs,
+    add_stored_runs,
+    load_prices,
+    show_costs,
+)
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
+    from realtalk.evals.prices import Prices
     from realtalk.memory.benchmark import ProbedRun
-
-__all__ = ["app"]
 
 app = typer.Typer(
     cls=Verbs,
@@ -64,6 +79,7 @@ def run(
     connections: Connections = 10,
     max_tokens: MaxTokens = None,
     seed: Seed = 0,
+    prices: PricesFile = None,
     out: Out = None,
     fresh: Fresh = False,
     format_name: FormatName = None,
@@ -72,7 +88,7 @@ def run(
 ) -> None:
     """Ask a corpus's questions of a memory and score what comes back.
 
-    Writes run.json, rows.parquet (a row a question and budget, unscored with the reason) and
+    Writes run.json, rows.parquet (one row per question and budget, unscored with the reason) and
     timings.parquet. A run that was stopped goes on where it was: call it again.
 
     Examples:
@@ -88,6 +104,7 @@ def run(
     from realtalk.memory.registry import parse_settings
     from realtalk.surface.benchmarks import probe
 
+    known = load_prices(prices)
     with opened(path, format_name, read_options(gap)) as source:
         corpus = source.reading.corpus
     with progress("probing") as advance:
@@ -111,7 +128,7 @@ def run(
             fresh=fresh,
             progress=advance,
         )
-    _print(probed.record, corpus, json, out, judge)
+    _print(probed.record, corpus, json, out, judge, known)
 
 
 @app.command()
@@ -251,9 +268,15 @@ def score(
 
 
 def _print(
-    probed: ProbedRun, corpus: Corpus | None, json: bool, out: Path | None, judge: str | None
+    probed: ProbedRun,
+    corpus: Corpus | None,
+    json: bool,
+    out: Path | None,
+    judge: str | None,
+    prices: Prices | None = None,
 ) -> None:
     from realtalk.cli.printing import end_unscored, print_json, say, show
+    from realtalk.evals.prices import cost_json
     from realtalk.memory.published import is_published
     from realtalk.memory.tables import (
         answer_rows,
@@ -265,7 +288,8 @@ def _print(
 
     scores = probed.scores
     if json:
-        print_json(probed.to_json())
+        money = {} if prices is None else {"money": cost_json(probed.usage, prices)}
+        print_json({**probed.to_json(), **money})
     else:
         memory, reader = probed.memory, probed.reader
         seen = " (in-sample)" if probed.cautions else ""
@@ -277,6 +301,7 @@ def _print(
                 who = probed.model or reader
                 show("beside the REALTALK paper", *published_rows(scores, who, memory))
         show("what it cost", *cost_rows(scores))
+        show_costs(probed.usage, prices)
     for line in (*probed.cautions, *unscored_lines(scores)):
         say(line)
     if out is not None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,29 +10,6 @@ import typer
 
 if TYPE_CHECKING:
     from realtalk.memory.benchmark import ProbedRun
-
-__all__ = [
-    "BudgetWords",
-    "Budgets",
-    "Categories",
-    "Connections",
-    "Fresh",
-    "JudgeName",
-    "Limit",
-    "MaxTokens",
-    "MemoryName",
-    "ModelName",
-    "Prompts",
-    "Protocol",
-    "ReaderName",
-    "RunFolder",
-    "Seed",
-    "Set",
-    "named",
-    "run_folder",
-    "why_unscored",
-    "written_budgets",
-]
 
 MemoryName = Annotated[
     str,
@@ -149,13 +124,3 @@ def why_unscored(probed: ProbedRun, judge: str | None = None) -> Iterator[str | 
         scored = row["f1"] is not None or (found and (silent or row["answer"] is not None))
         reason = next(iter((row["unscored"], *row["left_out"])), None)
         yield None if scored else reason or "no question has evidence"
-
-
-@contextmanager
-def run_folder(out: Path | None) -> Iterator[Path]:
-    """Where the run goes; a temporary folder where nobody wants to keep it."""
-    if out is not None:
-        yield out
-        return
-    with tempfile.TemporaryDirectory(prefix="realtalk-probe-") as folder:
-        yield Path(folder)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from realtalk.cli.options import BaseUrl, FormatName, Gap, Json, Target, apart, opened, read_options
+from realtalk.cli.options import (
+    BaseUrl,
+    FormatName,
+    Gap,
+    Json,
+    PricesFile,
+    Swept,
+    Target,
+    apart,
+    opened,
+    read_options,
+)
 from realtalk.cli.probe_options import (
     BudgetWords,
     Categories,
@@ -25,11 +37,12 @@ from realtalk.cli.probe_options import (
     why_unscored,
     written_budgets,
 )
+from realtalk.cli.verbs import load_prices
 
 if TYPE_CHECKING:
     from realtalk.memory.benchmark import ProbedRun
-
-__all__ = ["compare", "register", "sweep"]
+    from realtalk.surface.runs import Run
+    from realtalk.surface.sources import Readable
 
 
 def register(app: typer.Typer) -> None:
@@ -93,6 +106,7 @@ def sweep(
         str, typer.Option("--budgets", metavar="N,…", help="As --budget of `probe`.")
     ] = "500,1000,2000,4000",
     budget_words: BudgetWords = False,
+    settings: Swept = None,
     reader: ReaderName = None,
     model: ModelName = None,
     base_url: BaseUrl = None,
@@ -102,27 +116,33 @@ def sweep(
     connections: Connections = 10,
     max_tokens: MaxTokens = None,
     seed: Seed = 0,
+    prices: PricesFile = None,
     fresh: Fresh = False,
     format_name: FormatName = None,
     gap: Gap = "6h",
     json: Json = False,
 ) -> None:
-    """Memories × budgets: a table, and the picture of score against tokens.
+    """Memories × budgets × settings: a table, and the picture of score against tokens.
 
-    Every memory's run is kept in a folder of its own below DIR, the pictures in DIR/figures.
+    Every run is kept in a folder of its own below DIR, the pictures in DIR/figures. --set names
+    values of an option of `run` or of a setting of the memories; every combination is run.
 
     Examples:
 
         realtalk probe sweep sample --memories recent,events,whole --budgets 500,1000 --out sweep
+
+        realtalk probe sweep sample --memories restored --set around=0,2,4 --out around
     """
     from realtalk.cli.printing import end_unscored, print_json, progress, say, show
     from realtalk.errors import RealtalkError
-    from realtalk.evals import refuse_other_runs
+    from realtalk.evals.prices import cost_table
     from realtalk.memory.pictures import draw_sweep
-    from realtalk.memory.registry import BUDGETLESS, make_memory
+    from realtalk.memory.registry import make_memory
     from realtalk.memory.tables import sweep_rows
     from realtalk.stats.figures import save_figures
     from realtalk.surface.benchmarks import probe
+    from realtalk.surface.sweeping import parse_axes
+    from realtalk.surface.sweeping import sweep as carry_out
 
     with opened(path, format_name, read_options(gap)) as source:
         corpus = source.reading.corpus
@@ -132,38 +152,63 @@ def sweep(
     written = written_budgets(budgets, budget_words)
     for name in names:
         make_memory(name, {})  # a name that nobody has is refused before the first run
-    refuse_other_runs(out)
-    runs: dict[str, ProbedRun] = {}
-    for name in names:
-        with progress(name) as advance:
-            run = probe(
-                corpus,
-                name,
-                reader=reader,
-                model=model,
-                base_url=base_url,
-                prompts=prompts,
-                budget=None if name in BUDGETLESS else written,
-                categories=named(categories),
-                limit=limit,
-                connections=connections,
-                max_tokens=max_tokens,
-                seed=seed,
-                out=out / name,
-                fresh=fresh,
-                progress=advance,
-            )
-        runs[name] = run.record
+    prices_known = load_prices(prices)
+    with progress("sweeping") as advance:
+        swept = carry_out(
+            _within_budget(probe),
+            corpus,
+            {"memory": names, **parse_axes(settings or [])},
+            out=out,
+            fresh=fresh,
+            progress=advance,
+            names=_folder,
+            reader=reader,
+            model=model,
+            base_url=base_url,
+            prompts=prompts,
+            budget=written,
+            categories=named(categories),
+            limit=limit,
+            connections=connections,
+            max_tokens=max_tokens,
+            seed=seed,
+        )
+    runs: dict[str, ProbedRun] = {name: run.record for name, run in swept.runs.items()}
     scores = {name: each.scores for name, each in runs.items()}
     if json:
         print_json({name: each.to_json() for name, each in runs.items()})
     else:
         show("memories and budgets", *sweep_rows(scores))
+        for name, run in swept.runs.items():
+            if prices_known is not None and run.usage:
+                show(f"{name}: what it cost", *cost_table(run.usage, prices_known))
     for line in _cautions(runs):
         say(line)
     paths = save_figures(draw_sweep(scores), out / "figures")
     say(f"wrote {len(paths)} files to {out / 'figures'}")
     end_unscored(reason for each in runs.values() for reason in why_unscored(each))
+
+
+def _within_budget(probe: Callable[..., Run]) -> Callable[..., Run]:
+    """`probe`, in which a memory that takes no budget is given none."""
+    from realtalk.memory.registry import BUDGETLESS
+
+    @wraps(probe)
+    def probe_memory(corpus: Readable, memory: str, **options: Any) -> Run:
+        if memory in BUDGETLESS:
+            options["budget"] = None
+        return probe(corpus, memory, **options)
+
+    return probe_memory
+
+
+def _folder(values: Mapping[str, Any]) -> str:
+    """A memory's name, and what else differs."""
+    from realtalk.surface.sweeping import folder_name
+
+    others = {key: value for key, value in values.items() if key != "memory"}
+    parts = [str(values["memory"])] if "memory" in values else []
+    return "+".join([*parts, *([folder_name(others)] if others else [])])
 
 
 def _cautions(runs: Mapping[str, ProbedRun]) -> list[str]:

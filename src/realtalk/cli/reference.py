@@ -17,8 +17,6 @@ from typing import Any
 
 import typer.main
 
-__all__ = ["reference"]
-
 
 def reference() -> str:
     """Every command with its arguments, options and examples."""

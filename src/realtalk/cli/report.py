@@ -9,8 +9,6 @@ import typer
 
 from realtalk.cli.options import Json
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     app.command()(report)

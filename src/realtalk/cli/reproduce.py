@@ -13,8 +13,6 @@ from realtalk.cli.probe_options import Connections, Fresh, JudgeName
 if TYPE_CHECKING:
     from realtalk.paper import Exhibit, Reproduction
 
-__all__ = ["register"]
-
 # Wider tables are in the files: a terminal would break them into many parts.
 _SHOWN_COLUMNS, _SHOWN_FIGURES = 6, 9
 

@@ -19,8 +19,6 @@ from realtalk.cli.options import (
     read_options,
 )
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     app.command()(stats)

@@ -12,8 +12,6 @@ from realtalk.cli.options import FormatName, Gap, Json, Target, opened, read_opt
 if TYPE_CHECKING:
     from realtalk.studio.serving import Server
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     app.command()(studio)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from realtalk.evals.summaries import Summary
     from realtalk.threads.values import Task
 
-__all__ = ["app"]
-
 app = typer.Typer(
     cls=verbs.Verbs,
     help="Reddit-like threads: predict whether a reply is liked, how much, and what somebody "

@@ -15,28 +15,6 @@ if TYPE_CHECKING:
     from realtalk.evals.summaries import Summary
     from realtalk.threads.benchmark import PredictedRun
 
-__all__ = [
-    "Budget",
-    "History",
-    "Leaks",
-    "Limit",
-    "ModelName",
-    "PredictorName",
-    "PromptsFolder",
-    "ProtocolName",
-    "RunsNamed",
-    "Seed",
-    "Set",
-    "SettingNames",
-    "Shots",
-    "Split",
-    "TaskName",
-    "TrainLimit",
-    "WithScores",
-    "best_summary",
-    "load_named",
-]
-
 TaskName = Annotated[
     str, typer.Option("--task", "-t", metavar="NAME", help="sentiment, impact or next_text.")
 ]

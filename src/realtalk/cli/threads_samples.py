@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from realtalk.threads.sampling import Samples
     from realtalk.threads.values import Setting
 
-__all__ = ["register", "samples"]
-
 
 def register(app: typer.Typer) -> None:
     """Adds the command to `threads`."""

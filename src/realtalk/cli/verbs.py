@@ -30,18 +30,6 @@ if TYPE_CHECKING:
     from realtalk.surface.runs import Run
     from realtalk.surface.sweeping import Sweep
 
-__all__ = [
-    "RUN",
-    "Verbs",
-    "add_stored_runs",
-    "add_sweep",
-    "costs_json",
-    "end_run",
-    "end_sweep",
-    "load_prices",
-    "show_costs",
-]
-
 RUN = "run"
 _SWEEP = """Run every combination of several settings, and show the runs side by side.
 

@@ -18,8 +18,6 @@ from collections.abc import Iterable, Sequence
 
 from realtalk.chat import Alias, Event, Message, Question, Session
 
-__all__ = ["learn"]
-
 # No name is longer, and two unbounded runs side by side take the square of their length.
 _NAME = r"([A-Z][\w’'-]{0,40}[a-z]\w{0,20})"
 _SAYS = re.compile(

@@ -28,8 +28,6 @@ from typing import IO
 from realtalk.corpora.limits import Allowance, Measure
 from realtalk.errors import RealtalkError
 
-__all__ = ["MAX_KEPT_BYTES", "MAX_OPEN", "UNPACKING_ERRORS", "Archives", "Zip"]
-
 MAX_OPEN = 16  # archives; each may be an open file, of which a process has few
 MAX_KEPT_BYTES = 256 << 20  # of unpacked archives, all of them together
 

@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["CATEGORIES", "known", "name_of", "number_of"]
-
 CATEGORIES: Mapping[str, Mapping[int, str]] = MappingProxyType(
     {
         name: MappingProxyType(dict(enumerate(categories.split(), 1)))

@@ -18,8 +18,6 @@ from realtalk.chat import Chat, Corpus
 from realtalk.corpora.categories import known
 from realtalk.corpora.reading import Ledger
 
-__all__ = ["RULES", "CheckFinding", "CheckReport", "RuleHit", "check"]
-
 Severity = Literal["error", "warning", "note"]
 
 RULES: dict[str, tuple[Severity, str]] = {

@@ -16,8 +16,6 @@ import re
 
 import orjson
 
-__all__ = ["ending", "utf16"]
-
 _JSON = re.compile(r"\s*(?:\{|\[\s*[\[{])")
 _PAGE = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 # A line of column names: words, and nothing that a date or a sentence is made of.

@@ -16,8 +16,6 @@ from collections.abc import Container, Sequence
 
 from realtalk.chat import Question
 
-__all__ = ["annotated_question", "resolve", "split"]
-
 # Spaces are counted: three unbounded runs side by side take the cube of their length.
 _ID = re.compile(r"(?<!\d)[Dd]?\s{0,3}:?\s{0,3}(\d{1,5})\s{0,3}[:;.]\s{0,3}(\d{1,7})(?!\d)")
 _RANGE = re.compile(r"\s*[-–—]\s*")

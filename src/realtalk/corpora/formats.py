@@ -13,8 +13,6 @@ from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
 from realtalk.registry import Registry
 
-__all__ = ["FORMATS", "detect", "writable"]
-
 _HERE = "realtalk.corpora"
 
 FORMATS: Registry[Format] = Registry(

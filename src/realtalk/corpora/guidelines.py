@@ -24,16 +24,6 @@ from typing import Any
 from realtalk.chat import Chat, Corpus, Message
 from realtalk.corpora.check import CheckFinding, CheckReport, RuleHit, Severity
 
-__all__ = [
-    "GUIDELINES",
-    "MESSAGES_A_DAY",
-    "UNTOLD",
-    "Day",
-    "GuidelineReport",
-    "check_guidelines",
-    "refers_to_time",
-]
-
 MESSAGES_A_DAY = 50
 
 GUIDELINES: dict[str, tuple[Severity, str]] = {

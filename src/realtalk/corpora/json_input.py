@@ -24,23 +24,6 @@ from realtalk.corpora.limits import DEEPEST
 from realtalk.corpora.source import Member
 from realtalk.errors import RealtalkError
 
-__all__ = [
-    "BLANK",
-    "BROKEN",
-    "decoded",
-    "from_epoch",
-    "head_keys",
-    "head_text",
-    "items",
-    "json_lines",
-    "listed",
-    "load",
-    "mapping",
-    "skip_mark",
-    "text_of",
-    "zone",
-]
-
 _BOM = b"\xef\xbb\xbf"
 BLANK, BROKEN = object(), object()  # in place of the value of a line that has none
 _KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')

@@ -16,17 +16,6 @@ import os
 
 from realtalk.errors import RealtalkError
 
-__all__ = [
-    "DEEPEST",
-    "LONGEST_NAME",
-    "MOST_COLUMNS",
-    "MOST_PIPED_BYTES",
-    "Allowance",
-    "Measure",
-    "check_leftovers",
-    "raised",
-]
-
 VARIABLE = "REALTALK_LIMITS"
 
 GROWTH = 20  # unpacked bytes per packed byte; exports are packed 3 to 15 times smaller

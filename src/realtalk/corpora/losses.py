@@ -20,8 +20,6 @@ from realtalk.corpora.formats import FORMATS
 from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.source import Source
 
-__all__ = ["LOSSLESS", "losses", "not_kept"]
-
 LOSSLESS = ("convokit", "jsonl", "locomo")  # proven by tests, so not read back
 
 _FIELDS = {

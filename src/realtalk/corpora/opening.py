@@ -20,8 +20,6 @@ from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.corpora.store import is_stored, load
 
-__all__ = ["SAMPLES", "Opened", "open_reading"]
-
 SAMPLES = ("sample", "sample-simulated", "sample-threads")
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from realtalk.corpora.source import Source
     from realtalk.corpora.tables import Tables
 
-__all__ = ["DateOrder", "Format", "Ledger", "Leftover", "ReadOptions", "Reading"]
-
 DateOrder = Literal["dmy", "mdy", "ymd"]
 
 

@@ -19,8 +19,6 @@ import polars as pl
 from realtalk.chat import Message, Session
 from realtalk.errors import RealtalkError
 
-__all__ = ["cut", "cut_frame", "parse_gap", "sorted_by_time", "split_at_pauses"]
-
 Gap = timedelta | Literal["day"]
 
 

@@ -32,8 +32,6 @@ from realtalk.corpora.endings import ending
 from realtalk.corpora.limits import LONGEST_NAME, MOST_PIPED_BYTES, Allowance, Measure, raised
 from realtalk.errors import RealtalkError
 
-__all__ = ["MAX_FILES", "MAX_MEMBER_BYTES", "Member", "Source", "holding", "matching", "taken"]
-
 STANDARD_INPUT = "-"
 
 MAX_MEMBER_BYTES = 4 << 30  # one text: a million messages is about 0.1 GB

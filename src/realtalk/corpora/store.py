@@ -26,8 +26,6 @@ from realtalk.corpora.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import whole_folder
 
-__all__ = ["LAYOUT", "is_stored", "load", "provenance", "store"]
-
 LAYOUT = 1  # of the folder; a reader of another layout says so instead of guessing
 _ABOUT = "corpus.json"
 _FILES: Mapping[str, pl.Schema] = {"messages": MESSAGES, "events": EVENTS, "questions": QUESTIONS}

@@ -23,17 +23,6 @@ import pyarrow as pa
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question, Session
 from realtalk.errors import RealtalkError
 
-__all__ = [
-    "EVENTS",
-    "MESSAGES",
-    "QUESTIONS",
-    "ChatRow",
-    "Tables",
-    "from_corpus",
-    "message_frame",
-    "to_corpus",
-]
-
 _TIME = pl.Datetime("us")
 _TEXTS = pl.List(pl.String)
 _ATTACHMENT = pl.Struct(

@@ -17,8 +17,6 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["data_text", "phrases", "sections"]
-
 _HEADING = re.compile(r"^\[([a-z ]+)\]\n", re.MULTILINE)
 
 

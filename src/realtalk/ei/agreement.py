@@ -26,17 +26,15 @@ from realtalk.ei.labels import EMOTIONS, LEVELS, SENTIMENTS
 from realtalk.ei.languages import Languages, chat_languages, languages_json
 from realtalk.ei.values import interval_method
 from realtalk.errors import RealtalkError
-from realtalk.metrics.paired import wilson
 from realtalk.metrics.statistics import (
     Estimate,
     bootstrap_interval,
     cohen_kappa,
     pearson,
     weighted_kappa,
+    wilson,
 )
 from realtalk.stats.grids import Cell, Grid
-
-__all__ = ["Agreement", "MeasureAgreement", "agreement", "agreement_rows"]
 
 Step: TypeAlias = str | int
 _NAMED: dict[str, tuple[Step, ...]] = {

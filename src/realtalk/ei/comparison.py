@@ -39,17 +39,6 @@ from realtalk.metrics.statistics import (
 )
 from realtalk.stats.grids import Grid
 
-__all__ = [
-    "CorpusComparison",
-    "FacetComparison",
-    "FindingVerdict",
-    "PaperFinding",
-    "Spread",
-    "compare",
-    "comparison_rows",
-    "finding_rows",
-]
-
 _ALPHA = 0.05
 _CLAIMED = ("emotion_diversity", "sentiment_diversity", "empathy")
 _FEWEST = 3  # speakers on each side below which nothing is tested

@@ -29,15 +29,6 @@ from realtalk.ei.values import FACETS, ByFacet, Facet, interval_method, interval
 from realtalk.metrics.statistics import Array, Estimate, percentile_interval
 from realtalk.stats.grids import Grid
 
-__all__ = [
-    "SpeakerConsistency",
-    "consistency",
-    "consistency_json",
-    "consistency_languages",
-    "consistency_of",
-    "consistency_rows",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class SpeakerConsistency(ByFacet):

@@ -22,8 +22,6 @@ from realtalk.ei.labels import COMPONENTS, EMOTIONS, MEASURES, SENTIMENTS, Label
 from realtalk.encoders.pairs import PairEncoder
 from realtalk.local.progress import Progress, silent
 
-__all__ = ["EmbeddedLabeller"]
-
 Rows = npt.NDArray[np.float32]
 _WORDLESS = "the turn has no words"
 _UNREADABLE = "the encoder can read nothing of the turn"

@@ -19,8 +19,6 @@ from realtalk.ei.values import FACETS, Facet, SpeakerFacets, interval_text, show
 from realtalk.stats.figures import Drawn
 from realtalk.stats.figures import styled as finished
 
-__all__ = ["HEADLINE", "draw_comparison", "draw_consistency", "styled"]
-
 HEADLINE = (
     "emotion_diversity",
     "sentiment_diversity",

@@ -19,17 +19,6 @@ from numpy.typing import NDArray
 
 from realtalk.metrics.statistics import Array
 
-__all__ = [
-    "draw_counts",
-    "draw_means",
-    "entropy",
-    "exponents",
-    "fit_exponential",
-    "kth_of_others",
-    "latest_of_others",
-    "slopes",
-]
-
 _AT_ONCE = 1 << 22  # numbers drawn at a time, which bounds the memory
 # e^10 a session is no course of intimacy: the fit is running off to a single session.
 _STEEPEST = 10.0

@@ -35,8 +35,6 @@ from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.registry import suggest
 
-__all__ = ["HubLabeller", "Scale"]
-
 Scale = Literal["auto", "sigmoid", "0-1", "1-5"]
 _Answer: TypeAlias = "tuple[str | float, float | None] | None"  # the label and its probability
 

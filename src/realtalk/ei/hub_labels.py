@@ -19,8 +19,6 @@ from collections.abc import Mapping
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS
 from realtalk.errors import RealtalkError
 
-__all__ = ["NAMES", "outputs"]
-
 NAMES: Mapping[str, tuple[str, ...]] = {"sentiment": SENTIMENTS, "emotion": EMOTIONS}
 
 _SYNONYMS: Mapping[str, Mapping[str, str]] = {

@@ -27,8 +27,6 @@ from realtalk.local.progress import Progress, silent
 from realtalk.models.asking import Asked, Prompt, Reply, ask, patience
 from realtalk.registry import suggest
 
-__all__ = ["PAPER_MEASURES", "JudgeLabeller"]
-
 PAPER_MEASURES = ("reflective", "grounding", "empathy")
 _REMINDERS = (
     "\n\nThe answer must be {form}, without any other text.",

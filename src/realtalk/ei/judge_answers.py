@@ -20,8 +20,6 @@ from typing import TypeAlias
 
 from realtalk.ei.labels import COMPONENTS, EMOTIONS, SENTIMENTS
 
-__all__ = ["FORMS", "Values", "read_answer", "unfenced", "unreadable"]
-
 Values: TypeAlias = Mapping[str, bool | int | float | str]  # column of a label → value
 
 FORMS: Mapping[str, str] = MappingProxyType(

@@ -15,8 +15,6 @@ from pathlib import Path
 from realtalk.ei.labels import MEASURES, TurnInput
 from realtalk.evals.prompts import Prompts, load_prompts
 
-__all__ = ["load_rubrics", "rubric_text"]
-
 _VERSION = "1"
 _START = "(the session starts with the turn)"
 

@@ -32,25 +32,6 @@ if TYPE_CHECKING:
 
     from realtalk.chat import Corpus
 
-__all__ = [
-    "KIND",
-    "LABEL_FILE",
-    "SPEAKER_FILE",
-    "TABLE",
-    "LabelsAbout",
-    "about_metadata",
-    "is_earlier",
-    "is_labels",
-    "labels_about",
-    "of_messages",
-    "one_protocol",
-    "read_labels",
-    "refuse_other_units",
-    "unscored_reasons",
-    "why_unscored",
-    "with_languages",
-]
-
 KIND = "emotional intelligence"  # of the run, in run.json
 TABLE = "labels"
 LABEL_FILE, SPEAKER_FILE = f"{TABLE}.parquet", "speakers.parquet"

@@ -49,8 +49,6 @@ from realtalk.evals.running import KEY
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import write_parquet
 
-__all__ = ["LabelRun", "label_corpus", "label_settings", "store_labels", "stored_settings"]
-
 _STORED = pl.Schema({**dict.fromkeys(KEY, pl.String()), **LABELS})
 
 

@@ -24,24 +24,6 @@ from realtalk.chat import Chat, Corpus, Message
 from realtalk.ei.languages import turn_languages
 from realtalk.local.progress import Progress, silent
 
-__all__ = [
-    "COMPONENTS",
-    "EMOTIONS",
-    "LABELS",
-    "LEVELS",
-    "MEASURES",
-    "NOT_ASKED",
-    "NO_TEXT",
-    "SENTIMENTS",
-    "Label",
-    "Labeller",
-    "Past",
-    "TurnInput",
-    "label_frame",
-    "label_row",
-    "turn_inputs",
-]
-
 EMOTIONS = (
     "anger",
     "anticipation",

@@ -26,19 +26,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "ENGLISH",
-    "OTHER",
-    "UNTOLD",
-    "Languages",
-    "chat_languages",
-    "language_notes",
-    "languages_json",
-    "languages_of",
-    "merged",
-    "turn_languages",
-]
-
 ENGLISH, OTHER, UNTOLD = "en", "other", "und"
 
 # The commonest words of English chats, apostrophes left out. A few are words of other languages

@@ -20,8 +20,6 @@ from typing import Literal
 
 from realtalk.registry import suggest
 
-__all__ = ["PROTOCOLS", "Rules", "rules_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rules:

@@ -36,10 +36,14 @@ from realtalk.ei.languages import languages_of
 from realtalk.ei.protocols import Rules, rules_of
 from realtalk.ei.values import FACETS, Facet, SpeakerFacets
 from realtalk.errors import RealtalkError
-from realtalk.metrics.paired import wilson
-from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, percentile_interval
-
-__all__ = ["ResampledFacets", "measure_speakers", "session_means", "speakers"]
+from realtalk.metrics.statistics import (
+    RESAMPLES,
+    SEED,
+    Array,
+    Estimate,
+    percentile_interval,
+    wilson,
+)
 
 Codes = NDArray[np.int64]
 _NEEDED = ("chat", "session", "turn", "speaker", "measure", "version", *MEASURES)

@@ -23,8 +23,6 @@ from realtalk.ei.values import FACETS, SpeakerFacets, interval_text
 from realtalk.local.writing import file_stem
 from realtalk.stats.figures import Drawn
 
-__all__ = ["draw_timelines"]
-
 _WIDTH, _HEIGHT = 680, 150
 _MOST_SPEAKERS = 6
 _MOST_PERIODS = 60

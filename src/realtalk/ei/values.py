@@ -23,24 +23,6 @@ from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Estimate
 from realtalk.stats.grids import Grid
 
-__all__ = [
-    "FACETS",
-    "GROUPS",
-    "SPEAKERS",
-    "ByFacet",
-    "Facet",
-    "SpeakerFacets",
-    "counted",
-    "from_frame",
-    "interval_method",
-    "interval_text",
-    "shown",
-    "speaker_languages",
-    "speaker_rows",
-    "speakers_frame",
-    "speakers_json",
-]
-
 Unit: TypeAlias = Literal["share", "bits", "score", "a session"]
 
 

@@ -12,8 +12,6 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["in_words"]
-
 # Old signs are called by their print ("heavy black heart"), not by their colour.
 _PRINT = frozenset({"heavy", "white", "black"})
 _PLAIN = 0x1F000

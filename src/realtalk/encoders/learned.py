@@ -26,8 +26,6 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Learned", "fingerprint"]
-
 ShippedName = Literal["memory", "ei"]
 
 _FEWEST_WORDS = 5  # "ok thanks" is in every chat

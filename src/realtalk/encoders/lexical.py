@@ -20,8 +20,6 @@ import numpy.typing as npt
 
 from realtalk.chat import Chat
 
-__all__ = ["Bm25", "Ranking", "RankingOf", "best_first", "with_aliases", "words"]
-
 _WORD = re.compile(r"\w+")
 _EMPTY = frozenset(
     """a about after all am an and any are as at be been before but by can could did do does for

@@ -16,8 +16,6 @@ from typing import Any
 
 from realtalk.errors import RealtalkError
 
-__all__ = ["OnnxEncoder", "shortened"]
-
 _HEAD = 2 / 3  # of a text that is too long: its beginning, then its end
 
 

@@ -22,8 +22,6 @@ from realtalk.encoders.emoji import in_words
 from realtalk.encoders.onnx import OnnxEncoder, shortened
 from realtalk.local.progress import Progress, silent
 
-__all__ = ["PairEncoder"]
-
 _CHUNK = 4096  # pairs tokenised at once: bounds memory on long chats
 
 

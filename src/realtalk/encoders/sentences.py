@@ -26,8 +26,6 @@ import numpy.typing as npt
 from realtalk.encoders.onnx import OnnxEncoder, shortened
 from realtalk.local.progress import Progress, silent
 
-__all__ = ["Encoded", "Packed", "SentenceEncoder", "pack"]
-
 Rows: TypeAlias = npt.NDArray[np.float32]
 Bytes: TypeAlias = npt.NDArray[np.int8]
 Keep: TypeAlias = Callable[[int, Rows, Rows, Rows], None]

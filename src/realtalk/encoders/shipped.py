@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-__all__ = ["Shipped", "shipped"]
-
 _NAMES = ("ei", "memory")
 _HEAD = re.compile(r"# Model card: (?P<title>.+), version (?P<version>\S+)\n")
 _TERMS = re.compile(r"^- \*\*Terms\*\*: (?P<terms>.+?)(?=\n-|\n\n)", re.MULTILINE | re.DOTALL)

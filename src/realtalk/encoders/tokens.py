@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-__all__ = ["count_each", "count_tokens", "count_words"]
-
 
 def count_words(text: str) -> int:
     """Words as the corpus statistics count them: what white space separates."""

@@ -15,8 +15,6 @@ import numpy as np
 
 from realtalk.metrics.statistics import bootstrap_interval
 
-__all__ = ["Average", "average"]
-
 
 @dataclass(frozen=True, slots=True)
 class Average:

@@ -21,8 +21,6 @@ from realtalk.evals.values import Row, Score
 from realtalk.metrics.grouped import FEWEST_GROUPS, Change, grouped_changes
 from realtalk.metrics.statistics import holm
 
-__all__ = ["Compared", "compare", "comparison_notes", "matched"]
-
 _SMALL_P = 0.05
 
 

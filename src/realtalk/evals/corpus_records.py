@@ -14,8 +14,6 @@ import orjson
 
 from realtalk.chat import Corpus
 
-__all__ = ["content_hash", "corpus_record"]
-
 
 def content_hash(corpus: Corpus) -> str:
     """What the rows depend on of a corpus: its chats, events and questions."""

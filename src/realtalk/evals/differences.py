@@ -13,8 +13,6 @@ from typing import Any
 from realtalk.errors import RealtalkError
 from realtalk.models.addresses import bare_address
 
-__all__ = ["refuse_difference"]
-
 # What describes a run without deciding its rows: older runs do not say it, and go on all the same.
 _DESCRIBING = frozenset({"settings.corpus.format"})
 

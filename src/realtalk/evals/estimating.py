@@ -19,10 +19,7 @@ import numpy.typing as npt
 
 from realtalk.evals.values import Parts, Row, Score, column
 from realtalk.metrics.grouped import FEWEST_GROUPS, grouped_estimates
-from realtalk.metrics.paired import wilson
-from realtalk.metrics.statistics import Array, Estimate
-
-__all__ = ["by_variant", "estimate", "paired_lines", "shared_parts", "whole_lines"]
+from realtalk.metrics.statistics import Array, Estimate, wilson
 
 
 def by_variant(rows: Sequence[Row], order: Sequence[str] = ()) -> dict[str, list[Row]]:

@@ -43,16 +43,6 @@ from realtalk.local.writing import (
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "Key",
-    "Row",
-    "RunFolder",
-    "Table",
-    "refuse_other_folder",
-    "refuse_other_runs",
-    "versions",
-]
-
 Row: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[Any, ...]
 

@@ -30,8 +30,6 @@ from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage
 from realtalk.models.asking import Asked
 from realtalk.models.replies import readable
 
-__all__ = ["AskingSolver", "inspect_task", "unasked"]
-
 _UNASKED = {"content_filter": "refused", "model_length": "too long for the model"}
 
 

@@ -22,8 +22,6 @@ from realtalk.evals.values import Answer, Cost
 from realtalk.local.progress import Progress, silent
 from realtalk.models.asking import Asked, Prompt, Reply, ask
 
-__all__ = ["LanguageModel"]
-
 ShownT = TypeVar("ShownT")
 ValueT = TypeVar("ValueT")
 

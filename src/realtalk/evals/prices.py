@@ -26,18 +26,6 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.tables import Lines
 from realtalk.evals.values import Row
 
-__all__ = [
-    "Money",
-    "Price",
-    "Prices",
-    "Usage",
-    "cost_json",
-    "cost_of",
-    "cost_table",
-    "read_prices",
-    "usage_of",
-]
-
 _MILLION = 1_000_000
 _EXAMPLE = '{"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}'
 _COUNTED = ("calls", "tokens_in", "tokens_out")
@@ -124,16 +112,19 @@ def usage_of(
     rows: Iterable[Row],
     *,
     judgements: Iterable[Row] = (),
-    memories: Iterable[Row] = (),
+    preparations: Iterable[Row] = (),
 ) -> list[Usage]:
     """What every model of a run was asked for; a run that asked none has an empty list.
 
-    Answers are by the model of the solver, `memories` by that of the memory, `judgements` by the
-    model that each of them names.
+    Answers are by the model of the solver, or of its reader; what a memory asked, in preparation
+    and while it recalled, by that of the memory; `judgements` by the model that each of them names.
     """
+    solver = (settings.get("solver") or {}).get("settings") or {}
+    answers = list(rows)
+    recalls = [{name: row.get(f"memory_{name}") for name in _COUNTED} for row in answers]
     tables = [
-        ("answers", _model(settings, "solver") or _model(settings, "reader"), rows),
-        ("memory", _model(settings, "memory"), memories),
+        ("answers", str(solver.get("model") or _model(solver, "reader")), answers),
+        ("memory", _model(solver, "memory"), [*preparations, *recalls]),
     ]
     by_judge: dict[str, list[Row]] = {}
     for row in judgements:

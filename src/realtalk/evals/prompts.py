@@ -23,13 +23,21 @@ from types import MappingProxyType
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
-__all__ = ["Prompts", "load_prompts", "written_day"]
-
 # English whatever the machine's language: strftime would follow the locale.
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July", "August"),
-    *("September", "October", "November", "December"),
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 )
 
 

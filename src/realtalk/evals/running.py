@@ -27,24 +27,13 @@ from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder, Table
+from realtalk.evals.prices import Usage, usage_of
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Solver, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import private_folder, write_json
 
 if TYPE_CHECKING:
     import polars as pl
-
-__all__ = [
-    "FACTS_KEY",
-    "KEY",
-    "STAGE_KEY",
-    "RunRecord",
-    "load",
-    "run",
-    "run_schema",
-    "solver_record",
-    "write",
-]
 
 KEY = ("sample", "group", "variant")
 FACTS_KEY = ("group",)
@@ -74,6 +63,14 @@ class RunRecord:
             "timings": self.timings,
             "preparations": self.preparations,
         }
+
+    @property
+    def usage(self) -> list[Usage]:
+        """What every model was asked for, in calls and tokens; empty where none was asked."""
+        judgements = self.tables.get("judgements", ())
+        return usage_of(
+            self.settings, self.rows, judgements=judgements, preparations=self.preparations
+        )
 
 
 def solver_record(solver: Solver[Any, Any]) -> dict[str, Any]:

@@ -20,8 +20,6 @@ from realtalk.evals.estimating import by_variant, estimate
 from realtalk.evals.values import Row, Score
 from realtalk.metrics.statistics import Estimate
 
-__all__ = ["Summary", "VariantScores", "summarise"]
-
 
 @dataclass(frozen=True, slots=True)
 class VariantScores:

@@ -20,19 +20,6 @@ from realtalk.evals.values import Score
 from realtalk.metrics.grouped import Change
 from realtalk.metrics.statistics import Estimate
 
-__all__ = [
-    "Lines",
-    "averaged",
-    "better_side",
-    "compared_table",
-    "figure",
-    "p_value",
-    "share",
-    "slice_table",
-    "summary_table",
-    "unscored_lines",
-]
-
 Lines: TypeAlias = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
 

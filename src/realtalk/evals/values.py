@@ -29,21 +29,6 @@ if TYPE_CHECKING:
 
     from realtalk.chat import Corpus
 
-__all__ = [
-    "Answer",
-    "Benchmark",
-    "Cost",
-    "Parts",
-    "Row",
-    "Sample",
-    "Score",
-    "Solver",
-    "Stage",
-    "column",
-    "evenly",
-    "of_groups",
-]
-
 ShownT = TypeVar("ShownT")
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
 TruthT = TypeVar("TruthT")

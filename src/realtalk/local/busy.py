@@ -13,8 +13,6 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-__all__ = ["being_written"]
-
 _GLANCE = 0.2  # seconds: another that only looks is through by then
 _DATABASES = frozenset({".sqlite", ".db"})
 

@@ -29,24 +29,6 @@ from realtalk.errors import RealtalkError
 from realtalk.local.busy import being_written
 from realtalk.local.download import DATASETS
 
-__all__ = [
-    "INDEXES",
-    "KINDS",
-    "LIMIT",
-    "VECTORS",
-    "CacheItem",
-    "Holds",
-    "Kind",
-    "Removed",
-    "Survey",
-    "cache_limit",
-    "forget",
-    "keep_within",
-    "remove",
-    "survey",
-    "units",
-]
-
 LIMIT = "REALTALK_CACHE_LIMIT"
 _DEFAULT_LIMIT = 2 * 10**9
 _UNITS = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}

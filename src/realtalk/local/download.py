@@ -29,18 +29,6 @@ from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import private_folder
 from realtalk.registry import suggest
 
-__all__ = [
-    "DATASETS",
-    "CachedFile",
-    "Dataset",
-    "FileState",
-    "RemoteFile",
-    "cache_folder",
-    "file_state",
-    "get",
-    "inventory",
-]
-
 _ATTEMPTS = 3
 _PAUSE = 0.5  # seconds before the second attempt; doubled for each one after
 _TIMEOUT = 30  # seconds without a byte

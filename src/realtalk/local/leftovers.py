@@ -18,8 +18,6 @@ from pathlib import Path
 
 from realtalk.local.caches import CacheItem, Kind, units
 
-__all__ = ["TELEMETRY", "left_behind"]
-
 TELEMETRY = Kind(
     "telemetry",
     "what ONNX Runtime kept to report to its maker (realtalk 0.1.0)",

@@ -16,8 +16,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["UniqueNames"]
-
 
 class UniqueNames:
     """The names given so far. `form` writes a name and its number."""

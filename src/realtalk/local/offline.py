@@ -20,8 +20,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["SWITCHES", "no_hub", "quiet", "switch_off"]
-
 SWITCHES = {
     "ORT_DISABLE_TELEMETRY": "1",  # ONNX Runtime: a device id, events, a session in the temp folder
     "HF_HUB_DISABLE_TELEMETRY": "1",  # Hugging Face's client, below tokenizers and transformers

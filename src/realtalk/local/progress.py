@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["Progress", "silent"]
-
 
 class Progress(Protocol):
     """Called with (done, total, what) while long work goes on; total may be 0 for unknown."""

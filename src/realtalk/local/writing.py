@@ -34,21 +34,6 @@ if TYPE_CHECKING:
 
     from realtalk.chat import Corpus
 
-__all__ = [
-    "atomic_path",
-    "file_stem",
-    "file_stems",
-    "owner_only",
-    "private_folder",
-    "private_stream",
-    "refuse_strangers",
-    "whole_folder",
-    "write_bytes",
-    "write_json",
-    "write_parquet",
-    "write_text",
-]
-
 _CORPUS = "a stored corpus"
 _KINDS = {  # what folders hold, by the files that say so
     _CORPUS: {"corpus.json", "messages.parquet"},

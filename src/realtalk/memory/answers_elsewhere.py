@@ -28,8 +28,6 @@ from realtalk.memory.readers import Item
 from realtalk.memory.remembering import NO_CONTEXT
 from realtalk.memory.values import Budget, Context
 
-__all__ = ["read_answers", "score_answers"]
-
 Key: TypeAlias = tuple[str, str, str]  # chat, question, budget
 
 

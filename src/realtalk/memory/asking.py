@@ -30,8 +30,6 @@ from realtalk.memory.rows import category_of
 from realtalk.memory.values import Budget, Memory, ShownQuestion
 from realtalk.registry import suggest
 
-__all__ = ["Plan", "bare", "contexts", "known_by"]
-
 
 @dataclass(frozen=True)
 class Plan:

@@ -49,15 +49,6 @@ from realtalk.metrics.answers import ABSTAINING
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "KIND",
-    "MemoryBenchmark",
-    "ProbedRun",
-    "load_probe",
-    "refuse_earlier_formulas",
-    "run_probe",
-]
-
 KIND = "memory probing"
 _LATER = frozenset({"unresolved", "learned"})  # columns that came after version 0.1.0
 
@@ -223,8 +214,10 @@ def run_probe(
 def load_probe(folder: Path) -> ProbedRun:
     """A run's rows in their order; those of one that was stopped, as far as it got."""
     record = running.load(folder, KIND, earlier_row, solver=_earlier_solver, needed=("corpus",))
+    solver = record.settings["solver"]
+    parts = solver.get("settings") if isinstance(solver, dict) else None
     for name in ("memory", "reader"):
-        part = record.settings["solver"].get("settings", {}).get(name)
+        part = parts.get(name) if isinstance(parts, dict) else None
         if not isinstance(part, dict) or "name" not in part:
             raise RealtalkError(
                 f"its settings lack '{name}'",
@@ -257,9 +250,14 @@ def _with_judgements(record: running.RunRecord) -> ProbedRun:
 
 
 def _earlier_solver(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Memory and reader of a run of version 0.1.0 as one solver."""
+    """Memory and reader of a run of version 0.1.0 as one solver, as today's is recorded."""
     parts = {name: settings.get(name) for name in ("memory", "reader")}
-    return {"name": "", "version": "", "settings": parts}
+    told = [part if isinstance(part, dict) else {} for part in parts.values()]
+    return {
+        "name": ", read by ".join(str(part.get("name")) for part in told),
+        "version": ", ".join(str(part.get("version")) for part in told),
+        "settings": parts,
+    }
 
 
 def _with_earlier_tables(record: running.RunRecord, folder: Path) -> running.RunRecord:

@@ -11,8 +11,6 @@ import re
 from realtalk.errors import RealtalkError
 from realtalk.memory.values import Budget
 
-__all__ = ["label", "parse_budgets"]
-
 _ALL = "all"
 _WRITTEN = re.compile(r"\A([1-9][0-9_]{0,8})(t|w)?\Z")
 

@@ -19,8 +19,6 @@ from realtalk.encoders.tokens import count_each, count_tokens, count_words
 from realtalk.errors import RealtalkError
 from realtalk.memory.values import Budget
 
-__all__ = ["Filling", "Lines", "Size"]
-
 _UNLIMITED = Budget()
 
 

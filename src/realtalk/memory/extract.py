@@ -19,10 +19,8 @@ from dataclasses import dataclass
 
 from realtalk.chat import Chat, Question
 from realtalk.memory.extract_dates import amount, asks, when
-from realtalk.memory.extract_spans import Reading, Span, best_spans, read
+from realtalk.memory.extract_spans import ContextReading, Span, best_spans, read
 from realtalk.memory.values import Context
-
-__all__ = ["Extracted", "answer"]
 
 _LOOKED_AT = 10  # best messages that are searched for an amount
 _LISTED = 3
@@ -71,7 +69,7 @@ def answer(chat: Chat, question: Question, context: Context) -> Extracted:
     return _joined(spans)
 
 
-def _dated(reading: Reading, question: str) -> Extracted | None:
+def _dated(reading: ContextReading, question: str) -> Extracted | None:
     """From the best message that has a day; None where no message has one."""
     for message in reading.messages:
         said = reading.said(message)
@@ -80,7 +78,7 @@ def _dated(reading: Reading, question: str) -> Extracted | None:
     return None
 
 
-def _whether(reading: Reading) -> Extracted:
+def _whether(reading: ContextReading) -> Extracted:
     best = reading.messages[0]
     return Extracted("No" if _NEGATIVE.search(best.text) else "Yes", (best.id,))
 

@@ -19,11 +19,11 @@ from typing import Literal, TypeAlias
 
 from realtalk.metrics.dates import MONTHS, Resolved, resolve
 
-__all__ = ["Asked", "amount", "asks", "when", "written"]
+QuestionKind: TypeAlias = Literal[
+    "when", "year", "month", "long", "often", "time", "many", "whether", ""
+]
 
-Asked: TypeAlias = Literal["when", "year", "month", "long", "often", "time", "many", "whether", ""]
-
-_PATTERNS: tuple[tuple[Asked, str], ...] = (
+_PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
     ("year", r"\b(?:what|which) years?\b"),
     ("month", r"\b(?:what|which) months?\b"),
     ("often", r"\bhow (?:often|frequently)\b"),
@@ -72,7 +72,7 @@ _COUNT_AHEAD = re.compile(r"^\s*in\s+|\s+from\s+now\s*$", re.I)
 _COUNT_BACK = re.compile(r"\s+(?:ago|back)\s*$", re.I)
 
 
-def asks(question: str) -> Asked:
+def asks(question: str) -> QuestionKind:
     """What kind of answer a question wants; "" for a span of text."""
     return next((kind for kind, pattern in _ASKS if pattern.search(question)), "")
 

@@ -1,6 +1,6 @@
 """Short spans of messages that may answer a question, and which one is likeliest.
 
-    read(chat, "Where did Mara meet Theo's sister?", context)   → Reading of the context
+    read(chat, "Where did Mara meet Theo's sister?", context)   → ContextReading of the context
     best_spans(reading, "Where did Mara ...", 1)
     → [Span("the harbour museum", "D2:7", score=1.9)]
 
@@ -24,8 +24,6 @@ from types import MappingProxyType
 from realtalk.chat import Chat, Message
 from realtalk.memory.values import Context
 from realtalk.metrics.answers import stem
-
-__all__ = ["FEATURES", "WEIGHTS", "Reading", "Span", "best_spans", "candidates", "read"]
 
 _READ = 8  # best messages whose spans are candidates
 _LONGEST = 6  # words
@@ -77,7 +75,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ContextReading:
     """A context's messages, best first, with what a reader asks about them."""
 
     messages: tuple[Message, ...]
@@ -109,7 +107,7 @@ def _content(text: str) -> Iterator[str]:
     return (stem(word) for word in _words(text) if word not in _STOP)
 
 
-def read(chat: Chat, question: str, context: Context) -> Reading:
+def read(chat: Chat, question: str, context: Context) -> ContextReading:
     """The context's messages in the memory's order, or by what they repeat of the question."""
     shown = dict.fromkeys(context.message_ids)
     messages = [chat.by_id[one] for one in shown if one in chat.by_id]
@@ -126,16 +124,16 @@ def read(chat: Chat, question: str, context: Context) -> Reading:
     sessions = {
         message.id: session.time for session in chat.sessions for message in session.messages
     }
-    reading = Reading((), sessions, asked, names, rarity)
+    reading = ContextReading((), sessions, asked, names, rarity)
     if context.ranked is not None:
         place = {one: rank for rank, one in enumerate(dict.fromkeys(context.ranked))}
         messages.sort(key=lambda message: place.get(message.id, len(place)))
     else:
         messages.sort(key=lambda message: -reading.overlap(message.text))
-    return Reading(tuple(messages), sessions, asked, names, rarity)
+    return ContextReading(tuple(messages), sessions, asked, names, rarity)
 
 
-def best_spans(reading: Reading, question: str, count: int) -> list[Span]:
+def best_spans(reading: ContextReading, question: str, count: int) -> list[Span]:
     """The likeliest spans, best first; of several, no two share a word that counts."""
     scored = [
         (sum(WEIGHTS[name] * value for name, value in zip(FEATURES, values, strict=True)), span)
@@ -154,7 +152,7 @@ def best_spans(reading: Reading, question: str, count: int) -> list[Span]:
     return chosen
 
 
-def candidates(reading: Reading, question: str) -> Iterator[tuple[Span, tuple[float, ...]]]:
+def candidates(reading: ContextReading, question: str) -> Iterator[tuple[Span, tuple[float, ...]]]:
     """Every span that may be an answer, with its properties in the order of `FEATURES`."""
     wants_name = not _NAMING.isdisjoint(_words(question)[:4])
     for rank, message in enumerate(reading.messages[:_READ]):

@@ -35,8 +35,6 @@ from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import atomic_path
 
-__all__ = ["ChatIndex", "content_key", "document_text", "named_text"]
-
 Floats: TypeAlias = npt.NDArray[np.float32]
 Whole: TypeAlias = npt.NDArray[np.int64]
 

@@ -34,8 +34,6 @@ from realtalk.memory.wording import load_wording
 from realtalk.models.asking import Asked
 from realtalk.models.replies import is_blank, readable, reason_of
 
-__all__ = ["memory_probing"]
-
 
 @task
 def memory_probing(

@@ -31,18 +31,6 @@ from realtalk.models.asking import Asked, Prompt, Reply, ask
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "JUDGED_KEY",
-    "SAME",
-    "UNTOLD",
-    "WORDINGS",
-    "Judge",
-    "is_current",
-    "judgement_schema",
-    "read_verdict",
-    "refuse_own_judge",
-]
-
 WORDINGS = ("lenient", "strict")
 SAME = "same"  # names the model under test as its own judge
 JUDGED_KEY = (*KEY, "judge", "wording", "prompts")

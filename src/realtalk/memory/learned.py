@@ -19,8 +19,6 @@ from realtalk.chat import Chat, Question
 from realtalk.encoders.learned import Learned
 from realtalk.evals.values import Row
 
-__all__ = ["InSample", "in_sample", "learned_lines", "learning_parts", "with_learned"]
-
 _LOCOMO, _LONGMEMEVAL = "LoCoMo", "LongMemEval"
 
 

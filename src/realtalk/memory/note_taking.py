@@ -26,15 +26,6 @@ from realtalk.memory.showing import session_text
 from realtalk.memory.values import Cost
 from realtalk.models.asking import Asked, Prompt, Reply, ask
 
-__all__ = [
-    "Note",
-    "Taken",
-    "load_note_prompt",
-    "note_text",
-    "read_notes",
-    "take_notes",
-]
-
 _VERSION = "1"
 _REMINDERS = (
     '\n\nThe answer must be one JSON object with the key "notes", without any other text, and '

@@ -31,8 +31,6 @@ from realtalk.memory.showing import MessageCosts, day_line
 from realtalk.memory.values import Budget, Context, NothingRemembered
 from realtalk.models.asking import Asked, patience
 
-__all__ = ["BuiltNotes", "Notes"]
-
 _LEADING = 3  # notes whose words are searched again at each hop
 _FAINTER = 0.5  # what a hop takes from a score
 

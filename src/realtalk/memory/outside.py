@@ -39,18 +39,6 @@ from realtalk.memory.counting import Filling, Lines, Size
 from realtalk.memory.showing import MessageCosts, day_line, one_line
 from realtalk.memory.values import Budget, Context, Cost
 
-__all__ = [
-    "BuiltOutside",
-    "Outside",
-    "Recalled",
-    "Start",
-    "System",
-    "code_of",
-    "load_object",
-    "make",
-    "starting",
-]
-
 _UNDATED = "[no date]"
 
 

@@ -23,8 +23,6 @@ from realtalk.memory.outside import Outside, Recalled, code_of, load_object
 from realtalk.memory.plain import choice
 from realtalk.memory.showing import session_text, shown
 
-__all__ = ["Factory", "Per", "RetrieverSystem", "make", "retriever_memory"]
-
 Factory: TypeAlias = Callable[[list[Any]], Any]  # documents → a retriever
 Per = Literal["message", "session"]
 

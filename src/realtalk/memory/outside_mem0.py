@@ -35,8 +35,6 @@ from realtalk.memory.outside import Outside, Recalled
 from realtalk.memory.showing import session_text, shown
 from realtalk.memory.values import Cost
 
-__all__ = ["Mem0System", "make", "mem0_memory"]
-
 
 def mem0_memory(
     config: Mapping[str, Any],

@@ -12,8 +12,6 @@ from realtalk.memory.scoring import RunScores
 from realtalk.metrics.statistics import Estimate
 from realtalk.stats.figures import styled
 
-__all__ = ["draw_sweep", "pareto"]
-
 _WIDTH, _HEIGHT = 640, 360
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

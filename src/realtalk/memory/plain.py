@@ -24,17 +24,6 @@ from realtalk.memory.showing import MessageCosts, day_line, one_line, session_te
 from realtalk.memory.values import Budget, Context
 from realtalk.registry import suggest
 
-__all__ = [
-    "EventLines",
-    "Events",
-    "Nothing",
-    "Recent",
-    "Whole",
-    "WholeProtocol",
-    "check_kinds",
-    "choice",
-]
-
 WholeProtocol = Literal["paper", "released"]
 Unit = Literal["messages", "sessions"]
 

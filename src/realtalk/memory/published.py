@@ -15,8 +15,6 @@ from types import MappingProxyType
 from realtalk.chat import Corpus
 from realtalk.local.download import DATASETS
 
-__all__ = ["TABLE_3", "Published", "is_published"]
-
 _CATEGORIES = ("multi_hop", "temporal", "commonsense")
 
 

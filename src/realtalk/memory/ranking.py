@@ -1,6 +1,6 @@
 """A question and a chat's index → a score for every message.
 
-    asked = Asked.of(chat, question)    → "When did Emi see the sea?", who calls herself Kate
+    asked = SearchedQuestion.of(chat, question)    → "When did Emi see it?", whom others call Kate
     features(index, asked, encoder.encode([asked.text]))["vectors"]    → how near each message is
     scores(index, asked, encoder)       → float64 [messages], higher is better
 
@@ -24,20 +24,6 @@ from realtalk.chat import Chat, Question
 from realtalk.encoders.sentences import Encoded, SentenceEncoder
 from realtalk.memory.index import ChatIndex
 from realtalk.metrics.dates import resolve
-
-__all__ = [
-    "BM25",
-    "ENCODER",
-    "FUSED",
-    "Asked",
-    "Floats",
-    "Weights",
-    "again",
-    "features",
-    "scaled",
-    "scores",
-    "weighted",
-]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -77,7 +63,7 @@ BM25 = Weights(words=1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchedQuestion:
     """A question as it is searched: with the chat's own names, who is meant, and which days."""
 
     text: str
@@ -87,7 +73,7 @@ class Asked:
     @classmethod
     def of(
         cls, chat: Chat, question: Question, *, aliases: bool = True, dates: bool = True
-    ) -> Asked:
+    ) -> SearchedQuestion:
         """The question with aliases replaced by the speakers' names and dates resolved.
 
         What is relative ("last week") counts from when it is asked, else from the last message.
@@ -125,7 +111,9 @@ def _last(chat: Chat) -> datetime | None:
     return None
 
 
-def features(index: ChatIndex, asked: Asked, question: Encoded | None) -> dict[str, Floats]:
+def features(
+    index: ChatIndex, asked: SearchedQuestion, question: Encoded | None
+) -> dict[str, Floats]:
     """Every feature that the index can give, one number a message.
 
     `question` is the encoded question; without it only words and priors are there.
@@ -156,7 +144,7 @@ def features(index: ChatIndex, asked: Asked, question: Encoded | None) -> dict[s
 
 def scores(
     index: ChatIndex,
-    asked: Asked,
+    asked: SearchedQuestion,
     encoder: SentenceEncoder | None,
     weights: Weights = FUSED,
 ) -> Floats:
@@ -201,7 +189,7 @@ def _best_matches(index: ChatIndex, question: Encoded) -> Floats:
     return np.asarray((question.weights / question.weights.sum()) @ best, np.float64)
 
 
-def _on_days(index: ChatIndex, asked: Asked) -> Floats:
+def _on_days(index: ChatIndex, asked: SearchedQuestion) -> Floats:
     """1 on a day that the question names, falling to 0 over a week after it."""
     total = np.zeros(len(index.ids))
     for first, last in asked.days:

@@ -25,8 +25,6 @@ from realtalk.local.progress import Progress, silent
 from realtalk.memory.values import Budget, Context
 from realtalk.models.asking import Asked
 
-__all__ = ["ExtractReader", "Item", "LlmReader", "NoReader", "Reader", "prompt_of"]
-
 _SMALL = "realtalk/"
 _SMALL_ANSWER = 64  # tokens: a small model does not stop by itself
 

@@ -15,25 +15,19 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from realtalk.errors import RealtalkError
 from realtalk.memory.values import Memory
-from realtalk.registry import Registry, make
+from realtalk.registry import Registry, make, within
 
-__all__ = ["BUDGETLESS", "MEMORIES", "make_memory", "parse_settings", "settings_of"]
-
-MemoryFactory: TypeAlias = Callable[..., Memory]
-
-MEMORIES: Registry[MemoryFactory] = Registry(
+_PLAIN = {"whole": "Whole", "recent": "Recent", "none": "Nothing", "events": "Events"}
+MEMORIES: Registry[Callable[..., Memory]] = Registry(
     "memory",
     {
-        "whole": "realtalk.memory.plain:Whole",
-        "recent": "realtalk.memory.plain:Recent",
-        "none": "realtalk.memory.plain:Nothing",
-        "events": "realtalk.memory.plain:Events",
+        **within("realtalk.memory.plain", _PLAIN),
         "restored": "realtalk.memory.restored:Restored",
-        "retrieved": "realtalk.memory.retrieved:make",
+        "retrieved": "realtalk.memory.retrieved:Retrieved",
         "notes": "realtalk.memory.notes:Notes",
         "outside": "realtalk.memory.outside:make",
         "langchain": "realtalk.memory.outside_langchain:make",

@@ -32,8 +32,6 @@ from realtalk.memory.values import (
 )
 from realtalk.models.asking import Asked
 
-__all__ = ["NO_CONTEXT", "MemoryReader"]
-
 NO_CONTEXT = Context("", (), 0, 0, tells=True)  # of which no retrieval can be scored
 _NO_ANSWER = "the reader gave no answer"
 

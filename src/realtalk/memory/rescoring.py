@@ -28,15 +28,6 @@ from realtalk.memory.judging import JUDGED_KEY, Judge, is_current, judgement_sch
 from realtalk.memory.rows import SCORING_VERSION, columns, earlier_key, rescored
 from realtalk.memory.scoring import compare_runs
 
-__all__ = [
-    "compared_runs",
-    "judge_run",
-    "probe_and_judge",
-    "refuse_other_formulas",
-    "rescore_run",
-    "same_formulas",
-]
-
 _SOLVER_PARTS = frozenset({"memory", "reader"})  # of version 0.1.0, now in the solver's record
 
 

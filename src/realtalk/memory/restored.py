@@ -32,8 +32,6 @@ from realtalk.memory.plain import EventLines, check_kinds
 from realtalk.memory.showing import MessageCosts
 from realtalk.memory.values import Budget, Context
 
-__all__ = ["BuiltRestored", "Restored", "lines_then_messages"]
-
 
 class Restored:
     """`top` events lead; `anchors` messages stand for an event that names none itself.

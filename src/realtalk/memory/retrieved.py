@@ -26,11 +26,18 @@ from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.index import ChatIndex
 from realtalk.memory.plain import choice
-from realtalk.memory.ranking import BM25, ENCODER, FUSED, Asked, Floats, Weights, again, scores
+from realtalk.memory.ranking import (
+    BM25,
+    ENCODER,
+    FUSED,
+    Floats,
+    SearchedQuestion,
+    Weights,
+    again,
+    scores,
+)
 from realtalk.memory.showing import MessageCosts
 from realtalk.memory.values import Budget, Context
-
-__all__ = ["BuiltRetrieved", "Retrieved", "Way", "make"]
 
 Way = Literal["fused", "encoder", "bm25"]
 
@@ -119,7 +126,9 @@ class BuiltRetrieved:
     def scores(self, question: Question) -> Floats:
         """A score a message, in the order of `index.ids`."""
         memory = self._memory
-        asked = Asked.of(self.index.chat, question, aliases=memory.aliases, dates=memory.dates)
+        asked = SearchedQuestion.of(
+            self.index.chat, question, aliases=memory.aliases, dates=memory.dates
+        )
         found = scores(self.index, asked, memory.encoder, _WEIGHTS[memory.way])
         for _ in range(memory.hops):
             found = again(self.index, found)
@@ -167,16 +176,3 @@ class BuiltRetrieved:
                 if id_ not in seen:
                     seen.add(id_)
                     yield id_
-
-
-def make(
-    *,
-    way: Way = "fused",
-    window: int = 0,
-    hops: int = 0,
-    top: int = 0,
-    aliases: bool = True,
-    dates: bool = True,
-) -> Retrieved:
-    """The memory with settings as the command line gives them."""
-    return Retrieved(way=way, window=window, hops=hops, top=top, aliases=aliases, dates=dates)

@@ -34,25 +34,6 @@ from realtalk.metrics.retrieval import MESSAGES, NDCG_AT, score_ranking
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "ANSWER_SCORES",
-    "BUDGET_SCORES",
-    "EMPTY",
-    "NO_TRUTH",
-    "RANK_SCORES",
-    "SCORES",
-    "SCORING_VERSION",
-    "answer_scores",
-    "answered_columns",
-    "category_of",
-    "columns",
-    "earlier_key",
-    "earlier_row",
-    "may_abstain",
-    "rescored",
-    "row_columns",
-]
-
 # 2: both ends of a date range count; LongMemEval's abstentions are scored as such.
 SCORING_VERSION = "2"
 _ABSTENTION = "abstention"

@@ -27,16 +27,6 @@ from realtalk.memory.wording import WORDING_VERSION
 from realtalk.metrics.grouped import FEWEST_GROUPS
 from realtalk.metrics.statistics import Estimate
 
-__all__ = [
-    "Building",
-    "Costs",
-    "QuestionFigures",
-    "RunFigures",
-    "RunScores",
-    "compare_runs",
-    "score_run",
-]
-
 Judged: TypeAlias = tuple[str, str, str]  # budget, judge, wording
 _SCORES = {score.name: score for score in SCORES}
 _COMPARED = (*ANSWER_SCORES, "any@5", "recall@20", "ndcg@10", "recall@budget", "all@budget")
@@ -177,7 +167,7 @@ def score_run(
     scores = [_SCORES[name] for name in ANSWER_SCORES]
     return RunScores(
         retrieval=_retrieval(budgets),
-        answers={name: _figures(kept, scores) for name, kept in budgets.items() if answered},
+        answers={name: run_figures(kept, scores) for name, kept in budgets.items() if answered},
         judged=_judged(budgets, judgements),
         costs={name: _costs(kept, times.get(name, [])) for name, kept in budgets.items()},
         unscored=tuple(
@@ -194,7 +184,7 @@ def score_run(
     )
 
 
-def _figures(
+def run_figures(
     rows: Sequence[Row], scores: Sequence[Score], names: Mapping[str, str] | None = None
 ) -> RunFigures:
     """The scores over all rows and by category, under other `names` where they are given."""
@@ -224,10 +214,10 @@ def _retrieval(budgets: Mapping[str, Sequence[Row]]) -> RunFigures | None:
     first = next(iter(budgets.values()))
     # A memory without an order of its own has nothing to be scored at five messages.
     if any(row[RANK_SCORES[0]] is not None for row in first):
-        parts.append(_figures(first, [_SCORES[name] for name in RANK_SCORES]))
+        parts.append(run_figures(first, [_SCORES[name] for name in RANK_SCORES]))
     for budget, rows in budgets.items():
         names = {name: name.replace("budget", budget) for name in BUDGET_SCORES}
-        parts.append(_figures(rows, [_SCORES[name] for name in BUDGET_SCORES], names))
+        parts.append(run_figures(rows, [_SCORES[name] for name in BUDGET_SCORES], names))
     return RunFigures(
         _merged([part.overall for part in parts]),
         {
@@ -251,7 +241,7 @@ def _judged(
         named = (each["variant"], each["judge"], _asked_with(each))
         sets.setdefault(named, {})[each["group"], each["sample"]] = each["right"]
     return {
-        named: _figures(
+        named: run_figures(
             [
                 row | {"right": verdicts.get((row["group"], row["sample"]))}
                 for row in budgets.get(named[0], ())

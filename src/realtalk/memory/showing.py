@@ -26,15 +26,6 @@ from realtalk.evals.prompts import written_day
 from realtalk.memory.counting import Lines, Size
 from realtalk.memory.values import Budget, Context, Cost
 
-__all__ = [
-    "MessageCosts",
-    "assemble",
-    "day_line",
-    "one_line",
-    "session_text",
-    "shown",
-]
-
 _KINDS = {
     "image": "an image",
     "video": "a video",

@@ -15,15 +15,6 @@ from realtalk.memory.published import TABLE_3
 from realtalk.memory.rows import ANSWER_SCORES
 from realtalk.memory.scoring import QuestionFigures, RunFigures, RunScores
 
-__all__ = [
-    "answer_rows",
-    "cost_rows",
-    "published_rows",
-    "retrieval_rows",
-    "sweep_rows",
-    "unscored_lines",
-]
-
 _SHOWN = ("any@5", "all@5", "recall@5", "recall@10", "recall@20", "all@20", "recall@50", "ndcg@10")
 _ALL = "all"
 _LOOK = Score("", "")  # every score is a mean from 0 to 1

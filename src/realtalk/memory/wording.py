@@ -23,8 +23,6 @@ from types import MappingProxyType
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts, load_prompts
 
-__all__ = ["WORDING_VERSION", "load_wording"]
-
 WORDING_VERSION = "2"
 _EARLIER = ("1",)
 _ANSWERING = ("context", "question")

@@ -34,21 +34,6 @@ import regex
 from realtalk.metrics.dates import PartialDate, find_dates
 from realtalk.metrics.overlap import words
 
-__all__ = [
-    "ABSTAINING",
-    "AnswerScores",
-    "abstained",
-    "date_f1",
-    "exact_match",
-    "normalise",
-    "partial_match",
-    "rouge_l",
-    "score_answer",
-    "stem",
-    "stems",
-    "token_f1",
-]
-
 _PUNCTUATION = str.maketrans("", "", punctuation)
 # As the released code does, by `regex`: its idea of a word differs from `re` at accents.
 _ARTICLES = regex.compile(r"\b(a|an|the|and)\b")

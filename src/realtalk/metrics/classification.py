@@ -19,8 +19,6 @@ from numpy.typing import ArrayLike
 from realtalk.metrics.grouped import Figure
 from realtalk.metrics.statistics import Array
 
-__all__ = ["CLASSIFICATION", "confusion"]
-
 
 def confusion(truth: ArrayLike, predicted: ArrayLike) -> Array:
     """One line per row with a 1 in its cell: true yes, false yes, false no, true no."""

@@ -14,8 +14,6 @@ import numpy as np
 
 from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, percentile_interval
 
-__all__ = ["jensen_shannon"]
-
 
 def jensen_shannon(first: Sequence[str | None], second: Sequence[str | None]) -> Estimate:
     """The divergence with a bootstrap interval; labels that are None are left out and counted."""

@@ -19,8 +19,6 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-__all__ = ["Meteor", "bleu", "meteor_missing"]
-
 _INSTALL = "WordNet is not installed (python -m nltk.downloader wordnet)"
 _REFUSED = "nltk refuses WordNet's files: others may write to them, or own them (chmod go-w)"
 _BROKEN = "WordNet's files cannot be used"

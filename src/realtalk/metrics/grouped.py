@@ -21,17 +21,6 @@ import numpy as np
 
 from realtalk.metrics.statistics import RESAMPLES, SEED, Array, Estimate, holm, percentile_interval
 
-__all__ = [
-    "FEWEST_GROUPS",
-    "Change",
-    "Figure",
-    "drawn_sums",
-    "group_sums",
-    "grouped_changes",
-    "grouped_estimates",
-    "ratio",
-]
-
 Figure: TypeAlias = Callable[[Array], Array]  # sums of the parts on the last axis → the figure
 
 _SWAPS = 9999

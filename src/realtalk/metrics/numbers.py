@@ -23,8 +23,6 @@ from numpy.typing import ArrayLike
 from realtalk.metrics.grouped import Figure
 from realtalk.metrics.statistics import Array
 
-__all__ = ["NEARNESS", "REGRESSION", "products", "residuals", "signed_exp", "signed_log"]
-
 _N, _SQUARE, _ABS, _LOG_SQUARE, _LOG_ABS, _X, _Y, _XX, _YY, _XY = range(10)
 _TINY = 1e-12
 

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-__all__ = ["Overlap", "distinct", "length_ratio", "overlap", "words"]
-
 
 @dataclass(frozen=True, slots=True)
 class Overlap:

@@ -22,16 +22,6 @@ import numpy.typing as npt
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 
-__all__ = [
-    "Encoder",
-    "Similar",
-    "Similarity",
-    "cosines",
-    "encoder_shipped",
-    "greedy",
-    "shipped_encoder",
-]
-
 Rows = npt.NDArray[np.float32]
 _AT_ONCE = 512  # texts whose token vectors are held
 

@@ -20,21 +20,6 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "LEVEL",
-    "RESAMPLES",
-    "SEED",
-    "Array",
-    "Estimate",
-    "bootstrap_interval",
-    "cliffs_delta",
-    "cohen_kappa",
-    "holm",
-    "pearson",
-    "percentile_interval",
-    "weighted_kappa",
-]
-
 LEVEL = 0.95
 RESAMPLES = 1000
 SEED = 20250218
@@ -262,3 +247,15 @@ def _kappas(tables: Array, weights: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         kappa: Array = np.where(expected > 0, 1 - observed / expected, np.nan)
     return kappa
+
+
+def wilson(values: Sequence[float]) -> Interval | None:
+    """The 95 % interval of a proportion, which also holds near 0 and 1; None without values."""
+    from scipy import stats
+
+    if not len(values):
+        return None
+    interval = stats.binomtest(round(sum(values)), len(values)).proportion_ci(
+        LEVEL, method="wilson"
+    )
+    return float(interval.low), float(interval.high)

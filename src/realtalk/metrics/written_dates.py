@@ -18,8 +18,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-__all__ = ["MONTHS", "FoundDate", "PartialDate", "find_dates"]
-
 MONTHS = tuple(
     """January February March April May June July August September October November
     December""".split()  # noqa: SIM905 - words read better than quotes

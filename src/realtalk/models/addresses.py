@@ -18,8 +18,6 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit, urlunsplit
 
-__all__ = ["address_of", "bare_address"]
-
 _ENDINGS = ("BASE_URL", "API_BASE", "ENDPOINT")
 _ANY = "INSPECT_EVAL_MODEL_BASE_URL"  # what Inspect takes where a provider has none of its own
 _OTHER_NAMES = {"grok": ("XAI",), "litellm-proxy": ("LITELLM",)}

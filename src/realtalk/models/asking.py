@@ -55,8 +55,6 @@ from realtalk.models.replies import (
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
-__all__ = ["Asked", "Prompt", "Reply", "ask", "patience"]
-
 _GIVE_UP_AFTER = 20  # failures in a row, each after its own retries
 _SURE = 3  # as many prompts fail alike before the key or the address is to blame
 _SETUP = {

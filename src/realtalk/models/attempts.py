@@ -19,8 +19,6 @@ from realtalk.models.replies import TIMEOUT, TOO_LONG, reason_of
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
-__all__ = ["generated"]
-
 _AGAIN = 2
 _LONGEST = 120.0  # seconds of a pause, also where a provider asks for more
 

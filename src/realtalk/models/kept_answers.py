@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
     from inspect_ai.model._cache import CacheEntry
 
-__all__ = ["KeptAnswers"]
-
 
 class KeptAnswers:
     """What one model answered. Inspect learns from the environment where it is kept."""

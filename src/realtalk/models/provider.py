@@ -18,8 +18,6 @@ from openai import APIStatusError, AsyncOpenAI
 from realtalk.models.files import model_of
 from realtalk.models.server import serve
 
-__all__ = ["local_models"]
-
 _TOO_LONG = "exceed_context_size_error"
 
 

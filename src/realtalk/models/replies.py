@@ -23,20 +23,6 @@ from realtalk.models.bodies import EndlessBody
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
 
-__all__ = [
-    "NO_CONNECTION",
-    "NO_REPLY",
-    "TIMEOUT",
-    "TOO_LONG",
-    "Failure",
-    "count",
-    "flaw_of",
-    "is_blank",
-    "readable",
-    "reason_of",
-    "sendable",
-]
-
 NO_CONNECTION = "no connection"
 NO_REPLY = "the server sent no model's reply (a web page, or broken JSON)"
 TIMEOUT = "timeout"

@@ -20,8 +20,6 @@ from typing import Any
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.models.files import model_of, path_of
 
-__all__ = ["Served", "serve", "stop"]
-
 
 @dataclass(frozen=True, slots=True)
 class Served:

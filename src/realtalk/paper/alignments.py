@@ -21,8 +21,6 @@ from realtalk.paper.judging import near, printed_column
 from realtalk.paper.published import TABLE_7
 from realtalk.stats.grids import Grid
 
-__all__ = ["alignment_rows"]
-
 _PAIRED = {
     "the partner's latest": False,
     "the message directly before, if the partner's": True,

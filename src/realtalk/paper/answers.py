@@ -28,8 +28,6 @@ from realtalk.memory.values import Budget
 from realtalk.paper.values import Exhibit, PaperFigure, Verdict, judged
 from realtalk.stats.grids import Grid
 
-__all__ = ["INPUTS", "table_3"]
-
 INPUTS = {"whole": "conversation", "events": "events"}  # memory: the paper's input
 
 

@@ -23,8 +23,6 @@ from realtalk.persona.tables import READING, sweep, title_of
 from realtalk.stats.figures import styled
 from realtalk.stats.grids import Grid
 
-__all__ = ["figure_7"]
-
 _FOLDER = re.compile(r"(?:sweep)?(\d+)(?:-(.+))?")
 _OURS = {kind.published: name for name, kind in SCORES.items() if kind.published}
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")

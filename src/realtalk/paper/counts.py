@@ -22,8 +22,6 @@ from realtalk.paper.values import (
 from realtalk.stats.figures import response_gaps, runs
 from realtalk.stats.values import ChatStats, CorpusStats
 
-__all__ = ["figure_4", "figure_5", "section_5_1", "table_1", "table_5", "table_6", "whole"]
-
 _LOCOMO = 10  # chats that are published
 _ALIKE = 0.01  # words that differ by less come from the same text, counted otherwise
 # The one of Table 6's forty figures that is not what the published files hold: see `statements`.

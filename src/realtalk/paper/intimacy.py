@@ -31,17 +31,6 @@ from realtalk.paper.judging import SpeakerKey, near, printed_column
 from realtalk.paper.published import TABLE_7
 from realtalk.stats.grids import Grid
 
-__all__ = [
-    "CENTRINGS",
-    "SCALES",
-    "UNITS",
-    "Course",
-    "as_printed",
-    "course_note",
-    "course_rows",
-    "courses",
-]
-
 LINEAR, EXPONENTIAL = "intimacy_linear", "intimacy_exponential"
 
 

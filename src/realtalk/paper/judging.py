@@ -24,20 +24,6 @@ from realtalk.metrics.numbers import NEARNESS, products
 from realtalk.metrics.statistics import Array, Estimate
 from realtalk.paper.published import TABLE_7
 
-__all__ = [
-    "ORDER",
-    "SCALE",
-    "Judged",
-    "Passing",
-    "SpeakerKey",
-    "best_split",
-    "circle_of",
-    "circles",
-    "judge",
-    "near",
-    "printed_column",
-]
-
 SpeakerKey: TypeAlias = tuple[str, str]  # chat and speaker
 ORDER, SCALE = ("r",), ("concordance", "error")
 

@@ -22,8 +22,6 @@ from realtalk.ei.labels import Labeller, TurnInput, label_frame, turn_inputs
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import file_stem, write_parquet
 
-__all__ = ["UNITS", "label_corpus"]
-
 UNITS = {"messages": False, "turns": True}  # name: joined
 _PARTS = "parts"
 _WHOLE = "labels.parquet"

@@ -23,8 +23,6 @@ from realtalk.paper.study import Reproduction
 from realtalk.paper.values import Exhibit
 from realtalk.stats.grids import Grid
 
-__all__ = ["markdown", "table"]
-
 _WIDEST = 9  # columns that a page holds
 
 

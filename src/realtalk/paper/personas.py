@@ -36,8 +36,6 @@ from realtalk.persona.tables import table_2 as rows_2
 from realtalk.persona.tables import table_8 as rows_8
 from realtalk.stats.grids import Grid
 
-__all__ = ["table_2", "table_8"]
-
 _OURS = {kind.published: name for name, kind in SCORES.items() if kind.published}
 _LINES = {False: "without fine-tuning", True: "with fine-tuning"}
 _NO_RUN = "no persona run was given: name stored ones with --persona"

@@ -15,17 +15,6 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-__all__ = [
-    "CHATS",
-    "SECTION_5_1",
-    "TABLE_1",
-    "TABLE_5",
-    "TABLE_6",
-    "TABLE_7",
-    "TEXT_QUESTIONS",
-    "TEXT_TOTAL",
-]
-
 Key = TypeVar("Key", bound=Hashable)
 
 _PRINTED = tomllib.loads((files("realtalk.paper") / "published.toml").read_text("utf-8"))

@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-__all__ = ["KNOWN_FAILURES"]
-
 _FEW = "r reaches its mark, but is not beyond the dummy's in 95 % of the draws of eight chats"
 _ERROR = "concordance reaches its mark, the error does not"
 # Our labels beside GPT-4o-mini's and RoBERTa's, speaker by speaker.

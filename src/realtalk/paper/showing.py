@@ -24,17 +24,6 @@ from realtalk.report.values import ChartView, KeyFigure, Section
 from realtalk.stats.figures import save_figures
 from realtalk.stats.grids import Grid
 
-__all__ = [
-    "HOLDING",
-    "READING",
-    "figure_grid",
-    "parity_grid",
-    "statement_grid",
-    "verdict_grid",
-    "write",
-    "write_pictures",
-]
-
 HOLDING = (
     "What has to come out as published. A failure that is recorded with its reason stays a "
     "failure; the command exits with 1 where one is not recorded. Figures of Table 7 have to be "

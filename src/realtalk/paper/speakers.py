@@ -37,20 +37,6 @@ from realtalk.paper.values import (
 )
 from realtalk.persona.published import TABLE_8
 
-__all__ = [
-    "PRINTED",
-    "PRINTED_TURNS",
-    "READINGS",
-    "Readings",
-    "apart",
-    "correlations",
-    "figure_2",
-    "figure_3",
-    "figure_6",
-    "measure",
-    "together",
-]
-
 READINGS = {"released": "messages", "turns": "turns"}  # protocol: what is labelled
 PRINTED, PRINTED_TURNS = "printed", "printed turns"
 _NAMES = ("REALTALK", "LoCoMo")

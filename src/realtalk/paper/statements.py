@@ -24,8 +24,6 @@ from realtalk.paper.values import PaperFigure, Statement, estimate_text
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8
 from realtalk.stats.values import CorpusStats
 
-__all__ = ["statements"]
-
 _EI = ("reflective", "grounding", "sentiment", "emotion", "intimacy", "empathy")
 _TARGET = 16_000  # words per chat, Appendix A.2
 _CLAIMED_P = 0.02

@@ -44,8 +44,6 @@ from realtalk.persona.summaries import Simulation
 from realtalk.registry import suggest
 from realtalk.stats import CorpusStats, describe
 
-__all__ = ["EXHIBITS", "KIND", "Reproduction", "StudyPlan", "reproduce"]
-
 KIND = "reproduction"
 EXHIBITS = tuple(TITLES)
 _LABELLED = frozenset({"figure-2", "figure-3", "table-7", "figure-6", "table-8"})

@@ -31,8 +31,6 @@ from realtalk.paper.values import (
 )
 from realtalk.stats.grids import Grid
 
-__all__ = ["table_7"]
-
 _DIGITS = {"r": 2, "concordance": 2, "error": 3}
 
 

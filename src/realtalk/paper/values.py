@@ -20,19 +20,6 @@ from realtalk.metrics.statistics import Estimate
 from realtalk.paper.recorded import KNOWN_FAILURES
 from realtalk.stats.grids import Grid
 
-__all__ = [
-    "TITLES",
-    "Exhibit",
-    "FigureState",
-    "PaperFigure",
-    "Parity",
-    "Statement",
-    "Verdict",
-    "VerdictKind",
-    "estimate_text",
-    "judged",
-]
-
 TITLES = {  # every part of the paper that is reproduced, in its order
     "table-1": "Table 1: corpora beside each other",
     "section-5.1": "§5.1: how people take turns",

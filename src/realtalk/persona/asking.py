@@ -22,8 +22,6 @@ from realtalk.persona.prompting import load_prompts, read_message, text_of
 from realtalk.persona.styles import EXAMPLES, Guide
 from realtalk.persona.values import Learning, TurnPrompt
 
-__all__ = ["LlmSimulator"]
-
 _MOST_TOKENS = 160  # nine in ten turns of the published chats are shorter
 
 

@@ -24,11 +24,8 @@ import numpy as np
 
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.labels import turn_inputs
-from realtalk.metrics.paired import wilson
-from realtalk.metrics.statistics import SEED, Estimate
+from realtalk.metrics.statistics import SEED, Estimate, wilson
 from realtalk.persona.values import PersonaTask
-
-__all__ = ["AUTHORSHIP_VERSION", "Trial", "WhoWroteIt", "hold_trial", "taken_for"]
 
 AUTHORSHIP_VERSION = "1"
 _SIGNS = r"\w+|[^\w\s]"

@@ -32,17 +32,6 @@ from realtalk.persona.values import PersonaTask, PersonaTurn, Simulator, TurnPro
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "KIND",
-    "PersonaBenchmark",
-    "SimulatedRun",
-    "joined",
-    "load_persona",
-    "run_name",
-    "run_persona",
-    "share",
-]
-
 KIND = "persona simulation"
 _TEXTS = ("truth", "answer")  # columns that hold what people and models wrote
 

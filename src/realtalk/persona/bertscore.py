@@ -32,8 +32,6 @@ from realtalk.ei.hub_models import (
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.local.progress import Progress, silent
 
-__all__ = ["LAYERS", "BertScore", "Matched"]
-
 _ROLE = "BERTScore"
 _AT_ONCE = 256  # pairs whose token vectors are held
 # Their tokens know whether a space comes before; a text begins as if one did.

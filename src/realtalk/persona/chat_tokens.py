@@ -18,8 +18,6 @@ from typing import Any
 
 from realtalk.errors import RealtalkError
 
-__all__ = ["Message", "TrainingExample", "Writer"]
-
 Message = dict[str, str]
 
 

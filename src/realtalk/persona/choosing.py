@@ -29,8 +29,6 @@ from realtalk.metrics.statistics import Array, Estimate
 from realtalk.persona.published import TABLE_8, PublishedSpeaker, published_choice
 from realtalk.stats.grids import Grid
 
-__all__ = ["Choice", "as_published", "choice_rows", "choose", "difference"]
-
 
 @dataclass(frozen=True, slots=True)
 class Choice:

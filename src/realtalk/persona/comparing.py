@@ -29,8 +29,6 @@ from realtalk.metrics.statistics import Estimate, pearson
 from realtalk.persona.rows import SCORES, WHOLE
 from realtalk.persona.summaries import Simulation
 
-__all__ = ["COMPARED", "SpeakersCompared", "compare"]
-
 # What has a better side.
 COMPARED: tuple[Score, ...] = tuple(
     score for score in (*SCORES.values(), *WHOLE.values()) if score.better

@@ -21,8 +21,6 @@ from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.pretrained import Pretrained, library, quiet
 
-__all__ = ["EncodedPrompt", "Sampling", "Written", "drawn", "generate"]
-
 _BATCH_TOKENS = {"cuda": 524_288, "cpu": 8_192}  # on a GPU a step costs the same for many rows
 
 

@@ -19,8 +19,6 @@ from realtalk.persona.asking import LlmSimulator
 from realtalk.persona.benchmark import PersonaBenchmark
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, tasks
 
-__all__ = ["persona_simulation"]
-
 
 @task
 def persona_simulation(

@@ -20,8 +20,6 @@ from realtalk.metrics.overlap import words
 from realtalk.metrics.similarity import Encoder, cosines, shipped_encoder
 from realtalk.registry import suggest
 
-__all__ = ["WAYS", "Index", "Nearness", "nearness"]
-
 WAYS = ("encoder", "words")
 
 

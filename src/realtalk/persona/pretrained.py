@@ -24,18 +24,6 @@ from realtalk.local.offline import quiet as quietly
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import whole_folder
 
-__all__ = [
-    "Pretrained",
-    "convert_gguf",
-    "find",
-    "folder_hash",
-    "library",
-    "load",
-    "quiet",
-    "settle",
-    "with_adapter",
-]
-
 _GGUF = ".gguf"
 
 

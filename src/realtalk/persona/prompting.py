@@ -20,17 +20,6 @@ from realtalk.evals.prompts import load_prompts as load
 from realtalk.evals.values import Answer
 from realtalk.persona.values import ContextTurn, TurnPrompt
 
-__all__ = [
-    "PROMPT_VERSION",
-    "cleaned",
-    "load_prompts",
-    "messages",
-    "read_message",
-    "session_head",
-    "shown",
-    "text_of",
-]
-
 PROMPT_VERSION = "1"
 _NEEDED = {"continue": ("context",), "continue_in_style": ("context", "style")}
 _OPTIONAL = ("speaker", "others")

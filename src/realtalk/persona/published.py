@@ -16,15 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = [
-    "PUBLISHED_SCORES",
-    "TABLE_2",
-    "TABLE_8",
-    "PublishedRow",
-    "PublishedSpeaker",
-    "published_choice",
-]
-
 _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 PUBLISHED_SCORES: tuple[str, ...] = tuple(_FILE["scores"])
 

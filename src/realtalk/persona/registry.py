@@ -3,36 +3,28 @@
     make_simulator("constant", {"says": "ok"})
     make_simulator("llm", {"model": "openai/gpt-4o-mini", "style": "true"})
 
-An entry is a factory with named settings, each with its type and mostly a default. Text is read
-by that type; what is no such value is refused by name.
+Settings are read as `registry.make` does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from realtalk.persona.values import Simulator
-from realtalk.registry import Registry, make
+from realtalk.registry import Registry, make, within
 
-__all__ = ["BASELINES", "SIMULATORS", "make_simulator"]
-
-SimulatorFactory: TypeAlias = Callable[..., Simulator]
-
-SIMULATORS: Registry[SimulatorFactory] = Registry(
+_PLAIN = {"copy": "Copy", "constant": "Constant", "common": "Common", "retrieve": "Retrieve"}
+BASELINES = tuple(_PLAIN)  # need no model
+SIMULATORS: Registry[Callable[..., Simulator]] = Registry(
     "simulator",
     {
-        "copy": "realtalk.persona.simulators:Copy",
-        "constant": "realtalk.persona.simulators:Constant",
-        "common": "realtalk.persona.simulators:Common",
-        "retrieve": "realtalk.persona.simulators:Retrieve",
+        **within("realtalk.persona.simulators", _PLAIN),
         "llm": "realtalk.persona.asking:LlmSimulator",
-        "local": "realtalk.persona.tuned:LocalSimulator",
-        "tuned": "realtalk.persona.tuned:TunedSimulator",
+        **within("realtalk.persona.tuned", {"local": "LocalSimulator", "tuned": "TunedSimulator"}),
         "written": "realtalk.persona.written:WrittenSimulator",
     },
 )
-BASELINES = ("copy", "constant", "common", "retrieve")  # need no model
 
 
 def make_simulator(name: str, settings: Mapping[str, Any] | None = None) -> Simulator:

@@ -23,18 +23,6 @@ from realtalk.metrics.statistics import Estimate, cohen_kappa
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "AGREEMENTS",
-    "DIFFERENCES",
-    "SCORES",
-    "WHOLE",
-    "WORDLESS",
-    "Family",
-    "columns",
-    "earlier_row",
-    "label_score",
-]
-
 Family: TypeAlias = Literal["content", "EI", "beyond"]
 
 AGREEMENTS = ("reflective", "grounding", "sentiment", "emotion")

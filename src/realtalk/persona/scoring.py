@@ -28,8 +28,6 @@ from realtalk.persona.bertscore import BertScore, Matched
 from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, WORDLESS
 from realtalk.persona.values import PersonaTask, PersonaTurn
 
-__all__ = ["SCORING_VERSION", "TurnScorer"]
-
 SCORING_VERSION = "1"
 
 

@@ -19,8 +19,6 @@ from realtalk.local.progress import Progress, silent
 from realtalk.persona.nearness import Index, Nearness, nearness
 from realtalk.persona.values import Learning, Settings, TurnPrompt
 
-__all__ = ["Common", "Constant", "Copy", "Retrieve", "gist", "refuse_empty"]
-
 _TURNS = 2  # of a context that are compared: what is answered, and what that answered
 
 

@@ -33,8 +33,6 @@ from realtalk.persona.simulators import gist, refuse_empty
 from realtalk.persona.turns import label_corpus
 from realtalk.persona.values import Learning, TurnPrompt
 
-__all__ = ["EXAMPLES", "Guide", "Style", "style_of"]
-
 EXAMPLES = 5
 _PHRASES = 8
 _FEWEST = 3  # uses that make a phrase somebody's own

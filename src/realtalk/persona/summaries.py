@@ -21,11 +21,8 @@ import numpy as np
 from realtalk.ei.languages import Languages, languages_json, merged
 from realtalk.evals.averaging import Average, average
 from realtalk.evals.values import Row
-from realtalk.metrics.paired import wilson
-from realtalk.metrics.statistics import Estimate, bootstrap_interval
+from realtalk.metrics.statistics import Estimate, bootstrap_interval, wilson
 from realtalk.persona.rows import AGREEMENTS, SCORES, WHOLE, label_score
-
-__all__ = ["Simulation", "SpeakerScores", "summarise"]
 
 _FACTS = ("distinct_1", "distinct_1_truth", "distinct_2", "distinct_2_truth")
 _SKEWED = frozenset({"length_ratio"})  # one long answer to a short turn would outweigh all

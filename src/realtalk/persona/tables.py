@@ -19,17 +19,6 @@ from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8
 from realtalk.persona.rows import SCORES, WHOLE
 from realtalk.persona.summaries import Simulation
 
-__all__ = [
-    "READING",
-    "beyond",
-    "compared",
-    "gain_line",
-    "sweep",
-    "table_2",
-    "table_8",
-    "unscored_lines",
-]
-
 READING = (
     "mean ± standard deviation over speakers [95 % interval of the mean], of one speaker the mean "
     "over turns [95 % interval]; more is better, but for "

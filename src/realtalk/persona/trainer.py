@@ -27,8 +27,6 @@ from realtalk.persona.chat_tokens import TrainingExample
 from realtalk.persona.pretrained import Pretrained
 from realtalk.persona.tuning import STATE, TuneSettings
 
-__all__ = ["Order", "collate", "train"]
-
 _SAVE_AFTER = 60  # seconds: what a kill may cost, however slow an update is
 _IGNORED = -100  # a label that counts for nothing
 _ALIKE = 0.05  # share of a length

@@ -29,16 +29,6 @@ from realtalk.persona.prompting import PROMPT_VERSION, cleaned, messages
 from realtalk.persona.tuning import ADAPTER, SETTINGS, read_settings
 from realtalk.persona.values import Learning, Settings, TurnPrompt
 
-__all__ = [
-    "LocalSimulator",
-    "TunedSimulator",
-    "about_learning",
-    "adapters_in",
-    "encoded",
-    "examples_of",
-    "training_set",
-]
-
 _AT_ONCE = {"cuda": 1024, "cpu": 32}
 
 

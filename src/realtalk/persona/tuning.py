@@ -31,17 +31,6 @@ from realtalk.local.writing import private_folder, refuse_strangers, write_bytes
 from realtalk.persona.chat_tokens import TrainingExample
 from realtalk.persona.pretrained import Pretrained, library, quiet
 
-__all__ = [
-    "ADAPTER",
-    "SETTINGS",
-    "Epoch",
-    "TuneSettings",
-    "Tuned",
-    "held_out",
-    "read_settings",
-    "tune",
-]
-
 ADAPTER, SETTINGS, STATE = "adapter_model.safetensors", "settings.json", "trainer_state.json"
 _CONFIG, _FOLDERS = "adapter_config.json", "checkpoint-*"
 _BATCH_TOKENS = {"cuda": 32_768, "cpu": 2_048}  # what is fast and fits: 139 GB, and 8 GB

@@ -38,17 +38,6 @@ from realtalk.persona.values import (
 )
 from realtalk.registry import suggest
 
-__all__ = [
-    "CHOICES",
-    "CONTEXT_SESSIONS",
-    "CONTEXT_TOKENS",
-    "choices_of",
-    "label_corpus",
-    "speaker_turns",
-    "tasks",
-    "tasks_of",
-]
-
 CONTEXT_SESSIONS = 3
 CONTEXT_TOKENS = 1500
 CHOICES = ("ei", "paper")  # by our labels, or Table 8's where it has the speaker

@@ -21,16 +21,6 @@ from realtalk.chat import Chat
 from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 
-__all__ = [
-    "ContextTurn",
-    "Learning",
-    "PersonaTask",
-    "PersonaTurn",
-    "Settings",
-    "Simulator",
-    "TurnPrompt",
-]
-
 Settings: TypeAlias = dict[str, str | int | float | bool]
 
 

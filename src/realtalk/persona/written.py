@@ -24,8 +24,6 @@ from realtalk.local.progress import Progress, silent
 from realtalk.persona.prompting import PROMPT_VERSION, read_message
 from realtalk.persona.values import Learning, Settings, TurnPrompt
 
-__all__ = ["WrittenSimulator"]
-
 
 class WrittenSimulator:
     """Rows of a file. Its name is that of the simulator that wrote them."""

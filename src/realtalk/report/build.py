@@ -24,8 +24,6 @@ from realtalk.report.loading import LoadedRuns, load
 from realtalk.report.values import KeyFigure, Section
 from realtalk.report.writers import Told
 
-__all__ = ["PageReport", "make_report", "write_report"]
-
 _TITLE = "Long-term conversations, measured"
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from realtalk.evals.values import Score
     from realtalk.metrics.statistics import Estimate
 
-__all__ = ["MOST_POINTS", "Panel", "interval_panels", "score_panel", "view"]
-
 MOST_POINTS = 60  # names of a panel that can still be read
 _BLUE = "#0072B2"  # Okabe and Ito's
 _WIDTH, _STEP, _COLUMNS = 230, 21, 3

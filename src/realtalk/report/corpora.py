@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from realtalk.report.loading import CorpusRun
     from realtalk.stats.values import CorpusStats
 
-__all__ = ["corpus_sections"]
-
 
 def corpus_sections(corpora: Sequence[CorpusRun]) -> list[Section]:
     """Nothing where no corpus was given."""

@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 from html import escape
 
-__all__ = ["alone", "within"]
-
 _LETTER = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
 # Marks that turn what follows them, too; they must not reach beyond the text they came in.
 _TURNS = re.compile(f"{_LETTER}|[\u200f\u061c\u202a-\u202e\u2066-\u2069]")

@@ -22,8 +22,6 @@ import orjson
 from realtalk.corpora.store import is_stored
 from realtalk.errors import RealtalkError
 
-__all__ = ["CORPUS", "LABELS", "Finds", "RunPlace", "find", "told_apart"]
-
 CORPUS, LABELS = "corpus", "emotional intelligence"
 _RUN, _LABELS = "run.json", "labels.parquet"
 _DEEPEST = 4

@@ -12,8 +12,6 @@ from typing import Any
 
 from realtalk.report.values import TableView
 
-__all__ = ["stacked", "table"]
-
 _MOST_ROWS = 400  # what a page can hold and a person look through
 
 

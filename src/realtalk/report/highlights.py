@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from realtalk.report.loading import LoadedRuns, ProbeRun
     from realtalk.report.speakers import SideBySide
 
-__all__ = ["highlights"]
-
 _MOST = 3
 _ALPHA = 0.05
 _UNITS = {"bits": " in bits", "a session": " in thousandths a session"}

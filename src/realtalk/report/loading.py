@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from realtalk.stats.values import CorpusStats
     from realtalk.threads.benchmark import PredictedRun
 
-__all__ = ["CorpusRun", "LabelsRun", "LoadedRuns", "PersonaRun", "ProbeRun", "ThreadsRun", "load"]
-
 # What the report reads of a run's settings.
 _PROBE = ("corpus", "solver", "budgets")
 _PERSONA = ("corpus", "solver", "context", "limit")

@@ -22,8 +22,6 @@ from realtalk.cells import NOTHING, cell_text, is_nothing
 from realtalk.report.direction import alone, within
 from realtalk.report.values import Cell, ChartView, TableView
 
-__all__ = ["chart_html", "json_text", "section_ids", "table_html"]
-
 _NUMBER = r"[+\-−]?(?:\d[\d,]*)?\.?\d+"
 _WITH_INTERVAL = re.compile(rf"({_NUMBER}%?(?: ± {_NUMBER})?) ([\[(][^\])]*[\])])")
 _BEGINS_WITH_NUMBER = re.compile(rf"(?:[<>=] ?)?{_NUMBER}(?![\w-])")

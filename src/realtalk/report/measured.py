@@ -15,8 +15,6 @@ from realtalk.report.values import Cell, Section, TableView
 if TYPE_CHECKING:
     from realtalk.report.loading import LoadedRuns
 
-__all__ = ["measured_section"]
-
 
 def measured_section(loaded: LoadedRuns) -> Section:
     """What the rest of the page is made from."""

@@ -16,8 +16,6 @@ from realtalk.report.values import Section
 if TYPE_CHECKING:
     from realtalk.report.loading import ProbeRun
 
-__all__ = ["by_corpus", "memory_sections"]
-
 _INTERVALS = "In brackets 95 % intervals; whole chats are drawn where there are enough of them."
 
 

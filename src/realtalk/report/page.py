@@ -22,8 +22,6 @@ from realtalk.report.direction import alone, within
 from realtalk.report.markup import chart_html, section_ids, table_html
 from realtalk.report.values import KeyFigure, Section
 
-__all__ = ["chart_library", "render"]
-
 
 def render(
     title: str,

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from realtalk.persona.summaries import Simulation
     from realtalk.report.loading import PersonaRun
 
-__all__ = ["figure_of", "persona_sections", "simulations"]
-
 _DRAWN = ("taken_for", "rouge_1", "cosine", "emotion", "intimacy", "empathy")
 _INTERVALS = (
     "Mean ± standard deviation over speakers [95 % interval of the mean]; of one speaker the mean "

@@ -23,14 +23,6 @@ if TYPE_CHECKING:
     from realtalk.ei import CorpusComparison, SpeakerFacets
     from realtalk.report.loading import LabelsRun
 
-__all__ = [
-    "SideBySide",
-    "compared",
-    "comparison_sections",
-    "consistency_sections",
-    "speaker_sections",
-]
-
 _MOST_TIMELINES = 3  # chats of a corpus that get pictures of their own
 _INTERVALS = (
     "In brackets 95 % intervals from drawing turns again; intimacy in thousandths a session."

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from realtalk.evals.summaries import Summary
     from realtalk.report.loading import ThreadsRun
 
-__all__ = ["HEADLINE", "by_task", "thread_sections"]
-
 # The score of a task that chance and a skewed share of answers flatter least.
 HEADLINE = {"sentiment": "mcc", "impact": "mae_log", "next_text": "cosine"}
 _FEWEST_DOMAINS = 3  # a radar with fewer spokes is a line

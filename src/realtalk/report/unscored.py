@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from realtalk.persona.summaries import Simulation
     from realtalk.report.loading import LabelsRun, LoadedRuns, ProbeRun
 
-__all__ = ["unscored_section"]
-
 
 def unscored_section(
     loaded: LoadedRuns,

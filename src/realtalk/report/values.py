@@ -15,8 +15,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-__all__ = ["Cell", "ChartView", "KeyFigure", "Section", "TableView"]
-
 Cell: TypeAlias = str | int | float | bool | None
 
 

@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
-__all__ = ["Told", "WriterKind", "says_simulated", "written"]
-
 # A published corpus of chats between models.
 _BY_MODELS = frozenset({"locomo"})
 # What a messenger wrote for the people who chatted in it.

@@ -18,8 +18,6 @@ import polars as pl
 from realtalk.corpora.tables import Tables
 from realtalk.stats.values import WEEKDAYS, Bin, ChatStats, CorpusStats, Distribution, SpeakerStats
 
-__all__ = ["count_words", "describe"]
-
 # Python splits at these four separators too; the regular expression's \s does not.
 _WORD = r"[^\s\x1c-\x1f]+"
 _BINS_PER_DECADE = 4

@@ -22,8 +22,6 @@ from realtalk.stats.values import WEEKDAYS, CorpusStats
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["Drawn", "activity", "draw", "response_gaps", "runs", "save_figures", "styled"]
-
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
 _BLUE, _VERMILION = "#0072B2", "#D55E00"
 _PALE_TO_DARK = ["#f3f6fa", "#a6cde3", "#3a87c0", "#08306b"]

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["Cell", "Grid"]
-
 Cell = str | int | float | None
 _NAMING = 3  # columns, at most, that together name a row
 

@@ -14,8 +14,6 @@ import polars as pl
 from realtalk.stats.grids import Cell, Grid
 from realtalk.stats.values import PER_CHAT, UNTOLD, ChatStats, CorpusStats, Interval, with_total
 
-__all__ = ["chat_frame", "chat_rows", "corpus_rows"]
-
 
 def _rounded(value: float | None, digits: int = 2) -> float | None:
     return None if value is None else round(value, digits)

@@ -24,15 +24,6 @@ import polars as pl
 
 from realtalk.notebook import plain, table_html, table_text
 
-__all__ = [
-    "WEEKDAYS",
-    "Bin",
-    "ChatStats",
-    "CorpusStats",
-    "Distribution",
-    "SpeakerStats",
-]
-
 _RESAMPLES = (400, 2000)  # many chats need fewer: their intervals are narrow
 _DRAWS = 1 << 21
 _SEED = 20250218

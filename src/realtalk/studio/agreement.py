@@ -23,8 +23,6 @@ from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kapp
 from realtalk.studio.shelf import Book
 from realtalk.studio.values import StudioItem
 
-__all__ = ["AgreementFigure", "AnnotatorComparison", "Match", "compare"]
-
 _NOTHING = "one of the two has noted none"
 _ALIKE = 0.25  # below this two items are not about the same
 

@@ -38,8 +38,6 @@ from realtalk.studio.values import (
     cleaned,
 )
 
-__all__ = ["annotating_routes"]
-
 
 def _has_place(item: StudioItem, sessions: Collection[int], speakers: Collection[str]) -> bool:
     """Whether the chat, which may have been read anew, still has an event's session and speaker."""

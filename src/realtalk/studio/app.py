@@ -26,9 +26,6 @@ from realtalk.studio.reading_routes import reading_routes
 from realtalk.studio.reviewing_routes import reviewing_routes
 from realtalk.studio.troubles import unsaved
 
-__all__ = ["make_app"]
-
-
 _LARGEST_EDIT = 128 << 10
 
 

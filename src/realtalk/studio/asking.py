@@ -19,19 +19,6 @@ from realtalk.studio.guard import Keys
 from realtalk.studio.pages import render
 from realtalk.studio.values import checked_name
 
-__all__ = [
-    "AnnotatorForm",
-    "CopyForm",
-    "EditForm",
-    "ItemForm",
-    "RemoveForm",
-    "SettleForm",
-    "WhoForm",
-    "annotator",
-    "page",
-    "remember",
-]
-
 _LONG = 30 * 24 * 3600  # seconds that a browser remembers who annotates
 
 

@@ -16,8 +16,6 @@ import orjson
 
 from realtalk.errors import RealtalkError
 
-__all__ = ["BEYOND", "FIELDS", "blank", "dumped", "flaw", "loaded", "whole"]
-
 
 def _text(value: Any) -> bool:
     return isinstance(value, str)

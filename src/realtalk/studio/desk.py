@@ -27,8 +27,6 @@ from realtalk.studio.values import (
     question_body,
 )
 
-__all__ = ["Desk"]
-
 
 @dataclass
 class Desk:

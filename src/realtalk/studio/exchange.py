@@ -32,8 +32,6 @@ from realtalk.studio.values import (
     question_of,
 )
 
-__all__ = ["LARGEST_UPLOAD", "LAYOUTS", "UploadContent", "annotated", "exported", "imported"]
-
 LAYOUTS = {"realtalk": "REALTALK JSON", "sheet": "annotation sheet (XLSX)", "jsonl": "JSON Lines"}
 LARGEST_UPLOAD = 32 << 20
 _LARGEST_UNPACKED = 512 << 20

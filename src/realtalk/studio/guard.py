@@ -33,8 +33,6 @@ from realtalk.studio.limits import (
     parting,
 )
 
-__all__ = ["Guard", "Keys", "Scope"]
-
 Scope: TypeAlias = MutableMapping[str, Any]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 

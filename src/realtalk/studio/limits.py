@@ -19,18 +19,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = [
-    "AsgiMessage",
-    "Limits",
-    "Receive",
-    "Send",
-    "TooMuch",
-    "body",
-    "connections",
-    "has_body",
-    "parting",
-]
-
 AsgiMessage: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[AsgiMessage]]
 Send: TypeAlias = Callable[[AsgiMessage], Awaitable[None]]

@@ -17,8 +17,6 @@ from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 
-__all__ = ["in_browser"]
-
 _PAGE = (
     '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
     '<meta http-equiv="refresh" content="0;url={url}"><title>realtalk studio</title>'

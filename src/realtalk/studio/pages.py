@@ -24,8 +24,6 @@ from realtalk.studio.searching import MARKS
 from realtalk.studio.shelf import PIECE, Book
 from realtalk.studio.values import CORPUS, FINAL, StudioItem
 
-__all__ = ["category_title", "context", "day", "render", "session_counts"]
-
 _CATEGORIES = {
     "multi_hop": "Aggregation",
     "temporal": "Time",

@@ -16,8 +16,6 @@ from realtalk.studio.exchange import LAYOUTS
 from realtalk.studio.guard import Keys
 from realtalk.studio.shelf import PIECE
 
-__all__ = ["reading_routes"]
-
 _MOST_STRIPS = 400
 _MOST_BOOKS = 120
 

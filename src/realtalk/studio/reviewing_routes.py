@@ -20,8 +20,6 @@ from realtalk.studio.exchange import exported, imported
 from realtalk.studio.guard import Keys
 from realtalk.studio.values import CORPUS, FINAL, checked_name
 
-__all__ = ["reviewing_routes"]
-
 
 def reviewing_routes(desk: Desk, keys: Keys) -> APIRouter:
     router = APIRouter()

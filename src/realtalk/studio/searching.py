@@ -25,8 +25,6 @@ import orjson
 
 from realtalk.chat import Message
 
-__all__ = ["MARKS", "Hit", "Hits", "MessageIndex", "searchable"]
-
 MARKS = ("\x02", "\x03")
 _WORD = re.compile(r"\w+")
 _CONTROL = re.compile(f"[{''.join(MARKS)}\x00]")

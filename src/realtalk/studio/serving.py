@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from realtalk.studio.desk import Desk
     from realtalk.studio.limits import Limits
 
-__all__ = ["Server", "need_extra"]
-
 _NEEDED = ("fastapi", "uvicorn", "jinja2")
 _START = 30.0  # seconds
 

@@ -24,8 +24,6 @@ from realtalk.errors import RealtalkError
 from realtalk.studio.searching import Hits, MessageIndex
 from realtalk.studio.troubles import Unknown
 
-__all__ = ["PIECE", "Book", "Row", "Shelf"]
-
 PIECE = 50  # messages a piece
 _LONG = 5_000  # messages; the index of a shorter chat is made in no time
 

@@ -26,8 +26,6 @@ from realtalk.studio.store_file import open_file
 from realtalk.studio.store_rows import StoreRows
 from realtalk.studio.values import Body, Conflict, ItemKind, StudioItem, merged
 
-__all__ = ["Store"]
-
 
 class Store(StoreRows):
     """One file, many annotators. Safe for several threads and several processes."""

@@ -15,8 +15,6 @@ from realtalk.local.writing import private_folder, private_stream
 from realtalk.studio.store_repair import repair
 from realtalk.studio.troubles import unsaved
 
-__all__ = ["open_file"]
-
 _APPLICATION = 0x5254_4B53  # "RTKS": marks SQLite files as ours
 _LAYOUT = 1
 

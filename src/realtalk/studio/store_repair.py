@@ -18,8 +18,6 @@ from typing import Any
 
 from realtalk.studio.bodies import dumped, flaw, loaded, whole
 
-__all__ = ["repair"]
-
 _SHOWN = 5  # ids in a note
 _ASIDE = (
     "CREATE TABLE IF NOT EXISTS aside (number INTEGER PRIMARY KEY AUTOINCREMENT,"

@@ -26,8 +26,6 @@ from realtalk.studio.bodies import dumped
 from realtalk.studio.troubles import Unknown, Unsaved
 from realtalk.studio.values import Body, StudioItem
 
-__all__ = ["StoreRows"]
-
 _TYPED = frozenset({"text", "answer", "date"})
 _BURST = 6.0  # seconds
 _COLUMNS = "id, chat, kind, author, version, body, conflict_of, taken_from, deleted"

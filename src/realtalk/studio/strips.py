@@ -30,8 +30,6 @@ from realtalk.ei.languages import Languages, chat_languages, language_notes, tur
 from realtalk.errors import RealtalkError
 from realtalk.local.download import cache_folder
 
-__all__ = ["Strips", "read_strips"]
-
 _LAYOUT = 2  # of the rows kept: labels of an earlier version lack columns
 _AT_ONCE = 64  # turns between two looks at what is done
 _KEY = ("turn",)

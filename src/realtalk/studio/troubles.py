@@ -14,8 +14,6 @@ import sqlite3
 
 from realtalk.errors import RealtalkError
 
-__all__ = ["Unknown", "Unsaved", "unsaved"]
-
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _ROOM = "make room; an open page goes on trying"
 

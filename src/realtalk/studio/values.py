@@ -20,23 +20,6 @@ from realtalk.chat import Chat, Event, Question
 from realtalk.errors import RealtalkError
 from realtalk.studio.bodies import BEYOND, FIELDS
 
-__all__ = [
-    "CORPUS",
-    "FINAL",
-    "RESERVED",
-    "Body",
-    "Conflict",
-    "ItemKind",
-    "StudioItem",
-    "checked_name",
-    "cleaned",
-    "event_body",
-    "event_of",
-    "merged",
-    "question_body",
-    "question_of",
-]
-
 ItemKind = Literal["event", "question"]
 Body: TypeAlias = dict[str, Any]
 

@@ -27,7 +27,7 @@ from realtalk.surface.choices import (
     simulator_of,
 )
 from realtalk.surface.labelling import Labels
-from realtalk.surface.runs import Run, kept
+from realtalk.surface.runs import Run
 from realtalk.surface.sources import Readable, as_corpus
 from realtalk.surface.tables import ResultTable
 
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from realtalk.memory.values import Memory
     from realtalk.persona.choosing import Choice
     from realtalk.persona.tuning import Tuned
-
-__all__ = ["chosen_chats", "compare", "predict", "probe", "simulate", "tune"]
 
 _PLACE = "a folder that `realtalk ei PATH --out` wrote, or Labels"
 
@@ -139,13 +137,14 @@ def simulate(
     each speaker's first turns.
     """
     from realtalk.evals import refuse_other_folder
-    from realtalk.persona.benchmark import run_persona
+    from realtalk.persona.benchmark import KIND, run_persona
     from realtalk.persona.registry import make_simulator
     from realtalk.persona.scoring import TurnScorer
     from realtalk.persona.turns import tasks_of
 
-    if out is not None:
-        refuse_other_folder(Path(out))
+    place = None if out is None else Path(out)
+    if place is not None:
+        refuse_other_folder(place)
     name, given = simulator_of(
         simulator,
         settings,
@@ -161,12 +160,10 @@ def simulate(
         chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
     )
     scorer = TurnScorer(chats, bertscore=semantics)
-    return kept(
-        out,
-        lambda place: run_persona(
-            chats, tasks, made, place, scorer=scorer, fresh=fresh, limit=limit, progress=progress
-        ),
+    record = run_persona(
+        chats, tasks, made, place, scorer=scorer, fresh=fresh, limit=limit, progress=progress
     )
+    return Run(KIND, record)
 
 
 def tune(
@@ -265,7 +262,7 @@ def predict(
     regression or llm (the default with a `model`), with its `settings`. `protocol` "clean" shows
     nothing from at or after the reply; "released" is the paper's code.
     """
-    from realtalk.threads.benchmark import ThreadTask, run_threads
+    from realtalk.threads.benchmark import KIND, ThreadTask, run_threads
     from realtalk.threads.drawing import Draw
     from realtalk.threads.registry import make_predictor
 
@@ -293,17 +290,9 @@ def predict(
     )
     chats = as_corpus(corpus)
     samples = draw.samples(chats, progress)
-    return kept(
-        out,
-        lambda place: run_threads(
-            chats,
-            ThreadTask(samples, named, draw.record),
-            made,
-            place,
-            fresh=fresh,
-            progress=progress,
-        ),
-    )
+    drawn = ThreadTask(samples, named, draw.record)
+    place = None if out is None else Path(out)
+    return Run(KIND, run_threads(chats, drawn, made, place, fresh=fresh, progress=progress))
 
 
 def compare(

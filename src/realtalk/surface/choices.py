@@ -31,20 +31,6 @@ if TYPE_CHECKING:
     from realtalk.persona.bertscore import BertScore
     from realtalk.threads.values import Setting
 
-__all__ = [
-    "ASKED",
-    "ONE_BUDGET",
-    "budgets_of",
-    "make_judge",
-    "make_labeller",
-    "make_reader",
-    "memory_of",
-    "predictor_of",
-    "semantics_of",
-    "settings_named",
-    "simulator_of",
-]
-
 ASKED = "reflective,grounding,empathy"  # what a judge is asked for
 ONE_BUDGET = "1000"
 # Without a reader a question costs milliseconds, so that more budgets are looked at.

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from realtalk.corpora.redaction.redact import Key
     from realtalk.stats.values import CorpusStats
 
-__all__ = ["Findings", "check", "redact", "stats"]
-
 
 def stats(corpus: Readable) -> CorpusStats:
     """Describes a corpus: sizes, sessions, response gaps, runs, activity, questions.

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 _SPEAKERS = 4  # shown side by side
 
-__all__ = ["Facets", "Labels", "label", "label_by", "learned_lines"]
-
 
 class Facets:
     """Eleven facets of every speaker in every chat, each with its 95 % interval."""

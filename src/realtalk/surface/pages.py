@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from realtalk.studio.desk import Desk
 
-__all__ = ["open_desk", "report", "studio"]
-
 Part: TypeAlias = "Corpus | Reading | Labels | Run | str | PathLike[str]"
 
 

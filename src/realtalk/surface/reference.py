@@ -16,8 +16,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-__all__ = ["reference"]
-
 _WIDTH = 88  # letters, from which a signature is written one parameter per line
 _HEAD = """# Python reference
 

@@ -27,13 +27,20 @@ if TYPE_CHECKING:
     from realtalk.persona.benchmark import SimulatedRun
     from realtalk.threads.benchmark import PredictedRun
 
-__all__ = ["CHANGE", "FIGURE", "KINDS", "RunKind"]
-
 Row: TypeAlias = dict[str, Any]
 FIGURE = ("variant", "group", "score", "estimate", "low", "high", "n", "unscored")
 CHANGE = (
-    *("variant", "score", "first", "second", "difference", "low", "high"),
-    *("p", "p_holm", "n", "groups"),
+    "variant",
+    "score",
+    "first",
+    "second",
+    "difference",
+    "low",
+    "high",
+    "p",
+    "p_holm",
+    "n",
+    "groups",
 )
 _ALL = ""  # the group of a figure over everything
 _HALF = 0.5

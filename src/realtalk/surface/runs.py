@@ -8,15 +8,12 @@
     run.compare(other)      paired differences with intervals that draw whole groups
     run.save("out")         the folder that the command would have written
 
-Without a folder of its own a run keeps its files in memory: `kept` makes one in a private
-temporary folder that is gone before it is returned.
+Without a folder of its own a run lives in memory.
 """
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,21 +29,18 @@ if TYPE_CHECKING:
     import polars as pl
 
     from realtalk.evals.prices import Usage
-
-__all__ = ["Run", "kept"]
+    from realtalk.evals.running import RunRecord
 
 _RECORD = "run.json"
-_ENDINGS = (".json", ".jsonl", ".parquet")
 _FAILURES = 20  # rows
 
 
 class Run:
     """A benchmark's run. Make one with `probe`, `simulate` or `predict`, or `Run.load` it."""
 
-    def __init__(self, kind: str, stored: Any, files: Mapping[str, bytes] | None = None) -> None:
+    def __init__(self, kind: str, record: RunRecord) -> None:
         self._kind = KINDS[kind]
-        self._stored = stored
-        self._files = files  # None where it has a folder
+        self._stored: Any = record
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Run:
@@ -118,12 +112,8 @@ class Run:
     @property
     def usage(self) -> list[Usage]:
         """What every model was asked for, in calls and tokens; empty where none was asked."""
-        from realtalk.evals.prices import usage_of
-
-        tables = {
-            name: getattr(self._stored, name, ()) for name in ("judgements", "memories")
-        }  # of memory probing
-        return usage_of(self.settings, self.rows, **tables)
+        usage: list[Usage] = self._stored.usage
+        return usage
 
     def costs(self, prices: str | PathLike[str] | Mapping[str, Any]) -> ResultTable:
         """What every model cost: a file of prices, or {"MODEL": {"input": 0.15, "output": 0.6}}.
@@ -195,18 +185,12 @@ class Run:
         """Writes the run as the command would have; nothing else may lie there."""
         from realtalk.evals import refuse_other_folder
         from realtalk.evals.running import write
-        from realtalk.local.writing import write_bytes
 
         place = Path(folder)
         refuse_other_folder(place)
         if (place / _RECORD).exists():
             raise RealtalkError("has a run already", where=str(place), fix="name another folder")
-        if self._files is None and self._stored.folder is None:
-            write(self._stored, self.kind, self._kind.schema(), place)
-            return place
-        files = self._files if self._files is not None else _files(self._stored.folder)
-        for name, data in files.items():
-            write_bytes(place / name, data)
+        write(self._stored, self.kind, self._kind.schema(), place)
         return place
 
     def to_json(self) -> dict[str, Any]:
@@ -222,28 +206,6 @@ class Run:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
-
-
-def kept(out: str | PathLike[str] | None, make: Callable[[Path], Any]) -> Run:
-    """What `make` does in a folder, as a Run: in `out`, or in a folder that is gone at once."""
-    if out is not None:
-        place = Path(out)
-        stored = make(place)
-        return Run(_kind(place), stored)
-    with tempfile.TemporaryDirectory(prefix="realtalk-") as temporary:
-        place = Path(temporary) / "run"
-        stored = make(place)
-        kind = _kind(place)
-        files = _files(place)
-    return Run(kind, replace(stored, folder=Path(kind)), files)
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    return {
-        path.name: path.read_bytes()
-        for path in sorted(folder.iterdir())
-        if path.suffix in _ENDINGS and path.is_file()
-    }
 
 
 def _kind(folder: Path) -> str:

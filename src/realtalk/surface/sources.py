@@ -25,8 +25,6 @@ from realtalk.local.progress import Progress, silent
 if TYPE_CHECKING:
     from os import PathLike
 
-__all__ = ["Readable", "as_corpus", "as_reading", "read", "read_options", "samples"]
-
 Readable: TypeAlias = "str | PathLike[str] | Corpus | Reading | Callable[[], Corpus]"
 
 _LOG = logging.getLogger("realtalk.read")

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from realtalk.surface.runs import Run
 
-__all__ = ["Sweep", "parse_axes", "sweep"]
-
 _KINDS = {"bool": bool, "int": int, "float": float}
 _OWN = frozenset({"corpus", "out", "fresh", "progress", "settings"})  # what a sweep decides itself
 _ALIASES = {"leak": "leaks"}  # options whose parameter is called otherwise

@@ -18,8 +18,6 @@ from realtalk.notebook import table_html, table_text
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ResultTable", "estimate_figure", "figure_text", "frame_of"]
-
 _KINDS = {"n": "Int64", "groups": "Int64", "unscored": "Int64"}
 _TEXTS = frozenset({"variant", "group", "score", "measure", "facet", "first_label"})
 

@@ -21,8 +21,6 @@ from realtalk.threads.prompting import load_prompts, prompt
 from realtalk.threads.reading_answers import read_answer
 from realtalk.threads.values import TASKS, Case, Task
 
-__all__ = ["BUDGET", "LlmPredictor"]
-
 BUDGET = 2000  # tokens of a prompt
 _MOST_TOKENS = {"sentiment": 32, "impact": 32, "next_text": 256}
 

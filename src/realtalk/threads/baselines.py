@@ -26,8 +26,6 @@ from realtalk.threads.predictors import Settings, Value, person_shown
 from realtalk.threads.values import TASKS, Case, Task
 from realtalk.threads.vectors import Vectors
 
-__all__ = ["Majority", "Mean", "Nearest", "Parent"]
-
 _SCALES = ("log", "raw", "median")
 
 

@@ -32,8 +32,6 @@ from realtalk.threads.values import SETTINGS, Case, Setting, Target, Task, known
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["KIND", "PredictedRun", "ThreadTask", "load_threads", "run_threads", "summary_of"]
-
 KIND = "thread tasks"
 _NEEDED = ("task", "settings", "protocol", "test")  # settings that a table reads
 

@@ -24,8 +24,6 @@ from realtalk.registry import suggest
 from realtalk.threads.rows import TEXT_SCORES, scores_of
 from realtalk.threads.values import SETTINGS, Task
 
-__all__ = ["best_of", "compare_runs", "compare_settings"]
-
 
 def compare_settings(rows: Sequence[Row], task: Task, first: str, second: str) -> Compared:
     """Two settings of one run."""

@@ -19,8 +19,6 @@ from realtalk.threads.protocols import protocol
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.values import Protocol, Task, known_task
 
-__all__ = ["Draw"]
-
 
 @dataclass(frozen=True)
 class Draw:

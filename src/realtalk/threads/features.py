@@ -21,8 +21,6 @@ from realtalk.threads.outcomes import Outcomes
 from realtalk.threads.predictors import person_shown
 from realtalk.threads.values import Case, Shown
 
-__all__ = ["COUNTS", "counts", "texts"]
-
 COUNTS = (
     "words",
     "questions",

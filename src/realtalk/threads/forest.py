@@ -30,8 +30,6 @@ from realtalk.local.progress import Progress, silent
 from realtalk.threads.tree import Comment, Post, Thread
 from realtalk.threads.values import Shown
 
-__all__ = ["NO_TIME", "Forest", "Plain", "ticks"]
-
 Whole: TypeAlias = npt.NDArray[np.int64]
 Real: TypeAlias = npt.NDArray[np.float64]
 Truth: TypeAlias = npt.NDArray[np.bool_]

@@ -31,8 +31,6 @@ from realtalk.threads.forest import Forest
 from realtalk.threads.values import Protocol, Shown, Task
 from realtalk.threads.vectors import Vectors
 
-__all__ = ["Histories", "History"]
-
 _POOL = 50  # latest writings that nearness chooses from
 _ASKED = 64  # people who are looked at to find a stranger
 _FIT = 6  # of them, so many with enough history are compared by length

@@ -19,8 +19,6 @@ from realtalk.threads.benchmark import ThreadTask
 from realtalk.threads.drawing import Draw
 from realtalk.threads.values import known_setting
 
-__all__ = ["threads"]
-
 
 @task(name="threads")
 def threads(

@@ -23,8 +23,6 @@ from realtalk.errors import RealtalkError
 from realtalk.metrics.numbers import signed_log
 from realtalk.threads.values import Case
 
-__all__ = ["Outcome", "Outcomes"]
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -21,8 +21,6 @@ from realtalk.stats.figures import styled
 from realtalk.threads.rows import HEADLINES, SCORES
 from realtalk.threads.values import SETTINGS, TASKS, known_task
 
-__all__ = ["draw_radar", "draw_runs", "draw_settings"]
-
 _SIZE = 420
 _LABEL = 1.13  # where a domain's name stands, beyond the rim
 _RINGS = 4  # at least, or at most one more

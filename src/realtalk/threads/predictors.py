@@ -19,8 +19,6 @@ from realtalk.local.progress import Progress, silent
 from realtalk.threads.histories import History
 from realtalk.threads.values import Case, Task
 
-__all__ = ["Predictor", "Settings", "Value", "blinded", "person_shown"]
-
 Settings: TypeAlias = dict[str, str | int | float | bool]
 Value: TypeAlias = bool | float | str  # sentiment, impact, next_text
 

@@ -51,8 +51,6 @@ from typing import Any
 from realtalk.registry import suggest
 from realtalk.threads.values import LEAKS, Protocol
 
-__all__ = ["CLEAN", "PROTOCOLS", "RELEASED", "describe", "protocol"]
-
 CLEAN = Protocol()
 RELEASED = Protocol(leaks=tuple(LEAKS), least=1, conversation=1000)
 _LOOKING_AHEAD = ("later-comments", "later-history", "example-by-outcome")

@@ -17,8 +17,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["COLUMNS", "DOMAINS", "SIZE", "TABLE", "published_gain"]
-
 _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 COLUMNS: tuple[str, ...] = tuple(_FILE["columns"])
 SIZE: Mapping[str, int] = MappingProxyType(_FILE["size"])

@@ -17,8 +17,6 @@ from realtalk.evals.values import Answer
 from realtalk.threads.predictors import Value
 from realtalk.threads.values import Task
 
-__all__ = ["read_answer"]
-
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _LABEL = re.compile(r"\b(positive|negative)\b", re.IGNORECASE)
 _DENIED = re.compile(

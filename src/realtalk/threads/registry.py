@@ -3,36 +3,26 @@
     make_predictor("mean", {"scale": "raw"})
     make_predictor("llm", {"model": "openai/gpt-4o-mini", "budget": "2000"})
 
-An entry is a factory with named settings, each with its type and mostly a default. Text is read
-by that type; what is no such value is refused by name.
+What is no value of a setting's type is refused by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from realtalk.errors import RealtalkError
-from realtalk.registry import Registry, make
+from realtalk.registry import Registry, make, within
 from realtalk.threads.predictors import Predictor
 from realtalk.threads.values import Protocol, Task
 
-__all__ = ["BASELINES", "PREDICTORS", "make_predictor", "refuse_unfit"]
-
-PredictorFactory: TypeAlias = Callable[..., Predictor]
-
-PREDICTORS: Registry[PredictorFactory] = Registry(
-    "predictor",
-    {
-        "majority": "realtalk.threads.baselines:Majority",
-        "parent": "realtalk.threads.baselines:Parent",
-        "mean": "realtalk.threads.baselines:Mean",
-        "nearest": "realtalk.threads.baselines:Nearest",
-        "regression": "realtalk.threads.regression:Regression",
-        "llm": "realtalk.threads.asking:LlmPredictor",
-    },
-)
 BASELINES = ("majority", "parent", "mean", "nearest", "regression")  # need no language model
+_PLACES = {
+    **within("realtalk.threads.baselines", {name: name.title() for name in BASELINES[:4]}),
+    "regression": "realtalk.threads.regression:Regression",
+    "llm": "realtalk.threads.asking:LlmPredictor",
+}
+PREDICTORS: Registry[Callable[..., Predictor]] = Registry("predictor", _PLACES)
 
 
 def make_predictor(name: str, settings: Mapping[str, Any] | None = None) -> Predictor:

@@ -31,8 +31,6 @@ from realtalk.threads.predictors import Settings, Value
 from realtalk.threads.values import Case, Task
 from realtalk.threads.vectors import Vectors
 
-__all__ = ["Regression"]
-
 Rows: TypeAlias = npt.NDArray[np.float32]
 
 _HELD = 0.2  # the latest share of the train part, which chooses

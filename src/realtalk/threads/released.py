@@ -17,8 +17,6 @@ import numpy as np
 from realtalk.threads.forest import Forest, Real, Truth, Whole
 from realtalk.threads.values import Shown, Task
 
-__all__ = ["cut_short", "halved", "next_largest", "one_a_thread"]
-
 _PEOPLE = 3  # a thread must have more
 _REPLIES = 2  # of the post's author: must be more
 _SCORE = 3  # the target's absolute score must be larger

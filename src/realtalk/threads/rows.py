@@ -28,8 +28,6 @@ from realtalk.threads.values import Task
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["HEADLINES", "SCORES", "TEXT_SCORES", "columns", "earlier_row", "scores_of"]
-
 _ENDS = (0.01, 0.99)
 
 # What to look at first: no score that a constant does well on.

@@ -42,8 +42,6 @@ from realtalk.threads.values import (
     known_task,
 )
 
-__all__ = ["Samples", "SettingSamples", "make_samples"]
-
 _BLOCK = 256  # samples whose texts are embedded at once
 _LOOKED_AT = 500  # replies that are looked at to find examples
 _NEAREST = 10  # ancestors of an example that must be strangers

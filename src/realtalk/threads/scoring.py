@@ -21,8 +21,6 @@ from realtalk.threads.rows import TEXT_SCORES
 from realtalk.threads.values import Target, Task
 from realtalk.threads.vectors import Vectors
 
-__all__ = ["SCORING_VERSION", "ReplyScorer"]
-
 SCORING_VERSION = "1"
 
 

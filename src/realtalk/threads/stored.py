@@ -28,8 +28,6 @@ from realtalk.errors import RealtalkError
 from realtalk.local.caches import VECTORS, cache_limit, keep_within
 from realtalk.local.writing import private_folder, private_stream
 
-__all__ = ["VectorStore", "forget"]
-
 Rows: TypeAlias = npt.NDArray[np.float32]
 
 _TABLE = "CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID"

@@ -18,8 +18,6 @@ from realtalk.threads.published import TABLE, published_gain
 from realtalk.threads.rows import scores_of
 from realtalk.threads.values import SETTINGS, Counts, Task, known_task
 
-__all__ = ["READING", "change_table", "count_tables", "domain_table", "gain_line", "paper_table"]
-
 READING = (
     "figure [95 % interval, drawing whole users]; strict: what is unscored counts as wrong. The "
     "paper's rows are of other data, without intervals; its GPT rows are the best of ten answers "

@@ -22,8 +22,6 @@ from realtalk.threads.forest import NO_TIME, Forest, Truth, Whole
 from realtalk.threads.released import halved, one_a_thread
 from realtalk.threads.values import Protocol, Task
 
-__all__ = ["Chosen", "choose", "key"]
-
 
 @dataclass(frozen=True, slots=True)
 class Chosen:

@@ -24,8 +24,6 @@ from functools import cached_property
 from realtalk.chat import Chat, Message, unpack_extra
 from realtalk.errors import RealtalkError
 
-__all__ = ["Comment", "Post", "Thread"]
-
 
 @dataclass(frozen=True, slots=True)
 class Post:

@@ -20,24 +20,6 @@ from typing import Literal, TypeAlias
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
-__all__ = [
-    "LEAKS",
-    "PARTS",
-    "SETTINGS",
-    "TASKS",
-    "Case",
-    "Counts",
-    "Part",
-    "Protocol",
-    "Setting",
-    "Shown",
-    "SolvedExample",
-    "Target",
-    "Task",
-    "known_setting",
-    "known_task",
-]
-
 Task: TypeAlias = Literal["sentiment", "impact", "next_text"]
 Setting: TypeAlias = Literal["p-conv", "p-nonconv", "np-conv", "np-nonconv"]
 Part: TypeAlias = Literal["train", "test"]

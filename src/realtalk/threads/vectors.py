@@ -22,8 +22,6 @@ from realtalk.local.progress import Progress, silent
 from realtalk.metrics.similarity import Encoder, shipped_encoder
 from realtalk.threads.stored import VectorStore
 
-__all__ = ["Vectors"]
-
 Rows = npt.NDArray[np.float32]
 _AT_ONCE = 1024  # texts between two steps of progress, each on disk before the next
 

@@ -30,8 +30,6 @@ from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 
-__all__ = ["Draft", "Entry", "assemble", "reactions"]
-
 _EVERY = 10_000  # leftovers between two looks whether there are too many
 # Where in a file, and which part of it: "message_1.json, messages[3]", "data.json:14".
 _IN_FILE = re.compile(r"(?:_\d+)?(?:\.\w+)?(?:, [^,]*|:\d+)$")

@@ -36,8 +36,6 @@ from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
 
-__all__ = ["FORMAT"]
-
 # By name, or by number where the exporter had none: default, reply and the two commands. All
 # others are notices: joins, pins, calls, boosts, threads, polls that closed.
 _SAID = frozenset(

@@ -27,8 +27,6 @@ from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
 
-__all__ = ["read", "sniff", "table_rows"]
-
 _CSV_HEAD = re.compile(r'"?ID"?,"?Timestamp"?,"?Contents"?')
 _FILE = re.compile(r"(?:^|/)messages\.(?:json|csv)$", re.I)
 _FOLDER = re.compile(r"(?:^|/)c?(\d{1,25})/messages\.(?:json|csv)$", re.I)

@@ -43,8 +43,6 @@ from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
 
-__all__ = ["INSTAGRAM", "MESSENGER", "repaired"]
-
 _PART = re.compile(r"(?:^|/)message_(\d{1,9})\.json(\.gz)?$")
 _MESSENGER_ONLY = frozenset(
     """

@@ -29,8 +29,6 @@ from realtalk.corpora.exports.meta_wording import (
     sort_of,
 )
 
-__all__ = ["Line", "MetaThread", "judge"]
-
 _LONGEST = 400  # characters of a notice
 _NEAR = 16  # where the name stands at the latest: "Użytkownik Ann Berg"
 _VARIANTS = 1000  # sentences that end in the same two words; more are no notices

@@ -16,8 +16,6 @@ from typing import Literal, get_args
 
 from realtalk.corpora.wordlists import data_text
 
-__all__ = ["FIRST_WORDS", "SUBJECT", "Sort", "is_of_anybody", "is_particular", "sort_of"]
-
 Sort = Literal["unsent", "sent", "notice"]
 SUBJECT = "\ue000"  # stands for the name of whoever did it
 

@@ -28,8 +28,6 @@ from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
 
-__all__ = ["FORMAT", "looks_like_signal_text"]
-
 _STAMP = r"\[(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)\] "
 _CUT = re.compile(r"\[\d{4}-\d\d-\d\d[\d:, ]*\]?", re.ASCII)  # a header without its end
 # WhatsApp brackets its times too, but with seconds wherever it writes brackets.

@@ -30,8 +30,6 @@ from realtalk.corpora.exports.values import (
 )
 from realtalk.corpora.json_input import mapping
 
-__all__ = ["frames", "with_mentions"]
-
 _MENTIONED = "\ufffc"  # stands in a text for whoever is mentioned there
 
 _SAID = (

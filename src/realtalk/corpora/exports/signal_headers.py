@@ -20,8 +20,6 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = ["Header", "header", "starts"]
-
 _HEADER = re.compile(r"\[(\d{4}-\d\d-\d\d),? (\d\d:\d\d(?::\d\d)?)\] (.*)", re.ASCII)
 _DELETED = "(This message was deleted)"
 _SLACK = timedelta(hours=1)  # messages arrive late

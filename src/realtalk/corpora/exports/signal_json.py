@@ -47,8 +47,6 @@ from realtalk.corpora.json_input import (
 from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 
-__all__ = ["drafts", "files", "is_call", "sniff"]
-
 # The tool's own English, whatever the language of the phone.
 _CALL = re.compile(r"(?:Incoming|Outgoing|Missed) (?:[a-z]+ )?call(?: \([a-z0-9, ]{1,40}\))?")
 

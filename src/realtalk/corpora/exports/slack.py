@@ -34,8 +34,6 @@ from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
 
-__all__ = ["FORMAT"]
-
 _DAY = re.compile(r"^(?:(?P<channel>.*)/)?\d{4}-\d\d-\d\d\.json(?:\.gz)?$")
 _LISTS = ("channels", "groups", "dms", "mpims")
 # What somebody said, a bot among them; every other subtype of Slack's documentation is a notice:

@@ -17,8 +17,6 @@ from collections.abc import Iterable
 
 from realtalk.local.naming import UniqueNames
 
-__all__ = ["Author", "author", "plain_name", "shown_names"]
-
 Author = tuple[str, str]  # ("id", the app's id) or ("name", the name)
 
 # Marks of direction and joins of nothing. Those inside emoji and Persian words are kept.

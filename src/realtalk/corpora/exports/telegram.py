@@ -40,8 +40,6 @@ from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
 
-__all__ = ["FORMAT"]
-
 _MARKS = frozenset({"date_unixtime", "from_id", "text_entities", "actor_id"})
 _RESULT = re.compile(r"(^|/)result[^/]*\.json(\.gz)?$")
 _MEDIA = {

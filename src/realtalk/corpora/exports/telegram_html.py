@@ -25,8 +25,6 @@ from realtalk.corpora.exports.values import attached, filled
 from realtalk.corpora.json_input import decoded
 from realtalk.corpora.source import Member
 
-__all__ = ["NOTE", "PAGE", "drafts", "is_page"]
-
 PAGE = re.compile(r"(?:^|/)messages(\d*)\.html$")
 NOTE = "Telegram's HTML export tells no ids of people and no edits; its JSON export does"
 _STAMP = re.compile(

@@ -21,18 +21,6 @@ from zoneinfo import ZoneInfo
 from realtalk.chat import Attachment
 from realtalk.corpora.json_input import from_epoch
 
-__all__ = [
-    "attached",
-    "filled",
-    "from_number",
-    "from_stamp",
-    "object_at",
-    "records",
-    "scalar",
-    "text_at",
-    "whole",
-]
-
 # Own table: the system's differs from machine to machine, and a reading must not.
 _TYPES = mimetypes.MimeTypes(filenames=())
 for _kind, _endings in {

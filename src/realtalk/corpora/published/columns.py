@@ -25,8 +25,6 @@ from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 from realtalk.registry import suggest
 
-__all__ = ["FIELDS", "TableRows", "cut_keeping_ids", "mapped"]
-
 FIELDS = ("id", "chat", "session", "speaker", "time", "text", "reply_to", "edited", "deleted")
 _NEEDED = ("speaker", "text")
 _CLOCK = "clock"  # the time of day, where the date is a column of its own

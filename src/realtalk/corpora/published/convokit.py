@@ -39,8 +39,6 @@ from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 from realtalk.local.writing import write_text
 
-__all__ = ["FORMAT"]
-
 _UTTERANCES = ("utterances.jsonl", "utterances.json")
 _BESIDE = ("speakers.json", "users.json", "conversations.json", "corpus.json", "index.json")
 _MARKS = ({"conversation_id", "root"}, {"speaker", "user"}, {"reply-to", "reply_to"})

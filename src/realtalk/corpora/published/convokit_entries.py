@@ -23,8 +23,6 @@ from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.sessions import Gap, sorted_by_time
 from realtalk.errors import RealtalkError
 
-__all__ = ["Conversation", "chat_entry", "meta_of", "shared_meta", "utterance_entry"]
-
 _OWN = "convokit"
 _EPOCH = datetime(1970, 1, 1)
 _READ = frozenset(

@@ -30,8 +30,6 @@ from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 from realtalk.local.writing import atomic_path, file_stem
 
-__all__ = ["FORMAT"]
-
 _SUFFIXES = (".csv", ".tsv")
 _DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_CELL = 1 << 28

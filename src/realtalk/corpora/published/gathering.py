@@ -18,8 +18,6 @@ from realtalk.corpora.source import Member, Source
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 
-__all__ = ["by_number", "gathered", "in_turn", "members_ending", "members_of"]
-
 
 def members_of(
     source: Source, suffixes: tuple[str, ...], is_ours: Callable[[Member], bool], missing: str

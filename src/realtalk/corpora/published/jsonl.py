@@ -32,8 +32,6 @@ from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import atomic_path, file_stem
 
-__all__ = ["FORMAT"]
-
 _SUFFIXES = (".jsonl", ".ndjson")
 _VERSION = 1
 _FIRST_ROWS = 200  # how many lines show the keys of a foreign file

@@ -47,8 +47,6 @@ from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import file_stems, write_json
 
-__all__ = ["FORMAT"]
-
 _HEAD = re.compile(r'\s*(?:\[\s*)?\{\s*"')
 _REALTALK = re.compile(r'"(?:clean_text|speaker_1)"\s*:')  # keys: people may write the words
 _MARKS = ('"speaker_a"', '"dia_id"', '"adversarial_answer"', '"session_1_date_time"')

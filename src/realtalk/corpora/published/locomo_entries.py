@@ -23,21 +23,6 @@ from realtalk.corpora.json_input import text_of
 from realtalk.corpora.published.record import KEY, amended, differences, extra_of
 from realtalk.errors import RealtalkError
 
-__all__ = [
-    "SECTIONS",
-    "SESSION",
-    "events_of",
-    "format_date",
-    "message_of",
-    "parse_date",
-    "patch",
-    "patched",
-    "qa_entry",
-    "question_of",
-    "section",
-    "turn_entry",
-]
-
 # Nine digits fit the stored column; "session_01" would not be written back as it was.
 _NUMBER = r"(0|[1-9][0-9]{0,8})"
 SESSION = re.compile(rf"session_{_NUMBER}")

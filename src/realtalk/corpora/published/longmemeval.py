@@ -29,8 +29,6 @@ from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOpti
 from realtalk.corpora.source import Member, Source, holding
 from realtalk.local.naming import UniqueNames
 
-__all__ = ["FORMAT", "parse_date"]
-
 _SUFFIXES = (".json", "")  # the official files have also been published without an ending
 _DATE = re.compile(r"\s*([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})\D{0,20}?([0-9]{1,2}):([0-9]{2})\s*")
 _MARKS = frozenset({"question_id", "question_type"})

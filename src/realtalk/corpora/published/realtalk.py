@@ -41,8 +41,6 @@ from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import file_stems, write_json
 
-__all__ = ["FORMAT", "TIME", "parse_time"]
-
 TIME = "%d.%m.%Y, %H:%M:%S"
 _SESSION = re.compile(r"session_([0-9]{1,9})")  # nine digits fit the stored column
 _AGENTS = ("agent_a", "agent_b")

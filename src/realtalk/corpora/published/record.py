@@ -33,8 +33,6 @@ from realtalk.chat import (
 )
 from realtalk.errors import RealtalkError
 
-__all__ = ["KEY", "amended", "differences", "extra_of", "record", "restored"]
-
 KEY = "realtalk"  # where a foreign layout carries what it has no field for
 _DEEPEST = 200  # the JSON writer stops at 254, and layouts wrap an extra in a few levels
 _LARGEST_SESSION = 2**31 - 1  # what the stored column holds

@@ -30,8 +30,6 @@ from realtalk.corpora.source import Member, Source, holding
 from realtalk.corpora.tables import EVENTS, QUESTIONS, Tables
 from realtalk.errors import RealtalkError
 
-__all__ = ["FORMAT"]
-
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
 _POST = re.compile(r'"title"\s*:')
 _TREE = re.compile(r'"comments"\s*:\s*\[')

@@ -25,8 +25,6 @@ from realtalk.corpora.reading import Leftover
 from realtalk.corpora.tables import ChatRow, message_frame
 from realtalk.local.naming import UniqueNames
 
-__all__ = ["BRANCHES", "NOBODY", "Columns", "Node"]
-
 BRANCHES = frozenset({"comments", "replies", "children"})
 NOBODY = "[deleted]"  # whoever deleted their account; Reddit's own spelling
 _GONE = frozenset({"[deleted]", "[removed]", "[deleted by user]", "[ removed by reddit ]"})

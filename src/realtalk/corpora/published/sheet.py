@@ -34,8 +34,6 @@ from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOpti
 from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError
 
-__all__ = ["FORMAT"]
-
 _ID = re.compile(r"D\d+:\d+")
 # "Session 2.1" goes on after "Session 2" as a session of its own: the publication counts them
 # through, which is why the D-number of an id is not always its session's.

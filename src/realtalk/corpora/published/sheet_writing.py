@@ -23,8 +23,6 @@ from realtalk.corpora.published.realtalk import TIME
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import atomic_path, file_stems
 
-__all__ = ["ASKED", "HEADINGS", "escape", "unescape", "write"]
-
 
 @dataclass(frozen=True)
 class Headings:

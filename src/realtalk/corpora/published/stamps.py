@@ -19,8 +19,6 @@ from zoneinfo import ZoneInfo
 from realtalk.corpora.json_input import from_epoch
 from realtalk.corpora.reading import DateOrder
 
-__all__ = ["date_order", "parse_stamp"]
-
 _DIGITS = re.compile(r"[+-]?[0-9]{1,17}(?:\.[0-9]{1,9})?")
 _NUMERIC = re.compile(
     r"([0-9]{1,4})[./-]([0-9]{1,2})[./-]([0-9]{1,4})"

@@ -22,8 +22,6 @@ from realtalk.corpora.archives import UNPACKING_ERRORS
 from realtalk.corpora.limits import Allowance, Measure, raised
 from realtalk.errors import RealtalkError
 
-__all__ = ["first_rows"]
-
 _MOST_CELLS = 3_000_000  # with the empty ones between: one cell far off asks for millions
 _MOST_COLUMNS, _MOST_ROWS = 1 << 14, 1 << 20  # what the format allows
 _DEEPEST = 100  # tags inside each other

@@ -10,8 +10,6 @@ Lengths are bounded, so that a text of 20,000 hyphens is read as fast as any oth
 
 from __future__ import annotations
 
-__all__ = ["ADDRESS"]
-
 _NAME = r"[A-ZÀ-ÖØ-ÞА-Я][\w'’-]{1,30}"
 _NUMBER = r"\d{1,4}[ ]?[a-zA-Z]?\b(?:[ ]?[-/][ ]?\d{1,4}[a-zA-Z]?\b)?"
 _ENGLISH = (

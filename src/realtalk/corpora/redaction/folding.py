@@ -21,19 +21,6 @@ from functools import lru_cache
 
 import regex
 
-__all__ = [
-    "DIGITS",
-    "TOKEN",
-    "fold",
-    "fold_word",
-    "graphemes",
-    "is_plain",
-    "mapped",
-    "parts",
-    "pieces",
-    "spelled_out",
-]
-
 # Scripts written without spaces between words. Hangul has spaces, but glues particles to names.
 _RUN = (
     r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Hangul}\p{Line_Break=SA}"

@@ -21,8 +21,6 @@ from itertools import product
 from realtalk.corpora.redaction.folding import fold_word
 from realtalk.corpora.redaction.words import WORDS
 
-__all__ = ["ends", "is_listed", "stems", "without_prefix"]
-
 _ENDINGS = {
     script: tuple(
         frozenset(map(fold_word, WORDS.get(section, ()))) for section in (script, f"{script} cut")

@@ -19,8 +19,6 @@ from realtalk.corpora.redaction.folding import is_plain
 from realtalk.corpora.redaction.standins import STAND_IN_SHAPE
 from realtalk.corpora.redaction.words import UNITS
 
-__all__ = ["is_phone", "kinds_in", "without_end", "words_of"]
-
 # Endings that are no words: a full stop without a space after it makes no link.
 _ENDINGS = "com|org|net|edu|gov|info|io|de|fr|uk|eu|nl|ch|tv|app|dev|gg"
 _DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:19|20)\d\d"

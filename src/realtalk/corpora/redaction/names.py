@@ -39,8 +39,6 @@ from realtalk.corpora.redaction.standins import STAND_IN
 from realtalk.corpora.redaction.unspaced import run_forms
 from realtalk.corpora.redaction.words import EVERYDAY, LINKS, NO_FORM, TITLES
 
-__all__ = ["NameSpan", "Names", "names_held", "squashed"]
-
 _Held = TypeVar("_Held")
 _SAME = re.compile(r"(.)\1+")
 _DRAWN_OUT = re.compile(r"(.)\1\1")

@@ -37,8 +37,6 @@ from realtalk.corpora.redaction.text import Scanner
 from realtalk.corpora.redaction.words import BEFORE_OTHERS, GREETINGS, NOT_PEOPLE, RELATIONS
 from realtalk.registry import suggest
 
-__all__ = ["KINDS", "Key", "redact"]
-
 # What `keep` can leave as it is. Speakers and the names given are always replaced.
 KINDS = ("people", "handles", "phones", "emails", "links", "addresses", "numbers", "files", "extra")
 _SEEN_AT_LEAST = 2  # mid-sentence, in different texts

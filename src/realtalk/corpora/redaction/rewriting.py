@@ -20,8 +20,6 @@ from realtalk.corpora.redaction.standins import STAND_IN, StandIns
 from realtalk.corpora.redaction.text import Scanner
 from realtalk.local.naming import UniqueNames
 
-__all__ = ["Rewriter"]
-
 
 class Rewriter:
     """One corpus into another; `persons` are the speakers and their stand-ins."""

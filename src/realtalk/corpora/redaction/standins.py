@@ -15,8 +15,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["STAND_IN", "STAND_IN_SHAPE", "StandIns", "kind_of"]
-
 _KINDS = ("phone", "email", "link", "address", "number", "file")
 # How each kind is written, and how where that holds a speaker's name.
 _SHAPES = {

@@ -22,8 +22,6 @@ from realtalk.corpora.redaction.names import Names, NameSpan, squashed
 from realtalk.corpora.redaction.standins import STAND_IN, StandIns
 from realtalk.corpora.redaction.words import GREETINGS, NOBLE, RELATIONS, TITLES
 
-__all__ = ["Scanner"]
-
 _PLAIN_WORD = re.compile(r"[^\W\d_]+")
 _TAG = regex.compile(r"[#＃]([\w]+)")
 # Words with digits in them, as user names have: "user_31955", "J4ne-fan".

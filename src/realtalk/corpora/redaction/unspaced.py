@@ -19,8 +19,6 @@ import regex
 
 from realtalk.corpora.redaction.folding import graphemes
 
-__all__ = ["run_forms"]
-
 _TO_CHINESE = (
     "先生 女士 小姐 太太 老师 老師 总 總 哥 姐 叔 姨 阿姨 叔叔 医生 醫生 同学 同學 董 经理"
 )

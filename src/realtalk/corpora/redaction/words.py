@@ -13,20 +13,6 @@ from __future__ import annotations
 from realtalk.corpora.redaction.folding import fold
 from realtalk.corpora.wordlists import sections
 
-__all__ = [
-    "BEFORE_OTHERS",
-    "EVERYDAY",
-    "GREETINGS",
-    "LINKS",
-    "NOBLE",
-    "NOT_PEOPLE",
-    "NO_FORM",
-    "RELATIONS",
-    "TITLES",
-    "UNITS",
-    "WORDS",
-]
-
 WORDS = {
     name: frozenset(body.split())
     for name, body in sections("realtalk.corpora.redaction", "words.txt").items()

@@ -16,8 +16,6 @@ import polars as pl
 from realtalk.corpora.exports.whatsapp import wording
 from realtalk.corpora.tables import MESSAGES
 
-__all__ = ["classify"]
-
 _MARK = "\u200e"
 _MARKS = "[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
 _WA_NAME = r"(?i)^(?:(?:IMG|VID|PTT|AUD|STK|DOC)-[0-9]{8}-WA[0-9]+|[0-9]{8}-)"

@@ -15,8 +15,6 @@ from datetime import date
 from statistics import median_low
 from typing import Literal
 
-__all__ = ["Calendar", "calendar_of", "ordinal"]
-
 Calendar = Literal["gregorian", "buddhist", "persian", "islamic"]
 
 _BUDDHIST = 543

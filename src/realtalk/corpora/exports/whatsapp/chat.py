@@ -24,8 +24,6 @@ from realtalk.corpora.reading import DateOrder, Ledger, Leftover
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 
-__all__ = ["ExportedChat", "read_chat"]
-
 _EARLY = "a line before the first message"
 _NAMELESS = "a message without a sender's name"
 _EMPTY = "a message whose content is not in the export"

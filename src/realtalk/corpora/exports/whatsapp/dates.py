@@ -20,8 +20,6 @@ import polars as pl
 
 from realtalk.corpora.exports.whatsapp.calendars import Calendar, calendar_of, ordinal
 
-__all__ = ["Decision", "Order", "candidates", "decide", "times"]
-
 Order = Literal["dmy", "mdy", "ymd", "ydm"]
 _WHATSAPP_BEGAN = date(2009, 1, 1).toordinal()
 _EPOCH = date(1970, 1, 1).toordinal()

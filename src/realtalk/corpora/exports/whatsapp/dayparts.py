@@ -18,8 +18,6 @@ import polars as pl
 from realtalk.corpora.exports.whatsapp.wording import WORDING
 from realtalk.corpora.wordlists import phrases
 
-__all__ = ["AFTER", "BEFORE", "hour", "rule_of"]
-
 HourRule = Literal["am", "pm", "noon", "night", ""]
 
 _SHORT = {rule: phrases(WORDING[f"short {rule}"]) for rule in ("am", "pm")}

@@ -26,8 +26,6 @@ import polars as pl
 from realtalk.corpora.exports.whatsapp.dayparts import AFTER, BEFORE, hour, rule_of
 from realtalk.corpora.exports.whatsapp.months import in_numbers, line_in_numbers
 
-__all__ = ["MARKS", "find", "has_header"]
-
 MARKS = "\u200e\u200f\u061c\u200b\u202a-\u202e\u2066-\u2069\ufeff"
 _M = f"[{MARKS}]*"
 _S = "[ \u00a0\u202f\u2009\t]"

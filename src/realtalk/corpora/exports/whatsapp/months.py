@@ -16,8 +16,6 @@ import polars as pl
 
 from realtalk.corpora.exports.whatsapp.wording import WORDING
 
-__all__ = ["in_numbers", "line_in_numbers"]
-
 _OPEN = "^([\u200e\u200f\u061c\u202a-\u202e\ufeff]*\\[?)"
 _DAY = "([0-9]{1,2})(?:st|nd|rd|th|\\.|º)?"
 _YEAR = "([0-9]{4})\\b"

@@ -20,8 +20,6 @@ import polars as pl
 from realtalk.corpora.exports.whatsapp.chat import ExportedChat
 from realtalk.corpora.reading import Ledger
 
-__all__ = ["joined"]
-
 _COPY = re.compile(r"[ _]*\(\d{1,3}\)$")  # how browsers and phones name a second file
 _SAME = ["speaker", "time", "text"]
 _NTH = "nth"

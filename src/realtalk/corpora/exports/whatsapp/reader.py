@@ -30,8 +30,6 @@ from realtalk.corpora.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 
-__all__ = ["FORMAT", "read", "sniff"]
-
 _HEAD = 1 << 14
 _HEAD_LINES = 60
 _MOST_CHATS = 500  # each takes some milliseconds, however short it is

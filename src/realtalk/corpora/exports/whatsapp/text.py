@@ -22,8 +22,6 @@ import pyarrow as pa
 from realtalk.corpora.endings import utf16
 from realtalk.corpora.json_input import decoded
 
-__all__ = ["ExportLines", "head", "lines"]
-
 _BLOCK = 1 << 22
 
 

@@ -21,8 +21,6 @@ from realtalk.corpora.exports.whatsapp.dates import Decision, Order, candidates,
 from realtalk.corpora.reading import DateOrder
 from realtalk.errors import RealtalkError
 
-__all__ = ["Timeline", "timeline"]
-
 _SLACK = timedelta(hours=1)  # messages arrive late
 _MOST_FAMILIES = 12
 _FEW = 3

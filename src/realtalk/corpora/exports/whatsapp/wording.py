@@ -15,22 +15,6 @@ from __future__ import annotations
 
 from realtalk.corpora.wordlists import phrases, sections
 
-__all__ = [
-    "AS_WRITTEN",
-    "ATTACHED",
-    "CALLED",
-    "CALLS",
-    "DELETED",
-    "EDITED",
-    "ENCRYPTED",
-    "GROUP_EVENTS",
-    "LOCATION",
-    "OMITTED",
-    "UNSENT",
-    "VIEW_ONCE",
-    "WORDING",
-]
-
 WORDING = sections("realtalk.corpora.exports.whatsapp", "wording.txt")
 _LISTS = {
     name: phrases(WORDING[name])
