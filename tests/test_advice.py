@@ -192,7 +192,8 @@ def test_no_page_advises_an_index() -> None:
         assert not re.search(r"pip install '?realtalk\b(?!\[[\w,]*\] @)", text), place
 
 
-def test_the_models_are_listed_with_their_terms(run: Any) -> None:
+def test_the_models_are_listed_with_their_terms(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "400")  # paths are of any length: no cell is to be wrapped
     status, out, _ = run("models", "list", "--json")
     listed = {each["name"]: each for each in json.loads(out)}
     assert status == 0 and {"ei", "memory", "realtalk/smollm2"} == set(listed)

@@ -68,6 +68,10 @@ def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None
     assert found["changes"]["all@budget"]["second"] == 1.0
     f1 = found["changes"]["f1"]
     assert (f1["groups"], f1["p"], f1["p_holm"]) == (2, None, None)
+    status, out, err = run("probe", "table", "mine=short", "whole")
+    assert status == 0 and "mine" in out and "whole, read by extract" in out, err
+    both = json.loads(run("probe", "table", "short", "short", "--json")[1])
+    assert len(both) == 1 and both["recent, read by extract (short)"]["n"] == 12
     status, out, err = run("probe", "compare", "short", "whole")
     assert status == 0 and "p (Holm)" in out
     assert "fewer than 5 chats for" in err and "cannot be told" in err

@@ -1,4 +1,4 @@
-"""`probe compare` and `probe sweep`: memories side by side."""
+"""`probe table`, `probe compare` and `probe sweep`: memories side by side."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from realtalk.cli.options import (
     Swept,
     Target,
     apart,
+    named_run,
     opened,
     read_options,
 )
@@ -47,8 +48,44 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Adds the commands to `probe`."""
+    app.command()(table)
     app.command()(compare)
     app.command()(sweep)
+
+
+def table(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="[NAME=]RUN…", help="Folders that probes wrote.")
+    ],
+    json: Json = False,
+) -> None:
+    """Runs side by side, one line per memory and budget: cost, evidence found, answers.
+
+    Examples:
+
+        realtalk probe table probe-recent probe-retrieved
+
+        realtalk probe table mine=probe-mine theirs=probe-retrieved --json
+    """
+    from realtalk.cli.printing import print_json, say, show
+    from realtalk.memory.benchmark import load_probe
+    from realtalk.memory.rescoring import refuse_other_formulas
+    from realtalk.memory.tables import sweep_rows
+    from realtalk.report.finding import told_apart
+
+    given = [named_run(text) for text in runs]
+    loaded = [load_probe(Path(folder)) for _, folder in given]
+    refuse_other_formulas(loaded)
+    names = [name or run.name for (name, _), run in zip(given, loaded, strict=True)]
+    shown = told_apart(names, [folder for _, folder in given])
+    side_by_side = dict(zip(shown, loaded, strict=True))
+    if json:
+        print_json({name: run.to_json() for name, run in side_by_side.items()})
+    else:
+        scores = {name: run.scores for name, run in side_by_side.items()}
+        show("memories and budgets", *sweep_rows(scores))
+    for line in _cautions(side_by_side):
+        say(line)
 
 
 def compare(
