@@ -87,7 +87,7 @@ def test_a_task_says_what_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     with pytest.raises(RealtalkError, match="did you mean 'recent'"):
         memory_probing(memory="recnt")
-    with pytest.raises(RealtalkError, match="one budget a task"):
+    with pytest.raises(RealtalkError, match="one budget per task"):
         memory_probing(memory="recent", budget="100,200")
     with pytest.raises(RealtalkError, match="is no setting"):
         memory_probing(memory="recent", settings="reach")

@@ -185,7 +185,8 @@ def contexts(
 ) -> None:
     """Write what each question would be shown, for readers elsewhere.
 
-    A line a question: chat, id, budget, category, question, context, tokens, words, message_ids.
+    One line per question: chat, id, budget, category, question, context, tokens, words and
+    message_ids.
 
     Examples:
 
@@ -230,7 +231,7 @@ def contexts(
 def score(
     path: Target,
     answers: Annotated[
-        Path, typer.Argument(metavar="ANSWERS", help="JSONL with chat, id and answer a line.")
+        Path, typer.Argument(metavar="ANSWERS", help="JSONL with chat, id and answer on each line.")
     ],
     judge: JudgeName = None,
     prompts: Prompts = None,

@@ -32,7 +32,7 @@ Key: TypeAlias = tuple[str, str, str]  # chat, question, budget
 
 
 def read_answers(path: Path) -> list[Row]:
-    """Answers as JSONL: `id` and `answer` a line, and `chat` where ids repeat between chats.
+    """Answers as JSONL: `id` and `answer` on each line, and `chat` where ids repeat between chats.
 
     `budget`, `message_ids` and `tokens` of a line of `probe contexts` are taken over.
     """
@@ -49,7 +49,7 @@ def read_answers(path: Path) -> list[Row]:
         try:
             row = orjson.loads(line)
         except ValueError:
-            raise RealtalkError("not JSON", where=where, fix="write one object a line") from None
+            raise RealtalkError("not JSON", where=where, fix="write one object per line") from None
         if not isinstance(row, dict) or not isinstance(row.get("id"), str | int):
             raise RealtalkError(
                 "names no question",
@@ -70,7 +70,7 @@ def read_answers(path: Path) -> list[Row]:
             raise RealtalkError("tokens is no count", where=where)
         found.append(row | {"where": where})
     if not found:
-        raise RealtalkError("holds no answer", where=str(path), fix="write one object a line")
+        raise RealtalkError("holds no answer", where=str(path), fix="write one object per line")
     return found
 
 

@@ -56,7 +56,7 @@ def memory_probing(
     given = settings if isinstance(settings, Mapping) else _pairs(settings)
     budgets = (Budget(),) if memory in BUDGETLESS else parse_budgets(str(budget))
     if len(budgets) != 1:
-        raise RealtalkError("one budget a task", fix="run it once for each")
+        raise RealtalkError("one budget per task", fix="run it once for each")
     names = tuple(part.strip() for part in categories.split(",") if part.strip())
     wording = load_wording(Path(prompts) if prompts else None)
     # Inspect says which model.

@@ -18,7 +18,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 
 
 def draw_sweep(runs: Mapping[str, RunScores]) -> dict[str, Any]:
-    """A chart a score that the runs have: evidence found, and the answers' F1."""
+    """One chart per score that the runs have: evidence found, and the answers' F1."""
     charts = {}
     for name, title in (
         ("recall", "Evidence in the context"),

@@ -114,7 +114,7 @@ def _last(chat: Chat) -> datetime | None:
 def features(
     index: ChatIndex, asked: SearchedQuestion, question: Encoded | None
 ) -> dict[str, Floats]:
-    """Every feature that the index can give, one number a message.
+    """Every feature that the index can give, one number per message.
 
     `question` is the encoded question; without it only words and priors are there.
     """

@@ -124,7 +124,7 @@ class BuiltRetrieved:
         index.prepare(with_words=memory.way != "encoder")
 
     def scores(self, question: Question) -> Floats:
-        """A score a message, in the order of `index.ids`."""
+        """One score per message, in the order of `index.ids`."""
         memory = self._memory
         asked = SearchedQuestion.of(
             self.index.chat, question, aliases=memory.aliases, dates=memory.dates
@@ -140,7 +140,7 @@ class BuiltRetrieved:
 
     def _order(self, question: Question) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
         """The ids best first, and where each stands among the costs."""
-        if self._last is None or self._last[0] != question:  # a sweep asks once a budget
+        if self._last is None or self._last[0] != question:  # a sweep asks once per budget
             order = np.argsort(-self.scores(question), kind="stable")
             self._last = (question, tuple(self._ids[order].tolist()), self._place[order])
         return self._last[1:]

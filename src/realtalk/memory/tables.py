@@ -30,7 +30,7 @@ def _groups(summary: RunFigures) -> list[tuple[str, QuestionFigures]]:
 
 
 def retrieval_rows(summary: RunFigures) -> Lines:
-    """A line a figure, a column a category: the figures are many, the categories few."""
+    """One line per figure, one column per category: the figures are many, the categories few."""
     groups = _groups(summary)
     names = [
         name
@@ -89,7 +89,7 @@ def published_rows(scores: RunScores, reader: str, memory: str) -> Lines:
 
 
 def unscored_lines(scores: RunScores, most: int = 10) -> list[str]:
-    """A line a reason, with the first of its questions."""
+    """One line per reason, with the first of its questions."""
     by_reason: dict[str, list[str]] = {}
     for row in scores.unscored:
         by_reason.setdefault(row["reason"], []).append(f"{row['chat']}:{row['id']}")
@@ -172,7 +172,7 @@ def _building(scores: RunScores) -> list[tuple[Any, ...]]:
 
 
 def sweep_rows(runs: Mapping[str, RunScores]) -> Lines:
-    """A line a memory and budget: what it costs, what it finds, what is answered."""
+    """One line per memory and budget: what it costs, what it finds, what is answered."""
     headings = ("memory", "budget", "tokens", "words", "recall", "all evidence", "f1", "date f1")
     rows: list[tuple[Any, ...]] = []
     for memory, scores in runs.items():

@@ -1,7 +1,7 @@
 """The words of memory probing: a memory is built from a chat and recalls for a question.
 
     memory = MEMORIES["whole"]                    # any Memory
-    built = memory.build(chat)                    # once a chat
+    built = memory.build(chat)                    # once per chat
     built.recall(question, Budget(tokens=1000))
     → Context("[2 March 2026, 18:03] Mara: did you sleep…", ("D1:2", ...), tokens=981, words=702)
 
