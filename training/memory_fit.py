@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,10 @@ from realtalk.chat import Chat, Question
 from realtalk.corpora.opening import open_reading
 from realtalk.encoders.sentences import Encoded
 from realtalk.memory.index import ChatIndex
-from realtalk.memory.ranking import Asked, Weights, features, scaled
+from realtalk.memory.ranking import FEATURES as NAMES
+from realtalk.memory.ranking import SearchedQuestion, features, scaled
 
 HERE = Path(__file__).parent
-NAMES = tuple(field.name for field in fields(Weights))
 SHARE = 0.117  # of a chat's words: what 2,000 words are of a REALTALK chat
 FOLDS = 5
 Array = np.ndarray[Any, Any]
@@ -47,7 +46,7 @@ class Table:
         self.vectors = stored["messages"].astype(np.float32)
         rows = []
         for at, query in enumerate(asked):
-            one = Asked.of(chat, Question("", query["text"], None, query["kind"]))
+            one = SearchedQuestion.of(chat, Question("", query["text"], None, query["kind"]))
             vector = stored["questions"][at : at + 1].astype(np.float32)
             nothing = np.zeros((1, 1), np.int8)
             alone = Encoded(vector, nothing, np.array([0, 1]), np.ones(1, np.float32))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -14,9 +14,9 @@ from realtalk.chat import Alias, Chat, Message, Question, Session
 from realtalk.encoders.sentences import Encoded, SentenceEncoder
 from realtalk.memory.index import ChatIndex
 from realtalk.memory.ranking import (
+    FEATURES,
     FUSED,
     SearchedQuestion,
-    Weights,
     again,
     features,
     scores,
@@ -208,10 +208,10 @@ def test_best_matches_by_hand() -> None:
 
 def test_weights_add_up_and_unknown_features_count_nothing() -> None:
     found = {"words": np.array([1.0, 0.0]), "length": np.array([0.0, 2.0])}
-    assert weighted(found, Weights(words=2, length=0.5, vectors=9)).tolist() == [2.0, 1.0]
+    assert weighted(found, {"words": 2, "length": 0.5, "vectors": 9}).tolist() == [2.0, 1.0]
 
 
-@pytest.mark.parametrize("name", [each.name for each in fields(FUSED) if each.name != "words"])
+@pytest.mark.parametrize("name", [name for name in FEATURES if name != "words"])
 def test_every_likeness_and_prior_has_its_say(
     index: ChatIndex, encoder: SentenceEncoder, name: str
 ) -> None:

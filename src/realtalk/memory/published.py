@@ -9,8 +9,8 @@ Table 3 of arXiv:2502.13270: partial-match F1 and accuracy by gpt-4o-mini as jud
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from realtalk.chat import Corpus
 from realtalk.local.download import DATASETS
@@ -18,8 +18,7 @@ from realtalk.local.download import DATASETS
 _CATEGORIES = ("multi_hop", "temporal", "commonsense")
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(NamedTuple):
     """One line of the table. `memory` is our name for its input: C is whole, E is events."""
 
     model: str

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -28,38 +29,28 @@ from realtalk.metrics.dates import resolve
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """How much each way of likeness and each prior counts."""
-
-    vectors: float = 0.0
-    tokens: float = 0.0
-    window: float = 0.0
-    answers: float = 0.0
-    words: float = 0.0
-    window_words: float = 0.0
-    session_words: float = 0.0
-    speaker: float = 0.0
-    asking: float = 0.0
-    length: float = 0.0
-    day: float = 0.0
-
+# Ways of likeness, then priors; sums are made in this order.
+_LIKENESS = ("vectors", "tokens", "window", "answers", "words", "window_words", "session_words")
+FEATURES = (*_LIKENESS, "speaker", "asking", "length", "day")
+Weights: TypeAlias = Mapping[str, float]  # how much each of them counts
 
 # Fitted by training/memory_fit.py on LoCoMo chats that the encoder had not seen.
-FUSED = Weights(
-    vectors=0.63,
-    tokens=0.83,
-    window=0.22,
-    answers=0.38,
-    window_words=0.08,
-    session_words=0.61,
-    speaker=2.34,
-    asking=-0.30,
-    length=0.135,
-    day=4.82,
+FUSED: Weights = MappingProxyType(
+    {
+        "vectors": 0.63,
+        "tokens": 0.83,
+        "window": 0.22,
+        "answers": 0.38,
+        "window_words": 0.08,
+        "session_words": 0.61,
+        "speaker": 2.34,
+        "asking": -0.30,
+        "length": 0.135,
+        "day": 4.82,
+    }
 )
-ENCODER = Weights(vectors=1.0)
-BM25 = Weights(words=1.0)
+ENCODER: Weights = MappingProxyType({"vectors": 1.0})
+BM25: Weights = MappingProxyType({"words": 1.0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,10 +158,10 @@ def again(index: ChatIndex, found: Floats, hits: int = 5, share: float = 0.3) ->
 
 def weighted(found: Mapping[str, Floats], weights: Weights) -> Floats:
     total = np.zeros(len(found["words"]))
-    for field in fields(weights):
-        share = getattr(weights, field.name)
-        if share and field.name in found:
-            total += share * found[field.name]
+    for name in FEATURES:
+        share = weights.get(name, 0.0)
+        if share and name in found:
+            total += share * found[name]
     return total
 
 

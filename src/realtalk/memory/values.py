@@ -12,7 +12,7 @@ would show first: retrieval is scored on it, without any model.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
@@ -63,8 +63,7 @@ class Context:
     tells: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ShownQuestion:
+class ShownQuestion(NamedTuple):
     """A question as anybody would ask it, about the chat as far as it had come by then."""
 
     chat: Chat
