@@ -33,6 +33,7 @@ _LONGEST = 400  # characters of a notice
 _NEAR = 16  # where the name stands at the latest: "Użytkownik Ann Berg"
 _VARIANTS = 1000  # sentences that end in the same two words; more are no notices
 _MOST_COMPARED = 300_000  # sentences with each other; in the largest real archive 20,000
+_BEGINNING = 3  # characters by which names are looked up
 _NAMESAKES = 9  # of more nobody can tell who got the nickname
 _MOST_PEOPLE = 500  # whose names are looked for in every sentence; a group has 250
 _ENDS = (".", "。", "।", "։", "።")
@@ -167,8 +168,8 @@ class _Names:
         text = line.text.strip()
         start = text.find("set ")
         if match := _NICKNAMED.fullmatch(text, start):
-            called = tuple(self._who.get(match["who"], ()))
-            for person in called if len(called) <= _NAMESAKES else ():
+            called = self._who.get(match["who"], set())
+            for person in tuple(called) if len(called) <= _NAMESAKES else ():
                 self._call(person, match["name"])
         elif (match := _OWN_NICKNAME.fullmatch(text, start)) and line.sender in self.of:
             self._call(line.sender, match["name"])
@@ -233,11 +234,31 @@ class _Names:
         )
 
 
-def _plain(text: str, people: Sequence[str]) -> str:
+class _People:
+    """Finds whose names stand in a text, however many people there are."""
+
+    def __init__(self, people: Sequence[str]) -> None:
+        self._place = {name: place for place, name in reversed([*enumerate(people)]) if name}
+        self._sizes: dict[str, set[int]] = defaultdict(set)  # of names, by how they begin
+        for name in self._place:
+            self._sizes[name[:_BEGINNING]].add(len(name))
+        self._shortest = min(map(len, self._place), default=0)
+
+    def named(self, text: str) -> list[str]:
+        """The names that the text holds, in the order of the people."""
+        names = set()
+        for start in range(len(text) - self._shortest + 1 if self._shortest else 0):
+            for begun in range(1, _BEGINNING + 1):
+                for size in self._sizes.get(text[start : start + begun], ()):
+                    if (name := text[start : start + size]) in self._place:
+                        names.add(name)
+        return sorted(names, key=self._place.__getitem__)
+
+
+def _plain(text: str, people: _People) -> str:
     """A sentence without what varies in it: other people, quotations, emoji, numbers."""
-    for name in people:
-        if name and name in text:
-            text = text.replace(name, "\ue001")
+    for name in people.named(text):
+        text = text.replace(name, "\ue001")
     text = _EMOJI.sub("\ue002", _QUOTED.sub("\ue003", text))
     return re.sub(r"\d+", "0", text).strip()
 
@@ -246,9 +267,10 @@ def _by_own_name(threads: Sequence[MetaThread], texts: Sequence[_Text], others: 
     """Judges sentences in which the senders themselves stand by name; how many stay uncertain."""
     frames: dict[tuple[str, str], list[_Text]] = defaultdict(list)
     stems: dict[tuple[str, str], list[_Text]] = defaultdict(list)
+    people = [_People(thread.people) for thread in threads]
     for text in texts:
         own = text.own
-        after = "" if own is None else _plain(own.after, threads[text.thread].people)
+        after = "" if own is None else _plain(own.after, people[text.thread])
         if own is None or len(after) < 6:
             continue
         frames[own.before, after].append(text)
@@ -306,10 +328,11 @@ class _Tails:
         self._compared = 0
         self._names = [names_here.known for names_here in names]
         self._heads: dict[tuple[int, str, str], list[tuple[str, _Text]]] = defaultdict(list)
+        people = [_People(thread.people) for thread in threads]
         for text in texts:
             written = text.line.text.strip()
             if text.own is None and written.endswith(_ENDS):
-                plain = _plain(written, threads[text.thread].people)
+                plain = _plain(written, people[text.thread])
                 same_end = self._ends[tuple(plain.split()[-2:])]
                 same_end.setdefault((text.thread, text.line.sender, plain), []).append(text)
 

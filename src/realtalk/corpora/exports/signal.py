@@ -36,7 +36,9 @@ _MARKDOWN_HEAD = re.compile(r"\s*" + _STAMP + r"[^\n:]+: ?", re.ASCII)
 _REACTIONS = re.compile(r"\n\(- (.*) -\)")
 _STICKER = re.compile(r"\n\(\( (.*) \)\)")
 # Names and paths are no longer than files have them: else every bracket looks to the end.
-_FILE = re.compile(r"!?\[([^\]\n]{0,255})\]\((?:\./)?(media/[^)\n]{1,255})\) {0,2}")
+# What a file's name in brackets is followed by: searched first, as a text may be all brackets.
+_FILE_PATH = re.compile(r"\]\((?:\./)?(media/[^)\n]{1,255})\) {0,2}")
+_LONGEST_FILE_NAME = 255
 _QUOTE = re.compile(r"\s*\n((?:>(?: .*)?(?:\n|\Z))+)\s*")
 _DELETED = "(This message was deleted)"
 
@@ -124,6 +126,30 @@ def _finish(draft: Draft, message: tuple[datetime, str, list[str], int], member:
     draft.add(entry)
 
 
+def _files(text: str) -> tuple[list[Attachment], str]:
+    """The files that a text links to, `![name](media/path)`, and the text without them."""
+    files: list[Attachment] = []
+    kept: list[str] = []
+    done = 0
+    link = _FILE_PATH.search(text)
+    while link is not None:
+        earliest = max(done, link.start() - _LONGEST_FILE_NAME - 1)
+        before = text[earliest : link.start()]
+        since = max(before.rfind("]"), before.rfind("\n")) + 1
+        bracket = before.find("[", since)
+        if bracket < 0:  # no name: the path may hold a link that has one
+            link = _FILE_PATH.search(text, link.start() + 1)
+            continue
+        start = earliest + bracket
+        files.append(attached(link[1], name=before[bracket + 1 :]))
+        if start > done and text[start - 1] == "!":
+            start -= 1
+        kept.append(text[done:start])
+        done = link.end()
+        link = _FILE_PATH.search(text, done)
+    return files, "".join((*kept, text[done:]))
+
+
 def _markdown(entry: Entry) -> None:
     """Takes what signal-export wrote into the text out of it again."""
     text = "\n" + entry.text
@@ -132,9 +158,9 @@ def _markdown(entry: Entry) -> None:
     ]
     extra: dict[str, Any] = reactions((emoji, [name], 1) for name, _, emoji in pairs)
     text = _REACTIONS.sub("", text)
-    files = [attached(path, name=name) for name, path in _FILE.findall(text)]
+    files, text = _files(text)
     stickers = [Attachment("sticker", caption=emoji) for emoji in _STICKER.findall(text)]
-    text = _STICKER.sub("", _FILE.sub("", text))
+    text = _STICKER.sub("", text)
     quote = _QUOTE.match(text, 1)  # below an empty first line; what stands there was typed
     if quote is not None:
         extra["quote"] = "\n".join(line[2:].rstrip() for line in quote[1].strip().split("\n"))

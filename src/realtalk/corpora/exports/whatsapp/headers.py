@@ -34,6 +34,7 @@ _BETWEEN = (
     r"(?:(?i:um|kl\.?|klo|at|à|às|alle|a las|la|om|lúc|в|о|об|u|o|ob|στις|saat|jam|pukul)\b\.?)?"
 )
 _SEP = rf"(?:[./\-‐‑–]{_S}?|{_S}|年|月|년{_S}?|월{_S}?)"
+_REST = "(?P<rest>.*)$"
 _CLOSE = rf"(?:\]{_S}?|{_S}+[-–—]{_S})"
 _DATE_TO_MINUTE = (
     rf"{_M}(?P<a>\d{{1,4}}){_M}(?P<s1>{_SEP}){_M}(?P<b>\d{{1,2}}){_M}{_SEP}{_M}"
@@ -45,12 +46,12 @@ _DATE_TO_MINUTE = (
 _GENERAL = (
     rf"^{_M}(?P<open>\[?){_DATE_TO_MINUTE}"
     rf"(?:(?P<ss>[:.：∶]|{_S}?min{_S}?){_M}(?P<s>\d{{2}})(?:{_S}?s\b)?)?"
-    rf"(?:{_S}?ч\.?)?{_M}(?P<post>(?:{_S}*{AFTER})?){_M}(?P<close>{_CLOSE})(?P<rest>.*)$"
+    rf"(?:{_S}?ч\.?)?{_M}(?P<post>(?:{_S}*{AFTER})?){_M}(?P<close>{_CLOSE}){_REST}"
 )
 # "24/3/14, 13:59:59: ": iPhones before 2018. Always with seconds, which tells it from text.
 _COLON = (
     rf"^{_M}(?P<open>){_DATE_TO_MINUTE}(?P<ss>[:.]){_M}(?P<s>\d{{2}}){_M}"
-    rf"(?P<post>(?:{_S}*{AFTER})?){_M}(?P<close>:{_S})(?P<rest>.*)$"
+    rf"(?P<post>(?:{_S}*{AFTER})?){_M}(?P<close>:{_S}){_REST}"
 )
 # "22:35, 12/07/2017 - ": Vietnamese phones, among others, put the time first.
 _TIME_FIRST = (
@@ -58,13 +59,13 @@ _TIME_FIRST = (
     rf"(?P<ts>[:.hH：∶]){_M}(?P<m>\d{{2}}){_M}(?:(?P<ss>[:.：∶]){_M}(?P<s>\d{{2}}))?{_M}"
     rf"(?P<post>(?:{_S}*{AFTER})?){_M}(?P<mid>[,،、]?{_S}+){_M}(?P<a>\d{{1,4}}){_M}"
     rf"(?P<s1>{_SEP}){_M}(?P<b>\d{{1,2}}){_M}{_SEP}{_M}(?P<c>\d{{1,4}})\.?{_M}"
-    rf"(?P<close>{_CLOSE})(?P<rest>.*)$"
+    rf"(?P<close>{_CLOSE}){_REST}"
 )
 # "[07012023, 135335] ": some tools take the punctuation out.
 _BARE = (
     rf"^{_M}(?P<open>\[){_M}(?:(?P<a4>(?:19|20)[0-9]{{2}})(?P<b4>0[1-9]|1[0-2])(?P<c4>[0-3][0-9])"
     r"|(?P<a>[0-9]{2})(?P<b>[0-9]{2})(?P<c>[0-9]{4}|[0-9]{2})),? "
-    rf"(?P<h>[0-9]{{2}}):?(?P<m>[0-9]{{2}}):?(?P<s>[0-9]{{2}})?(?P<close>\]{_S}?)(?P<rest>.*)$"
+    rf"(?P<h>[0-9]{{2}}):?(?P<m>[0-9]{{2}}):?(?P<s>[0-9]{{2}})?(?P<close>\]{_S}?){_REST}"
 )
 # Python's engine tries every way to part a run of marks or spaces between the pieces.
 _LONGEST_HEADER = 200
@@ -277,11 +278,16 @@ def _exact(lines: pl.DataFrame, shape: _Shape) -> tuple[pl.DataFrame, pl.DataFra
 
 
 def _match(lines: pl.DataFrame, pattern: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Lines that fit, with the pattern's groups as columns, and those that do not."""
-    groups = lines.select(pl.col("line").str.extract_groups(pattern)).to_series()
-    frame = groups.struct.unnest().with_columns(row=lines["row"])
-    hit = frame["close"].is_not_null()
-    return frame.filter(hit), lines.filter(~hit)
+    """Lines that fit, with the pattern's groups as columns, and those that do not.
+
+    Only the start of a line is searched: megabytes of marks between two numbers are no header.
+    """
+    start = pl.col("line").str.slice(0, _LONGEST_HEADER)
+    likely = lines.filter(start.str.contains(pattern.removesuffix(_REST)))
+    groups = likely.select(pl.col("line").str.extract_groups(pattern)).to_series()
+    frame = groups.struct.unnest().with_columns(row=likely["row"])
+    hits = frame.filter(frame["close"].is_not_null())
+    return hits, lines.join(hits, on="row", how="anti", maintain_order="left")
 
 
 def _general(frame: pl.DataFrame, *, bare: bool = False) -> pl.DataFrame:
