@@ -127,6 +127,7 @@ def calls() -> list[tuple[str, ...]]:
         ("probe", talk, "--reader", "none", "--memory", "recent", "--out", "probed"),
         ("probe", "show", "probed"),
         ("probe", "failures", "probed"),
+        ("probe", "table", f"{named}=probed", "probed"),
         ("probe", "rescore", "probed"),
         ("probe", "contexts", talk, "--memory", "recent", "--out", "contexts.jsonl"),
         ("probe", "score", talk, "HERE/none.jsonl"),

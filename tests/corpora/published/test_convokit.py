@@ -198,7 +198,7 @@ def test_a_folder_without_utterances_is_an_error(tmp_path: Path) -> None:
         _read(path)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(corpora())
 def test_any_corpus_survives_convokit(corpus: Corpus) -> None:
     with tempfile.TemporaryDirectory() as folder:

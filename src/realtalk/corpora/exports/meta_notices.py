@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from realtalk.corpora.exports.meta_people import People
 from realtalk.corpora.exports.meta_wording import (
     FIRST_WORDS,
     SUBJECT,
@@ -33,7 +34,6 @@ _LONGEST = 400  # characters of a notice
 _NEAR = 16  # where the name stands at the latest: "Użytkownik Ann Berg"
 _VARIANTS = 1000  # sentences that end in the same two words; more are no notices
 _MOST_COMPARED = 300_000  # sentences with each other; in the largest real archive 20,000
-_BEGINNING = 3  # characters by which names are looked up
 _NAMESAKES = 9  # of more nobody can tell who got the nickname
 _MOST_PEOPLE = 500  # whose names are looked for in every sentence; a group has 250
 _ENDS = (".", "。", "।", "։", "።")
@@ -234,28 +234,7 @@ class _Names:
         )
 
 
-class _People:
-    """Finds whose names stand in a text, however many people there are."""
-
-    def __init__(self, people: Sequence[str]) -> None:
-        self._place = {name: place for place, name in reversed([*enumerate(people)]) if name}
-        self._sizes: dict[str, set[int]] = defaultdict(set)  # of names, by how they begin
-        for name in self._place:
-            self._sizes[name[:_BEGINNING]].add(len(name))
-        self._shortest = min(map(len, self._place), default=0)
-
-    def named(self, text: str) -> list[str]:
-        """The names that the text holds, in the order of the people."""
-        names = set()
-        for start in range(len(text) - self._shortest + 1 if self._shortest else 0):
-            for begun in range(1, _BEGINNING + 1):
-                for size in self._sizes.get(text[start : start + begun], ()):
-                    if (name := text[start : start + size]) in self._place:
-                        names.add(name)
-        return sorted(names, key=self._place.__getitem__)
-
-
-def _plain(text: str, people: _People) -> str:
+def _plain(text: str, people: People) -> str:
     """A sentence without what varies in it: other people, quotations, emoji, numbers."""
     for name in people.named(text):
         text = text.replace(name, "\ue001")
@@ -267,7 +246,7 @@ def _by_own_name(threads: Sequence[MetaThread], texts: Sequence[_Text], others: 
     """Judges sentences in which the senders themselves stand by name; how many stay uncertain."""
     frames: dict[tuple[str, str], list[_Text]] = defaultdict(list)
     stems: dict[tuple[str, str], list[_Text]] = defaultdict(list)
-    people = [_People(thread.people) for thread in threads]
+    people = [People(thread.people) for thread in threads]
     for text in texts:
         own = text.own
         after = "" if own is None else _plain(own.after, people[text.thread])
@@ -328,7 +307,7 @@ class _Tails:
         self._compared = 0
         self._names = [names_here.known for names_here in names]
         self._heads: dict[tuple[int, str, str], list[tuple[str, _Text]]] = defaultdict(list)
-        people = [_People(thread.people) for thread in threads]
+        people = [People(thread.people) for thread in threads]
         for text in texts:
             written = text.line.text.strip()
             if text.own is None and written.endswith(_ENDS):
