@@ -278,6 +278,7 @@ def _print(
 ) -> None:
     from realtalk.cli.printing import end_unscored, print_json, say, show
     from realtalk.evals.prices import cost_json
+    from realtalk.memory.judging import SAME
     from realtalk.memory.published import is_published
     from realtalk.memory.tables import (
         answer_rows,
@@ -309,7 +310,7 @@ def _print(
         say(f"the run is in {out}")
     end_unscored(why_unscored(probed))
     if judge is not None:
-        end_unscored(why_unscored(probed, probed.model if judge == "same" else judge))
+        end_unscored(why_unscored(probed, probed.model if judge == SAME else judge))
 
 
 probe_several.register(app)

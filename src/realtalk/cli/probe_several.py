@@ -38,7 +38,7 @@ from realtalk.cli.probe_options import (
     why_unscored,
     written_budgets,
 )
-from realtalk.cli.verbs import load_prices
+from realtalk.cli.verbs import load_prices, show_sweep_costs
 
 if TYPE_CHECKING:
     from realtalk.memory.benchmark import ProbedRun
@@ -172,7 +172,6 @@ def sweep(
     """
     from realtalk.cli.printing import end_unscored, print_json, progress, say, show
     from realtalk.errors import RealtalkError
-    from realtalk.evals.prices import cost_table
     from realtalk.memory.pictures import draw_sweep
     from realtalk.memory.registry import make_memory
     from realtalk.memory.tables import sweep_rows
@@ -216,9 +215,7 @@ def sweep(
         print_json({name: each.to_json() for name, each in runs.items()})
     else:
         show("memories and budgets", *sweep_rows(scores))
-        for name, run in swept.runs.items():
-            if prices_known is not None and run.usage:
-                show(f"{name}: what it cost", *cost_table(run.usage, prices_known))
+        show_sweep_costs(swept, prices_known)
     for line in _cautions(runs):
         say(line)
     paths = save_figures(draw_sweep(scores), out / "figures")

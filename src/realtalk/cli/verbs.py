@@ -174,7 +174,6 @@ def end_sweep(
 ) -> None:
     """Prints the table of a sweep, unless it is `shown` already, and what every run cost."""
     from realtalk.cli.printing import end_unscored, print_json, say, show
-    from realtalk.evals.prices import cost_table
 
     if json and not shown:
         costs = [costs_json(run, prices) for run in sweep.runs.values()]
@@ -183,14 +182,22 @@ def end_sweep(
         show("one run per combination", *sweep.table())
         for caution in sweep.summary().notes:
             say(caution)
-    if prices is not None and not json:
-        for name, run in sweep.runs.items():
-            if run.usage:
-                show(f"{name}: what it cost", *cost_table(run.usage, prices))
+    if not json:
+        show_sweep_costs(sweep, prices)
     say(f"the runs are in {out}")
     end_unscored(
         row["unscored"] or row.get("untold") for run in sweep.runs.values() for row in run.rows
     )
+
+
+def show_sweep_costs(sweep: Sweep, prices: Prices | None) -> None:
+    """What the models of every run of a sweep cost, where prices are known."""
+    from realtalk.cli.printing import show
+    from realtalk.evals.prices import cost_table
+
+    for name, run in sweep.runs.items():
+        if prices is not None and run.usage:
+            show(f"{name}: what it cost", *cost_table(run.usage, prices))
 
 
 def show_costs(usages: Sequence[Usage], prices: Prices | None) -> None:

@@ -284,6 +284,16 @@ class Table:
             self._stream.close()
 
 
+def stored_settings(folder: Path, kind: str | None) -> Mapping[str, Any] | None:
+    """The settings of a run of that kind, or of any; None where there is none to be read."""
+    if not (folder / _FILE).is_file():
+        return None
+    try:
+        return RunFolder.load(folder, kind).settings
+    except RealtalkError:
+        return None  # opening it says what it is
+
+
 def refuse_other_folder(folder: Path) -> None:
     """Raises where a folder holds something else than a run; before long work, too."""
     refuse_strangers(folder, "a run", _FILE)

@@ -4,7 +4,7 @@
         def prompt(self, shown: Question) -> str: ...
         def parse(self, text: str, shown: Question) -> Answer[str]: ...
 
-    Asker(Asked("openai/gpt-4o-mini")).solve(questions)    → [Answer("in March", cost=…), …]
+    Asker(Asked("openai/gpt-4o-mini"), prompts).solve(questions)   → [Answer("in March", cost=…), …]
 
 Each sample is asked once, at temperature 0. What was answered once is kept (models/asking.py); an
 answer that cannot be read, a refusal and a fault are unscored with their reason and asked again
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
+from realtalk.evals.prompts import Prompts
 from realtalk.evals.values import Answer, Cost
 from realtalk.local.progress import Progress, silent
 from realtalk.models.asking import Asked, Prompt, Reply, ask
@@ -33,13 +34,13 @@ class LanguageModel(ABC, Generic[ShownT, ValueT]):
     at_once = 32  # rows are kept after so many: an answer costs money
     asks = True
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: Asked, prompts: Prompts) -> None:
         self.asked = asked
+        self.prompts = prompts
 
     @property
-    @abstractmethod
     def version(self) -> str:
-        """What was asked: the version of the prompts."""
+        return f"prompts {self.prompts.version}"
 
     @property
     def settings(self) -> dict[str, Any]:

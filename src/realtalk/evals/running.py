@@ -19,14 +19,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
-from realtalk.evals.folder import RunFolder, Table
+from realtalk.evals.folder import RunFolder, Table, stored_settings
 from realtalk.evals.prices import Usage, usage_of
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Solver, Stage
 from realtalk.local.progress import Progress, silent
@@ -73,8 +73,21 @@ class RunRecord:
         )
 
 
-def solver_record(solver: Solver[Any, Any]) -> dict[str, Any]:
-    """A solver among a run's settings."""
+class Recorded(Protocol):
+    """What a run's settings name: a solver, or a part of one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+
+def solver_record(solver: Recorded) -> dict[str, Any]:
+    """A solver, or a part of one, among a run's settings."""
     return {"name": solver.name, "version": solver.version, "settings": dict(solver.settings)}
 
 
@@ -147,13 +160,8 @@ def run(
 
 def _refuse_earlier(folder: Path) -> None:
     """Rows of an earlier version have other columns: they can be read, not added to."""
-    if not (folder / "run.json").is_file():
-        return
-    try:
-        known = RunFolder.load(folder, None).settings
-    except RealtalkError:
-        return  # opening it says what it is
-    if "solver" not in known:
+    known = stored_settings(folder, None)
+    if known is not None and "solver" not in known:
         raise RealtalkError(
             "made by an earlier version, which can be read but not gone on with",
             where=str(folder),
@@ -281,7 +289,8 @@ class _Work:
 
     def _keep(self, sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> None:
         row = row_of(sample, answer, columns)
-        if self.rows.get(_key(sample)) == orjson.loads(orjson.dumps(row)):
+        known = self.rows.get(_key(sample))
+        if known is not None and known == orjson.loads(orjson.dumps(row)):
             return  # solved again with nothing new
         if answer.times:
             # Before the row, which says that the sample is done.

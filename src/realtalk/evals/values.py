@@ -116,6 +116,19 @@ class Solver(Protocol[SeenT_contra, ValueT]):
         """One answer per sample, in order."""
 
 
+class PlainSolver:
+    """A solver without settings that learns nothing; a subclass may have or do either."""
+
+    version = "1"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {}
+
+    def prepare(self, learning: Any, progress: Progress = silent) -> None:
+        """Nothing is learned."""
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """One figure of a run, made from sums over its rows.

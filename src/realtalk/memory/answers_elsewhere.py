@@ -19,14 +19,14 @@ import orjson
 
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.errors import RealtalkError
-from realtalk.evals.values import Answer, Row
+from realtalk.evals.values import Answer, PlainSolver, Row
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import ProbedRun, run_probe
 from realtalk.memory.budgets import label, parse_budgets
 from realtalk.memory.readers import Item
 from realtalk.memory.remembering import NO_CONTEXT
-from realtalk.memory.values import Budget, Context
+from realtalk.memory.values import Budget, ConfiguredMemory, Context
 
 Key: TypeAlias = tuple[str, str, str]  # chat, question, budget
 
@@ -145,7 +145,7 @@ def _questions(
     return by_chat, by_id
 
 
-class ContextsElsewhere:
+class ContextsElsewhere(ConfiguredMemory):
     """A memory that shows what readers elsewhere say they were shown: only its messages."""
 
     name = "elsewhere"
@@ -153,10 +153,6 @@ class ContextsElsewhere:
 
     def __init__(self, given: Mapping[Key, Row]) -> None:
         self._given = given
-
-    @property
-    def settings(self) -> dict[str, str | int | float | bool]:
-        return {}
 
     def build(self, chat: Chat, progress: Progress = silent) -> _ShownElsewhere:  # noqa: ARG002
         return _ShownElsewhere(chat, self._given)
@@ -178,7 +174,7 @@ class _ShownElsewhere:
         return Context("", shown, line.get("tokens") or 0, 0) if shown else NO_CONTEXT
 
 
-class AnswersElsewhere:
+class AnswersElsewhere(PlainSolver):
     """A reader that says what was answered elsewhere."""
 
     name = "elsewhere"
@@ -195,9 +191,6 @@ class AnswersElsewhere:
             for key, line in sorted(self._given.items(), key=lambda item: item[0])
         ]
         return {"answers": hashlib.sha256(orjson.dumps(lines)).hexdigest()[:16]}
-
-    def prepare(self, learning: Any, progress: Progress = silent) -> None:
-        """Nothing is learned."""
 
     def solve(self, shown: Sequence[Item], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
         answers: list[Answer[str]] = []

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from realtalk.chat import Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
-from realtalk.evals.folder import RunFolder
+from realtalk.evals.folder import RunFolder, stored_settings
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
@@ -273,12 +273,9 @@ def _with_earlier_tables(record: running.RunRecord, folder: Path) -> running.Run
 
 def refuse_earlier_formulas(folder: Path) -> None:
     """A run cannot go on by other formulas: half of its rows would mean something else."""
-    if not (folder / "run.json").is_file():
+    settings = stored_settings(folder, KIND)
+    if settings is None:
         return
-    try:
-        settings = RunFolder.load(folder, KIND).settings
-    except RealtalkError:
-        return  # opening it says what it is
     other = settings.get("scoring") != SCORING_VERSION
     if other or "solver" not in settings:
         raise RealtalkError(

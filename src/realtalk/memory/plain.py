@@ -13,7 +13,7 @@ events: `protocol=released` does the same, for comparison.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from realtalk.chat import Chat, Event, EventKind, Question, Session
 from realtalk.encoders.tokens import count_tokens, count_words
@@ -21,32 +21,29 @@ from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.counting import Lines, Size
 from realtalk.memory.showing import MessageCosts, day_line, one_line, session_text
-from realtalk.memory.values import Budget, Context
+from realtalk.memory.values import Budget, ConfiguredMemory, Context
 from realtalk.registry import suggest
 
 WholeProtocol = Literal["paper", "released"]
+ChoiceT = TypeVar("ChoiceT", bound=str)
 Unit = Literal["messages", "sessions"]
 
 
-def choice(setting: str, value: str, known: Sequence[str]) -> None:
-    """Raises where a setting's value is none of those known."""
+def choice(setting: str, value: ChoiceT, known: Sequence[str]) -> ChoiceT:
+    """The value of a setting. Raises where it is none of those known."""
     if value not in known:
         raise suggest(setting, value, list(known))
+    return value
 
 
-class Whole:
+class Whole(ConfiguredMemory):
     """The full conversation. A budget that does not hold it is an error, never a silent cut."""
 
     name = "whole"
-    version = "1"
+    setting_names = ("protocol",)
 
     def __init__(self, *, protocol: WholeProtocol = "paper") -> None:
-        choice("protocol", protocol, get_args(WholeProtocol))
-        self.protocol = protocol
-
-    @property
-    def settings(self) -> dict[str, str | int | float | bool]:
-        return {"protocol": self.protocol}
+        self.protocol = choice("protocol", protocol, get_args(WholeProtocol))
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltWhole:  # noqa: ARG002
         sessions = [session for session in chat.sessions if session.messages]
@@ -73,15 +70,10 @@ class BuiltWhole:
         return whole
 
 
-class Nothing:
+class Nothing(ConfiguredMemory):
     """No context at all: what a reader knows or guesses by itself."""
 
     name = "none"
-    version = "1"
-
-    @property
-    def settings(self) -> dict[str, str | int | float | bool]:
-        return {}
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltNothing:  # noqa: ARG002
         return BuiltNothing()
@@ -92,22 +84,17 @@ class BuiltNothing:
         return Context("", (), 0, 0)
 
 
-class Recent:
+class Recent(ConfiguredMemory):
     """The end of the conversation, as far back as the budget reaches.
 
     `unit="sessions"` shows only sessions that fit whole.
     """
 
     name = "recent"
-    version = "1"
+    setting_names = ("unit",)
 
     def __init__(self, *, unit: Unit = "messages") -> None:
-        choice("unit", unit, get_args(Unit))
-        self.unit = unit
-
-    @property
-    def settings(self) -> dict[str, str | int | float | bool]:
-        return {"unit": self.unit}
+        self.unit = choice("unit", unit, get_args(Unit))
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltRecent:  # noqa: ARG002
         return BuiltRecent(chat, self.unit)
@@ -194,18 +181,14 @@ def _event_line(event: Event) -> str:
     return f"- {one_line(event.speaker or event.kind)}: {one_line(event.text)}"
 
 
-class Events:
+class Events(ConfiguredMemory):
     """What annotators noted, instead of the conversation; the newest where not all fits."""
 
     name = "events"
-    version = "1"
+    setting_names = ("kinds",)
 
     def __init__(self, *, kinds: tuple[str, ...] = ("event",)) -> None:
         self.kinds = check_kinds(kinds)
-
-    @property
-    def settings(self) -> dict[str, str | int | float | bool]:
-        return {"kinds": ",".join(self.kinds)}
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltEvents:  # noqa: ARG002
         return BuiltEvents(EventLines(chat, self.kinds))

@@ -12,15 +12,14 @@ several questions at once, so that it can ask them together.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from realtalk.chat import Chat, Question
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.prompts import Prompts, written_day
-from realtalk.evals.values import Answer, Cost, Solver
+from realtalk.evals.values import Answer, Cost, PlainSolver, Solver
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.values import Budget, Context
 from realtalk.models.asking import Asked
@@ -42,29 +41,20 @@ class Item:
 Reader: TypeAlias = Solver[Item, str]
 
 
-class NoReader:
+class NoReader(PlainSolver):
     """Nobody answers: only what the memory brings is looked at."""
 
     name = "none"
-    version = "1"
-    settings: Mapping[str, Any] = MappingProxyType({})
-
-    def prepare(self, learning: Any, progress: Progress = silent) -> None:
-        """Nothing is learned."""
 
     def solve(self, shown: Sequence[Item], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
         return [Answer(None) for _ in shown]
 
 
-class ExtractReader:
+class ExtractReader(PlainSolver):
     """The best span of the context, or a date where one is asked for, by rule."""
 
     name = "extract"
     version = "2"  # 2: a day is written as LoCoMo's annotators write it
-    settings: Mapping[str, Any] = MappingProxyType({})
-
-    def prepare(self, learning: Any, progress: Progress = silent) -> None:
-        """Nothing is learned."""
 
     def solve(self, shown: Sequence[Item], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
         from realtalk.memory.extract import answer
@@ -85,13 +75,8 @@ class LlmReader(LanguageModel[Item, str]):
     def __init__(self, asked: Asked, prompts: Prompts, *, abstain: bool = False) -> None:
         if asked.max_tokens is None and asked.model.startswith(_SMALL):
             asked = replace(asked, max_tokens=_SMALL_ANSWER)
-        super().__init__(asked)
-        self._prompts = prompts
+        super().__init__(asked, prompts)
         self._abstain = abstain
-
-    @property
-    def version(self) -> str:
-        return f"prompts {self._prompts.version}"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -103,7 +88,7 @@ class LlmReader(LanguageModel[Item, str]):
         }
 
     def prompt(self, shown: Item) -> str:
-        return prompt_of(shown, self._prompts, self._abstain)
+        return prompt_of(shown, self.prompts, self._abstain)
 
     def parse(self, text: str, shown: Item) -> Answer[str]:  # noqa: ARG002
         return Answer(text.strip())

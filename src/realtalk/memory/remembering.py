@@ -61,11 +61,7 @@ class MemoryReader:
     @property
     def settings(self) -> Mapping[str, Any]:
         return {
-            "memory": {
-                "name": self.memory.name,
-                "version": self.memory.version,
-                "settings": dict(self.memory.settings),
-            },
+            "memory": solver_record(self.memory),
             "reader": solver_record(self.reader),
         }
 

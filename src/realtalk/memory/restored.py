@@ -30,10 +30,10 @@ from realtalk.local.progress import Progress, silent
 from realtalk.memory.counting import Filling, Lines, Size
 from realtalk.memory.plain import EventLines, check_kinds
 from realtalk.memory.showing import MessageCosts
-from realtalk.memory.values import Budget, Context
+from realtalk.memory.values import Budget, ConfiguredMemory, Context
 
 
-class Restored:
+class Restored(ConfiguredMemory):
     """`top` events lead; `anchors` messages stand for an event that names none itself.
 
     `others` shows the events that were not chosen too, as far as the budget has room left.
@@ -41,7 +41,7 @@ class Restored:
     """
 
     name = "restored"
-    version = "1"
+    setting_names = ("around", "sessions", "top", "anchors", "others", "kinds", "ranking")
 
     def __init__(
         self,
@@ -69,18 +69,6 @@ class Restored:
         self.others = others
         self.kinds = check_kinds(kinds)
         self.ranking = ranking
-
-    @property
-    def settings(self) -> dict[str, str | int | float | bool]:
-        return {
-            "around": self.around,
-            "sessions": self.sessions,
-            "top": self.top,
-            "anchors": self.anchors,
-            "others": self.others,
-            "kinds": ",".join(self.kinds),
-            "ranking": self.ranking.__name__.lower(),
-        }
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltRestored:  # noqa: ARG002
         return BuiltRestored(chat, self)

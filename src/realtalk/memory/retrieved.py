@@ -37,7 +37,7 @@ from realtalk.memory.ranking import (
     scores,
 )
 from realtalk.memory.showing import MessageCosts
-from realtalk.memory.values import Budget, Context
+from realtalk.memory.values import Budget, ConfiguredMemory, Context
 
 Way = Literal["fused", "encoder", "bm25"]
 
@@ -46,7 +46,7 @@ _WEIGHTS: Mapping[str, Weights] = MappingProxyType(
 )
 
 
-class Retrieved:
+class Retrieved(ConfiguredMemory):
     """Retrieval as a memory.
 
     `window` shows so many messages around each hit; `hops` searches so often again with what
@@ -55,6 +55,7 @@ class Retrieved:
     """
 
     name = "retrieved"
+    setting_names = ("way", "window", "hops", "top", "aliases", "dates")
 
     def __init__(
         self,
@@ -68,13 +69,12 @@ class Retrieved:
         encoder: SentenceEncoder | None = None,
         cache: Path | None = None,
     ) -> None:
-        choice("way", way, get_args(Way))
         for setting, value in (("window", window), ("hops", hops), ("top", top)):
             if value < 0:
                 raise RealtalkError(f"'{setting}' must be 0 or more, not {value}")
         if hops and way == "bm25":
             raise RealtalkError("hops need vectors", fix="take way=fused or way=encoder")
-        self.way: Way = way
+        self.way = choice("way", way, get_args(Way))
         self.window = window
         self.hops = hops
         self.top = top
@@ -94,17 +94,6 @@ class Retrieved:
     def version(self) -> str:
         """Ours, with the encoder's where it has a say."""
         return "1" if self.encoder is None else f"1+{self.encoder.version}"
-
-    @property
-    def settings(self) -> dict[str, str | int | float | bool]:
-        return {
-            "way": self.way,
-            "window": self.window,
-            "hops": self.hops,
-            "top": self.top,
-            "aliases": self.aliases,
-            "dates": self.dates,
-        }
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltRetrieved:
         index = ChatIndex.of(chat, self.encoder, cache=self._cache, progress=progress)

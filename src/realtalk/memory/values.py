@@ -12,7 +12,7 @@ would show first: retrieval is scored on it, without any model.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
@@ -93,9 +93,34 @@ class Memory(Protocol):
     """A way to remember. `settings` and `version` go into every run made with it."""
 
     name: str
-    version: str
+
+    @property
+    def version(self) -> str: ...
 
     @property
     def settings(self) -> dict[str, str | int | float | bool]: ...
 
     def build(self, chat: Chat, progress: Progress = silent) -> Built: ...
+
+
+class ConfiguredMemory:
+    """Base of our memories: the settings are the attributes that `setting_names` lists."""
+
+    setting_names: tuple[str, ...] = ()
+
+    @property
+    def version(self) -> str:
+        return "1"
+
+    @property
+    def settings(self) -> dict[str, str | int | float | bool]:
+        return {name: _recorded(getattr(self, name)) for name in self.setting_names}
+
+
+def _recorded(value: Any) -> str | int | float | bool:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    if isinstance(value, type):
+        return value.__name__.lower()
+    recorded: str | int | float | bool = value
+    return recorded

@@ -43,17 +43,15 @@ class LlmSimulator(LanguageModel[TurnPrompt, str]):
         cache: Path | None = None,
     ) -> None:
         super().__init__(
-            Asked(model, cache, base_url, connections=connections, max_tokens=max_tokens, seed=seed)
+            Asked(
+                model, cache, base_url, connections=connections, max_tokens=max_tokens, seed=seed
+            ),
+            load_prompts(prompts),
         )
         self._style = style
         self._examples = examples
         self._by = by
-        self._prompts = load_prompts(prompts)
         self._guides: dict[str, tuple[Learning, Guide]] = {}  # by speaker
-
-    @property
-    def version(self) -> str:
-        return f"prompts {self._prompts.version}"
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -70,10 +68,10 @@ class LlmSimulator(LanguageModel[TurnPrompt, str]):
 
     def prompt(self, shown: TurnPrompt) -> str:
         if not self._style:
-            return text_of(shown, wording=self._prompts)
+            return text_of(shown, wording=self.prompts)
         if shown.speaker not in self._guides:
             raise ValueError("prepare comes first")
-        return text_of(shown, self._guides[shown.speaker][1].text(shown), self._prompts)
+        return text_of(shown, self._guides[shown.speaker][1].text(shown), self.prompts)
 
     def parse(self, text: str, shown: TurnPrompt) -> Answer[str]:
         return read_message(text, shown)

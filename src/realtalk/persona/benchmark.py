@@ -106,10 +106,6 @@ class SimulatedRun(running.RunRecord):
     """A run of persona simulation."""
 
     @property
-    def name(self) -> str:
-        return run_name(self.settings)
-
-    @property
     def speakers(self) -> list[str]:
         """Those whose turns are all there."""
         return [fact["group"] for fact in self.facts]
@@ -117,6 +113,10 @@ class SimulatedRun(running.RunRecord):
     @cached_property
     def simulation(self) -> Simulation:
         return summarise(self.name, self.rows, self.facts)
+
+    @property
+    def name(self) -> str:
+        return run_name(self.settings)
 
 
 def run_name(settings: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.values import Answer
+from realtalk.evals.values import Answer, PlainSolver
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.nearness import Index, Nearness, nearness
 from realtalk.persona.values import Learning, Settings, TurnPrompt
@@ -22,20 +22,7 @@ from realtalk.persona.values import Learning, Settings, TurnPrompt
 _TURNS = 2  # of a context that are compared: what is answered, and what that answered
 
 
-class _Baseline:
-    """What the baselines have in common; a subclass may have settings or learn."""
-
-    version = "1"
-
-    @property
-    def settings(self) -> Settings:
-        return {}
-
-    def prepare(self, learning: Learning, progress: Progress = silent) -> None:
-        """Nothing is learned."""
-
-
-class Copy(_Baseline):
+class Copy(PlainSolver):
     """Repeats the last thing that somebody else said."""
 
     name = "copy"
@@ -53,7 +40,7 @@ def _said(text: str | None) -> Answer[str]:
     return Answer(text, "" if text is not None else "nobody else speaks in the context")
 
 
-class Constant(_Baseline):
+class Constant(PlainSolver):
     """Says the same flat thing every time."""
 
     name = "constant"
@@ -71,7 +58,7 @@ class Constant(_Baseline):
         return [Answer(self._says)] * len(shown)
 
 
-class Common(_Baseline):
+class Common(PlainSolver):
     """The one turn of the speaker that is most like all of them, every time."""
 
     name = "common"
@@ -96,7 +83,7 @@ class Common(_Baseline):
         return [Answer(self._turn)] * len(shown)
 
 
-class Retrieve(_Baseline):
+class Retrieve(PlainSolver):
     """What the speaker said where the context was nearest."""
 
     name = "retrieve"

@@ -11,12 +11,13 @@ solved examples that the cases hold.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.values import Answer
 from realtalk.models.asking import Asked
-from realtalk.threads.predictors import Settings, Value
+from realtalk.threads.predictors import Value
 from realtalk.threads.prompting import load_prompts, prompt
 from realtalk.threads.reading_answers import read_answer
 from realtalk.threads.values import TASKS, Case, Task
@@ -56,17 +57,13 @@ class LlmPredictor(LanguageModel[Case, Value]):
                 connections=connections,
                 max_tokens=max_tokens,
                 seed=seed,
-            )
+            ),
+            load_prompts(prompts),
         )
         self._budget = budget
-        self._prompts = load_prompts(prompts)
 
     @property
-    def version(self) -> str:
-        return f"prompts {self._prompts.version}"
-
-    @property
-    def settings(self) -> Settings:
+    def settings(self) -> dict[str, Any]:
         return {
             **super().settings,
             "budget": self._budget,
@@ -77,7 +74,7 @@ class LlmPredictor(LanguageModel[Case, Value]):
         return False
 
     def prompt(self, shown: Case) -> str:
-        return prompt(shown, self._budget, self._prompts)
+        return prompt(shown, self._budget, self.prompts)
 
     def parse(self, text: str, shown: Case) -> Answer[Value]:
         return read_answer(shown.task, text)

@@ -11,39 +11,32 @@ nothing: read MCC and balanced accuracy before accuracy and F1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.values import Answer
+from realtalk.evals.values import Answer, PlainSolver
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.numbers import signed_exp, signed_log
 from realtalk.metrics.similarity import cosines
 from realtalk.registry import suggest
 from realtalk.threads.outcomes import Outcome, Outcomes
-from realtalk.threads.predictors import Settings, Value, person_shown
+from realtalk.threads.predictors import Value, person_shown
 from realtalk.threads.values import TASKS, Case, Task
 from realtalk.threads.vectors import Vectors
 
 _SCALES = ("log", "raw", "median")
 
 
-class _Baseline:
+class _Baseline(PlainSolver):
     """What the baselines have in common; a subclass may have settings or learn."""
 
-    version = "1"
     tasks: tuple[Task, ...] = TASKS
-
-    @property
-    def settings(self) -> Settings:
-        return {}
 
     def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
         return False
-
-    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
-        """Nothing is learned."""
 
 
 class _FromOutcomes(_Baseline):
@@ -111,7 +104,7 @@ class Mean(_FromOutcomes):
         self._scale = scale
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Mapping[str, Any]:
         return {"scale": self._scale}
 
     def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
@@ -145,7 +138,7 @@ class Nearest(_FromOutcomes):
         self._vectors = Vectors()
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> Mapping[str, Any]:
         return {"encoder": self._vectors.version}
 
     def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 KIND = "thread tasks"
+_Given: TypeAlias = Sequence[Sample[Case, Target]]
 _NEEDED = ("task", "settings", "protocol", "test")  # settings that a table reads
 
 
@@ -102,7 +103,7 @@ class ThreadTask:
 
     def score(
         self,
-        samples: Sequence[Sample[Case, Target]],
+        samples: _Given,
         answers: Sequence[Answer[Value]],
         progress: Progress = silent,  # noqa: ARG002
     ) -> list[Row]:
@@ -121,7 +122,7 @@ class ThreadTask:
         return {"domain": sample.truth.domain}
 
 
-class _Shown(Sequence[Sample[Case, Target]]):
+class _Shown(_Given):
     """Cases as samples, made when they are asked for; what is shown of them is blinded."""
 
     def __init__(self, cases: Sequence[Case]) -> None:

@@ -274,11 +274,11 @@ class _Growing:
         self._domains: list[str] = []
         self._titles: list[str] = []
         self._posts: list[int] = []
+        self._names: dict[str, int] = {}
         self._thread: list[int] = []
         self._ids: list[str] = []
         self._texts: list[str] = []
         self._stamps: list[datetime | None] = []
-        self._names: dict[str, int] = {}
         self._parent: list[int] = []
         self._depth: list[int] = []
         self._author: list[int] = []

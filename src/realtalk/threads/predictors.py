@@ -10,16 +10,15 @@ gives them) and the parent's score are taken out, so no predictor can use them b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.threads.histories import History
 from realtalk.threads.values import Case, Task
 
-Settings: TypeAlias = dict[str, str | int | float | bool]
 Value: TypeAlias = bool | float | str  # sentiment, impact, next_text
 
 
@@ -33,7 +32,7 @@ class Predictor(Protocol):
     def version(self) -> str: ...
 
     @property
-    def settings(self) -> Settings: ...
+    def settings(self) -> Mapping[str, Any]: ...
 
     def needs_scores(self, task: Task) -> bool:
         """Whether it works from scores shown beside the conversation."""

@@ -12,7 +12,7 @@ learning from the rest; then everything is learned once more from the whole.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -27,7 +27,7 @@ from realtalk.metrics.numbers import signed_exp, signed_log
 from realtalk.metrics.statistics import Array
 from realtalk.threads.features import counts, texts
 from realtalk.threads.outcomes import Outcomes
-from realtalk.threads.predictors import Settings, Value
+from realtalk.threads.predictors import Value
 from realtalk.threads.values import Case, Task
 from realtalk.threads.vectors import Vectors
 
@@ -70,8 +70,8 @@ class Regression:
         self._learned: _Learned | None = None
 
     @property
-    def settings(self) -> Settings:
-        found: Settings = {"texts": self._texts, "counts": self._counts}
+    def settings(self) -> Mapping[str, Any]:
+        found: dict[str, Any] = {"texts": self._texts, "counts": self._counts}
         return {**found, "encoder": self._vectors.version} if self._texts else found
 
     def needs_scores(self, task: Task) -> bool:  # noqa: ARG002

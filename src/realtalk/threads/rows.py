@@ -101,20 +101,20 @@ def _text_strictly(name: str) -> Parts:
     return parts
 
 
-_TASKS: Mapping[Task, tuple[tuple[str, str, str], ...]] = {
+_TASKS: Mapping[Task, tuple[tuple[str, ...], ...]] = {
     "sentiment": (
         ("accuracy", "accuracy", "accuracy"),
-        ("balanced_accuracy", "balanced accuracy", ""),
+        ("balanced_accuracy", "balanced accuracy"),
         ("positive_f1", "positive F1", "f1"),
-        ("macro_f1", "macro F1", ""),
+        ("macro_f1", "macro F1"),
         ("mcc", "MCC", "mcc"),
     ),
     "impact": (
         ("rmse", "RMSE", "rmse"),
         ("mae", "MAE", "mae"),
-        ("rmse_log", "RMSE (log)", ""),
-        ("mae_log", "MAE (log)", ""),
-        ("spearman", "Spearman", ""),
+        ("rmse_log", "RMSE (log)"),
+        ("mae_log", "MAE (log)"),
+        ("spearman", "Spearman"),
     ),
     "next_text": (
         ("rouge_1", "ROUGE-1", "rouge1"),
@@ -127,7 +127,7 @@ _TASKS: Mapping[Task, tuple[tuple[str, str, str], ...]] = {
 _DIGITS = {"rmse": 1, "mae": 2}
 
 
-def _score(task: Task, name: str, title: str, published: str) -> Score:
+def _score(task: Task, name: str, title: str, published: str = "") -> Score:
     if task == "sentiment":
         return Score(
             name,
