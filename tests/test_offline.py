@@ -67,6 +67,7 @@ CHAINS = {
         "persona table {out}/one {out}/other",
         "persona share {out}/one --out {out}/told",
         "report {out} --out {out}/report.html",
+        "report {chats} --quick --out {out}/own.html",
         "reproduce --data {data} --out {out}/reproduced --only table-1,table-7",
     ),
     "memory": (

@@ -49,6 +49,7 @@ from realtalk.evals.running import KEY
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import write_parquet
 
+_IN_A_ROW = 4
 _STORED = pl.Schema({**dict.fromkeys(KEY, pl.String()), **LABELS})
 
 
@@ -87,18 +88,33 @@ def label_corpus(
     out: Path | None = None,
     *,
     fresh: bool = False,
+    most: int | None = None,
     progress: Progress = silent,
 ) -> LabelRun:
-    """Labels the turns that the folder does not have yet."""
+    """Labels the turns that the folder does not have yet; with `most`, so many spread evenly."""
     inputs = turn_inputs(corpus, rules_of(protocol).joined)
     own = getattr(labeller, "settings", None)
     settings = label_settings(corpus_record(corpus), protocol, labeller.name, labeller.version, own)
+    if most is not None and most < len(inputs):
+        inputs = spread(inputs, most)
+        settings["sampled"] = len(inputs)
     with _open(out, settings, fresh) as run:
         table = run.table(TABLE, KEY)
         keys = [_key(given.chat, given.turn, protocol) for given in inputs]
         _label(inputs, keys, labeller, table, progress)
         frame = _finish(table, keys, settings)
     return LabelRun(frame, run.settings)
+
+
+def spread(inputs: Sequence[TurnInput], most: int) -> list[TurnInput]:
+    """About `most` turns, four in a row at a time, evenly over all of them.
+
+    Turns in a row are needed to tell how somebody answers.
+    """
+    runs = max(1, most // _IN_A_ROW)
+    step = len(inputs) / runs
+    chosen = {int(run * step) + at for run in range(runs) for at in range(_IN_A_ROW)}
+    return [inputs[at] for at in sorted(chosen) if at < len(inputs)]
 
 
 def store_labels(

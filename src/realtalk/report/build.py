@@ -86,7 +86,6 @@ def make_report(
     threads = by_task(loaded.threads)
     unscored = unscored_section(loaded, personas, threads)
     sections = [
-        measured_section(loaded),
         *corpus_sections(loaded.corpora),
         *speaker_sections(loaded.labels),
         *consistency_sections(loaded.labels),
@@ -95,6 +94,7 @@ def make_report(
         *persona_sections(personas),
         *thread_sections(threads),
         *([] if unscored is None else [unscored]),
+        measured_section(loaded),
     ]
     return PageReport(
         title or _TITLE,
@@ -114,6 +114,23 @@ def write_report(report: PageReport, path: Path) -> Path:
     """The page, whole or not at all; never over a file that is no page, or inside a corpus."""
     from realtalk.report.page import render
 
+    check_page(path)
+    return write_text(
+        path,
+        render(
+            report.title,
+            report.sections,
+            made=report.made,
+            lead=report.lead,
+            key_figures=report.key_figures,
+        ),
+    )
+
+
+def check_page(path: Path) -> None:
+    """Raises where a page must not be written."""
+    if path.is_dir():
+        raise RealtalkError("is a folder", where=str(path), fix="name a file: --out report.html")
     if is_stored(path.parent):
         raise RealtalkError(
             "holds a stored corpus, which is not a place for a page",
@@ -127,16 +144,6 @@ def write_report(report: PageReport, path: Path) -> Path:
             raise RealtalkError(
                 "is a file, but not a page", where=str(path), fix="name another file"
             )
-    return write_text(
-        path,
-        render(
-            report.title,
-            report.sections,
-            made=report.made,
-            lead=report.lead,
-            key_figures=report.key_figures,
-        ),
-    )
 
 
 def _lead(loaded: LoadedRuns) -> str:

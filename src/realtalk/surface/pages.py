@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 from realtalk.chat import Corpus
 from realtalk.corpora.reading import Reading
+from realtalk.corpora.store import is_stored
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 from realtalk.local.progress import Progress, silent
+from realtalk.report.build import check_page
 from realtalk.surface.labelling import Labels
 from realtalk.surface.runs import Run
 from realtalk.surface.sources import Readable, as_corpus, as_reading, path_of
@@ -37,34 +39,58 @@ def report(
     out: str | PathLike[str] = "report.html",
     *,
     title: str | None = None,
+    labels: bool = True,
+    quick: bool = False,
+    words: bool = True,
+    anonymous: bool = False,
     simulated: Sequence[str] = (),
     human: Sequence[str] = (),
     progress: Progress = silent,
 ) -> Path:
-    """Writes one self-contained page: tables, charts, what matters most.
+    """Writes one self-contained page, which opens from the file, without a network.
 
-    `parts` are corpora, labels, runs, folders that hold such, and anything that `read` takes.
+    Chats alone (a path, a sample's name, a Corpus, a stored corpus) give a portrait: people,
+    rhythm, words and emoji, feelings, with filters by person and time. `labels` says whether
+    feelings are estimated (`quick`: from an even sample of the turns), `words` whether words are
+    shown, and with `anonymous` people are called by letters. Anything else (`parts` are corpora,
+    labels, runs, folders that hold such) gives tables and charts of what was measured;
     `simulated` and `human` name corpora or runs that models or people wrote, where the format
-    does not tell. The page opens from the file, without a network.
+    does not tell.
     """
-    from realtalk.report.build import make_report, write_report
-    from realtalk.report.writers import Told
-
     page = Path(out)
-    if page.is_dir():
-        raise RealtalkError("is a folder", where=str(page), fix="name a file: --out report.html")
     single = isinstance(parts, str | Corpus | Reading | Labels | Run) or hasattr(
         parts, "__fspath__"
     )
     given = [cast("Part", parts)] if single else list(cast("Sequence[Part]", parts))
     if not given:
         raise RealtalkError("nothing to report", fix="give corpora, labels, runs or folders")
+    if single and is_chats(given[0]):
+        from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
+
+        chats = cast("Readable", given[0])
+        options = PortraitOptions(labels, quick, words, anonymous, None, title or "")
+        check_page(page)
+        return write_portrait(make_portrait(as_reading(chats), options, progress=progress), page)
+    from realtalk.report.build import make_report, write_report
+    from realtalk.report.writers import Told
+
+    check_page(page)
     told = Told(tuple(simulated), tuple(human))
     with tempfile.TemporaryDirectory(prefix="realtalk-report-") as temporary:
         names = UniqueNames("{}-{}", is_file=True)
         folders = [_folder(part, Path(temporary), names) for part in given]
         made = make_report(folders, title=title, told=told, progress=progress)
         return write_report(made, page)
+
+
+def is_chats(part: Part) -> bool:
+    """Whether a part is chats alone, and no run made from them."""
+    if isinstance(part, Corpus | Reading):
+        return True
+    if isinstance(part, Labels | Run):
+        return False
+    place = Path(path_of(part))
+    return is_stored(place) or not _holds_runs(place)
 
 
 def _folder(part: Part, temporary: Path, names: UniqueNames) -> Path:

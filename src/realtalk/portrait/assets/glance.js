@@ -1,0 +1,94 @@
+// Figures → sentences with one large number each; and the card that can be shared.
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const state = { people: null, chat: null, from: null, to: null, hidden: false };
+const OTHERS = RAW.others ? RAW.people.length : -1;
+function nameOf(person, hidden = state.hidden) {
+  if (person === OTHERS) return counted(RAW.others, "other");
+  return hidden ? `Person ${LETTERS[person]}` : RAW.people[person];
+}
+const colour = (person) => (person === OTHERS ? "others" : String(person % 13));
+const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+// [{id, figure, text}], in the order of the page; a sentence that nothing carries is not made.
+function glance(result, hidden = state.hidden) {
+  const { total, people } = result, words = WORDING.sentences, found = [];
+  if (!total.messages) return found;
+  const name = (person) => nameOf(person, hidden);
+  const writing = people.filter((who) => who.messages);
+  const count = total.people + (RAW.others && writing.some((who) => who.person === OTHERS) ? RAW.others - 1 : 0);
+  const by = count === 1 ? name(writing[0].person) : `${commas(count)} people`;
+  const size = RAW.spaceless ? counted(total.characters, "character") : counted(total.words, "word");
+  const kind = total.first === null ? "messages" : total.first === total.last ? "messages_day" : "messages_since";
+  found.push({ id: "messages", figure: commas(total.messages), text: fill(words[kind], {
+    messages: `${total.messages === 1 ? "message" : "messages"}, ${size},`, people: by,
+    first: total.first === null ? "" : dated(total.first), last: total.last === null ? "" : dated(total.last) }) });
+  const named = people.filter((who) => who.person !== OTHERS);
+  if (named.length && state.people && state.people.length) {
+    for (const who of named.slice(0, 2)) if (who.messages < total.all) found.push({ id: "share", figure: percent(who.share), text: fill(words.share_of_all, { name: name(who.person) }) });
+  } else if (named.length > 1) {
+    const most = named.reduce((a, b) => (b.messages > a.messages ? b : a));
+    found.push({ id: "share", figure: percent(most.share), text: fill(words.share, { name: name(most.person) }) });
+  }
+  if (named.length > 1 && total.starts >= WORDING.least.sessions) {
+    const most = named.reduce((a, b) => (b.starts > a.starts ? b : a));
+    found.push({ id: "starts", figure: percent(most.started), text: fill(words.starts, { name: name(most.person) }) });
+  }
+  const answering = named.filter((who) => who.replies >= WORDING.least.replies).sort((a, b) => a.reply - b.reply || a.person - b.person);
+  if (answering.length) {
+    const [first, second] = answering, two = answering.length === 2;
+    found.push({ id: "reply", figure: waited(first.reply), text: fill(two ? words.reply_two : words.reply, {
+      name: name(first.person), other: two ? name(second.person) : "", time: two ? waited(second.reply) : "" }) });
+  }
+  if (result.streak && result.streak.days > 1) found.push({ id: "streak", figure: counted(result.streak.days, "day"), text: fill(words.streak, { from: dated(result.streak.from), to: dated(result.streak.to) }) });
+  if (result.silence) found.push({ id: "silence", figure: counted(result.silence.days, "day"), text: fill(result.silence.days > 1 ? words.silence : words.silence_day, { from: dated(result.silence.from), to: dated(result.silence.to) }) });
+  if (result.busiest && total.active > 1) found.push({ id: "busiest", figure: counted(result.busiest.messages, "message"), text: fill(words.busiest, { date: dated(result.busiest.day) }) });
+  if (PARTS.emotions) {
+    const mood = overall("positive", result.own), negative = overall("negative", result.own);
+    if (mood.value !== null) found.push({ id: "mood", figure: percent(mood.value), text: fill(words.mood, { negative: percent(negative.value) }) });
+  }
+  return found.slice(0, 8);
+}
+
+// The glance as one picture of 1080 by 1350 points, text as text.
+function card(items, heading) {
+  const W = 1080, H = 1350, font = "Georgia, 'Noto Serif', serif", plain = "'Helvetica Neue', Arial, 'Noto Sans', sans-serif";
+  const rows = items.slice(0, 6), step = 172;
+  const wrapped = (text, most) => text.split(" ").reduce((lines, word) => {
+    const last = lines[lines.length - 1];
+    if (last && (last + " " + word).length <= most) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+    return lines;
+  }, []).slice(0, 2);
+  const text = (x, y, size, family, colour_, content, weight = 400) => svg("text", { x, y, "font-size": size, "font-family": family, fill: colour_, "font-weight": weight }, content);
+  return svg("svg", { xmlns: SVG, viewBox: `0 0 ${W} ${H}`, width: W, height: H },
+    svg("rect", { width: W, height: H, fill: "#fbf8f2" }), svg("rect", { width: W, height: 16, fill: "#0a6e8f" }),
+    wrapped(heading, 36).map((line, at) => text(80, 130 + at * 62, 52, font, "#1c1f24", line, 700)),
+    rows.flatMap((item, at) => [text(80, 290 + at * step, 64, font, "#0a6e8f", item.figure, 700),
+      ...wrapped(item.text, 52).map((line, row) => text(80, 336 + at * step + row * 38, 30, plain, "#3c434c", line))]),
+    text(80, H - 44, 26, plain, "#6b727b", "made with realtalk, on one's own machine"));
+}
+function save(name, blob) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
+  document.body.append(link); link.click(); link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+const cardText = (drawing) => '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(drawing);
+function saveCard(kind) {
+  const shown = document.getElementById("card-names").checked && !RAW.anonymous;
+  const drawing = card(glance(figures(state), !shown), headingOf(!shown)), text = cardText(drawing);
+  if (kind === "svg") { save("chat-card.svg", new Blob([text], { type: "image/svg+xml" })); return; }
+  const image = new Image();
+  image.onload = () => {
+    const canvas = el("canvas", { width: 1080, height: 1350 });
+    canvas.getContext("2d").drawImage(image, 0, 0);
+    canvas.toBlob((blob) => save("chat-card.png", blob), "image/png");
+  };
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+}
+function headingOf(hidden = state.hidden) {
+  if (RAW.title && !hidden) return RAW.title;
+  const named = RAW.people.map((_, person) => nameOf(person, hidden));
+  if (hidden || !named.length) return RAW.people.length === 2 ? "Two people and their chat" : RAW.people.length === 1 ? "One person's chat" : "A chat, measured";
+  if (named.length + RAW.others > 3) return `${named.slice(0, 2).join(", ")} and ${named.length + RAW.others - 2} others`;
+  return named.length === 1 ? named[0] : `${named.slice(0, -1).join(", ")} and ${named[named.length - 1]}`;
+}

@@ -1,0 +1,152 @@
+"""A corpus as columns → one row per message with everything that a portrait counts.
+
+    message_lines(tables)
+    → chat | speaker | date | hour | words | question | links | image | … | starts | ends | reply
+
+`starts` and `ends` mark the first and the last message of a session, `turn` the first message of
+a turn, and `reply` is the time in seconds since the other person's last message of the same
+session. Dates and hours are the export's own clock; a message without a time has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import polars as pl
+
+from realtalk.corpora.tables import Tables
+from realtalk.stats.describe import count_words
+
+Unit: TypeAlias = Literal["second", "minute"]
+
+# Kinds of attachments, as the page names them; any other kind is a file.
+MEDIA = ("image", "video", "audio", "sticker", "file")
+_NO_MEDIA = ("call", "link")
+# Latin, Greek, Arabic, Armenian, Ethiopic and full-width question marks.
+_QUESTION = r"[?\u037e\u061f\u055e\u1367\uff1f]"
+ADDRESS = r"(?i)\b(?:https?://|www\.)[^\s<>\"']+"
+# Letters of scripts that do not part words by spaces.
+SPACELESS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+_REACTIONS = pl.Struct(
+    {
+        "reactions": pl.List(
+            pl.Struct({"emoji": pl.String, "by": pl.List(pl.String), "count": pl.Int64})
+        )
+    }
+)
+
+
+@dataclass(frozen=True)
+class MessageLines:
+    """What is counted of every message, in the order of the chats.
+
+    `unit` is the resolution of the export's clock. `spaceless` says that the words of this
+    language are not parted by spaces, so that counting them means little.
+    """
+
+    frame: pl.DataFrame
+    reactions: pl.DataFrame  # chat | date | giver | receiver | count
+    unit: Unit
+    spaceless: bool
+
+
+def message_lines(tables: Tables) -> MessageLines:
+    """One row per message. The column `text` stays, for what counts words."""
+    frame = tables.messages.select(
+        "chat", "session", "speaker", "time", "text", "attachments", "edited", "deleted", "extra"
+    )
+    new_session = _changes("chat") | _changes("session")
+    starts = frame.filter(new_session).select("chat", "session")
+    if starts.is_duplicated().any():  # sessions that are not stored in one piece
+        frame = frame.sort("chat", "session", maintain_order=True)
+    text = pl.col("text")
+    time = pl.col("time")
+    kinds = pl.col("attachments").list.eval(pl.element().struct.field("kind"))
+    lines = frame.with_columns(
+        time.dt.date().alias("date"),
+        time.dt.hour().alias("hour"),
+        count_words(text).alias("words"),
+        text.str.len_chars().alias("characters"),
+        text.str.contains(_QUESTION).alias("question"),
+        (text.str.count_matches(ADDRESS) + _count(kinds, pl.element() == "link")).alias("links"),
+        *(_count(kinds, pl.element() == kind).alias(kind) for kind in MEDIA if kind != "file"),
+        _count(kinds, ~pl.element().is_in([*MEDIA[:-1], *_NO_MEDIA])).alias("file"),
+        _count(kinds, pl.element() == "call").alias("calls"),
+        new_session.alias("starts"),
+        new_session.shift(-1, fill_value=True).alias("ends"),
+        (new_session | _changes("speaker")).alias("turn"),
+        ((time - time.shift(1)).dt.total_microseconds() // 1_000_000).alias("gap"),
+    ).with_columns(
+        pl.when(pl.col("turn") & ~pl.col("starts") & (pl.col("gap") >= 0))
+        .then(pl.col("gap"))
+        .alias("reply")
+    )
+    return MessageLines(
+        lines.drop("attachments", "extra", "gap"),
+        _reactions(lines),
+        _unit(frame["time"]),
+        _is_spaceless(frame["text"]),
+    )
+
+
+def _changes(column: str) -> pl.Expr:
+    return pl.col(column).ne_missing(pl.col(column).shift(1)) | (pl.int_range(pl.len()) == 0)
+
+
+def _count(kinds: pl.Expr, condition: pl.Expr) -> pl.Expr:
+    return kinds.list.eval(condition.cast(pl.Int64)).list.sum().fill_null(0)
+
+
+def _reactions(lines: pl.DataFrame) -> pl.DataFrame:
+    """One row per reaction: who gave it, where the app tells, and who got it."""
+    marked = lines.filter(pl.col("extra").str.contains('"reactions"', literal=True))
+    parsed = marked.select(
+        "chat",
+        "date",
+        pl.col("speaker").alias("receiver"),
+        pl.col("extra").map_elements(_marks, return_dtype=_REACTIONS).struct.field("reactions"),
+    )
+    each = parsed.explode("reactions").drop_nulls("reactions").unnest("reactions")
+    named = each.explode("by").rename({"by": "giver"})
+    given = named.filter(pl.col("giver").is_not_null()).select(
+        "chat", "date", "receiver", "giver", "emoji", pl.lit(1, pl.Int64).alias("count")
+    )
+    # What is counted beyond the names that the app gives came from somebody unnamed.
+    unnamed = each.select(
+        "chat",
+        "date",
+        "receiver",
+        pl.lit(None, pl.String).alias("giver"),
+        "emoji",
+        (pl.col("count") - pl.col("by").list.len()).alias("count"),
+    ).filter(pl.col("count") > 0)
+    return pl.concat([given, unnamed])
+
+
+def _marks(extra: str) -> dict[str, object]:
+    """The reactions that a reader kept; anything else in that place is none."""
+    from realtalk.chat import unpack_extra
+
+    kept = unpack_extra(extra).get("reactions")
+    marks = []
+    for mark in kept if isinstance(kept, list) else ():
+        if not isinstance(mark, dict):
+            continue
+        by = mark.get("by")
+        names = [name for name in by if isinstance(name, str)] if isinstance(by, list) else []
+        count = mark.get("count")
+        number = count if isinstance(count, int) and not isinstance(count, bool) else len(names)
+        marks.append({"emoji": str(mark.get("emoji", "")), "by": names, "count": number})
+    return {"reactions": marks}
+
+
+def _unit(times: pl.Series) -> Unit:
+    """Minutes, where no message has a second of its own."""
+    return "second" if (times.drop_nulls().dt.second() != 0).any() else "minute"
+
+
+def _is_spaceless(texts: pl.Series) -> bool:
+    some = texts.gather_every(max(1, len(texts) // 5000))
+    letters = int(some.str.count_matches(r"\p{L}").sum())
+    return letters > 0 and int(some.str.count_matches(SPACELESS).sum()) > 0.3 * letters

@@ -1,0 +1,269 @@
+"""Messages → the words, emoji, laughter, openings and link domains that people used, counted.
+
+    found = count_words_used(lines, names={"mara", "theo"})
+    found.words.items          → ("honestly", "train", …): what sets people or times apart
+    found.words.counts         → chat | date | speaker | item | count
+
+Only what can be shown without showing a message is kept: a word must have been used five times
+in three sessions, has no digit in it, and is no speaker's name; addresses are cut out first. Which
+words set a person apart is decided by `log_odds`, over the whole time and over parts of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import polars as pl
+
+from realtalk.portrait.lines import ADDRESS, MessageLines
+from realtalk.portrait.typical import log_odds
+
+LEAST, LEAST_SESSIONS = 5, 3  # uses and sessions from which a word may be shown
+_WORDS, _PART_WORDS, _PARTS = 60, 15, 8  # per person: of the whole time, of each part of it
+_EMOJI, _DOMAINS, _OPENINGS = 120, 40, 60
+_WORD = r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*"
+_MAIL = r"\S+@\S+"
+_PICTURE = r"[\p{Extended_Pictographic}--[©®™〰〽㊗㊙‼⁉]]"
+EMOJI = (
+    r"\p{Regional_Indicator}{2}"
+    rf"|{_PICTURE}[\x{{fe0f}}\x{{1f3fb}}-\x{{1f3ff}}]*"
+    rf"(?:\x{{200d}}{_PICTURE}[\x{{fe0f}}\x{{1f3fb}}-\x{{1f3ff}}]*)*"
+)
+_HAN = r"\p{Han}+"
+_LONG = 12  # letters of a run without spaces beyond which it is several words
+_DOMAIN = r"(?i)(?:https?://|www\.)(?:[^\s/@]*@)?(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})"
+_KEY = ("chat", "date", "speaker")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Items in the order of how often they were used, and how often by whom on which day."""
+
+    items: tuple[str, ...]
+    counts: pl.DataFrame  # chat | date | speaker | item (its number) | count, by first use
+
+
+@dataclass(frozen=True)
+class WordsUsed:
+    """What a portrait shows of people's words. `tokens` are all words that could be counted."""
+
+    tokens: pl.DataFrame  # chat | date | speaker | count
+    words: Counted
+    shares: tuple[float, ...]  # of all words, for each of `words.items`
+    emoji: Counted
+    laughter: Counted
+    openings: Counted
+    domains: Counted
+
+
+def count_words_used(lines: MessageLines, names: Collection[str]) -> WordsUsed:
+    """Counts over all messages; `names` are parts of speakers' names in lower case."""
+    said = lines.frame.select(*_KEY, "session", "time", "text")
+    clean = pl.col("text").str.replace_all(ADDRESS, " ").str.replace_all(_MAIL, " ")
+    said = said.with_columns(clean.str.to_lowercase().alias("clean"))
+    tokens = _tokens(said, lines.spaceless)
+    every = tokens.group_by(_KEY).len("count")
+    allowed = _allowed(tokens, names)
+    kept = tokens.join(allowed, on="item", how="semi")
+    chosen = _typical(kept, tokens)
+    words = _counted(kept.join(chosen, on="item", how="semi"))
+    total = max(1, tokens.height)
+    used = dict(words.counts.group_by("item").agg(pl.col("count").sum()).iter_rows())
+    return WordsUsed(
+        every,
+        words,
+        tuple(used[item] / total for item in range(len(words.items))),
+        _counted(_emoji(said), _EMOJI),
+        _counted(_laughs(tokens)),
+        _counted(_openings(said).join(allowed, on="item", how="semi"), _OPENINGS),
+        _counted(_domains(lines.frame), _DOMAINS),
+    )
+
+
+def _tokens(said: pl.DataFrame, spaceless: bool) -> pl.DataFrame:
+    """One row per word used: chat | date | speaker | session | time | item."""
+    tokens = (
+        said.select(*_KEY, "session", "time", pl.col("clean").str.extract_all(_WORD).alias("item"))
+        .explode("item")
+        .drop_nulls("item")
+        .with_columns(pl.col("item").str.replace_all("’", "'", literal=True))
+    )
+    if not spaceless:
+        return tokens
+    runs = tokens.select("item").unique()
+    pieces = runs.with_columns(
+        pl.col("item").map_elements(_pieces, return_dtype=pl.List(pl.String)).alias("piece")
+    )
+    return (
+        tokens.join(pieces, on="item", maintain_order="left")
+        .drop("item")
+        .explode("piece")
+        .drop_nulls("piece")
+        .rename({"piece": "item"})
+    )
+
+
+def _pieces(run: str) -> list[str]:
+    """A run of letters without spaces: pairs of Chinese characters, and what is short itself."""
+    import regex
+
+    pieces: list[str] = []
+    for part in regex.findall(rf"{_HAN}|[^\p{{Han}}]+", run):
+        if regex.fullmatch(_HAN, part):
+            pieces += [part[at : at + 2] for at in range(len(part) - 1)] or [part]
+        elif len(part) <= _LONG:
+            pieces.append(part)
+    return pieces
+
+
+def _allowed(tokens: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
+    """Words that enough people could have said: none of one evening, and nobody's name."""
+    hidden = pl.Series(sorted(names), dtype=pl.String).implode()
+    return (
+        tokens.group_by("item")
+        .agg(pl.len().alias("n"), pl.struct("chat", "session").n_unique().alias("sessions"))
+        .filter(
+            pl.col("n") >= LEAST,
+            pl.col("sessions") >= LEAST_SESSIONS,
+            ~pl.col("item").is_in(hidden),
+            ~pl.col("item").str.replace(r"'s?$", "").is_in(hidden),
+        )
+        .select("item")
+    )
+
+
+def _typical(kept: pl.DataFrame, tokens: pl.DataFrame) -> pl.DataFrame:
+    """The words that set somebody apart, over the whole time or in a part of it."""
+    background = tokens.group_by("item").len("all")
+    total = tokens.height
+    chosen = [_most_typical(kept, tokens, background, total, _WORDS)]
+    part = _part_numbers(tokens["time"])
+    numbered = tokens.with_columns(part.alias("part"))
+    allowed = kept.select("item").unique()
+    for piece in numbered.drop_nulls("part").partition_by("part"):
+        some = piece.join(allowed, on="item", how="semi")
+        chosen.append(_most_typical(some, piece, background, total, _PART_WORDS))
+    return pl.concat(chosen).unique()
+
+
+def _part_numbers(times: pl.Series) -> pl.Series:
+    """Which of eight equal parts of the whole time each moment is in."""
+    stamps = times.cast(pl.Int64)
+    since = stamps - stamps.min()
+    span = pl.select(pl.lit(since).max().fill_null(0)).item()
+    if span == 0:
+        return pl.Series([None] * len(times), dtype=pl.Int64)
+    part: pl.Series = (since * _PARTS // (span + 1)).cast(pl.Int64)
+    return part
+
+
+def _most_typical(
+    kept: pl.DataFrame, tokens: pl.DataFrame, background: pl.DataFrame, total: int, most: int
+) -> pl.DataFrame:
+    own = kept.group_by("speaker", "item").len("y")
+    sizes = tokens.group_by("speaker").len("n")
+    everybody = kept.group_by("item").len("together")
+    scored = (
+        own.join(sizes, on="speaker")
+        .join(everybody, on="item")
+        .join(background, on="item")
+        .with_columns(
+            log_odds(
+                pl.col("y"),
+                pl.col("n"),
+                pl.col("together") - pl.col("y"),
+                pl.lit(tokens.height) - pl.col("n"),
+                pl.col("all") / max(1, total),
+            ).alias("z")
+        )
+        .filter(pl.col("z") > 0, pl.col("y") >= LEAST)
+        .sort("z", "item", descending=[True, False])
+    )
+    return scored.group_by("speaker", maintain_order=True).head(most).select("item")
+
+
+def _emoji(said: pl.DataFrame) -> pl.DataFrame:
+    return (
+        said.select(*_KEY, pl.col("text").str.extract_all(EMOJI).alias("item"))
+        .explode("item")
+        .drop_nulls("item")
+        .with_columns(pl.col("item").str.replace_all("\ufe0f", "", literal=True))
+    )
+
+
+@cache
+def _laughter() -> tuple[tuple[str, str], ...]:
+    text = files("realtalk.portrait").joinpath("laughter.txt").read_text("utf-8")
+    lines = (line.split(maxsplit=1) for line in text.splitlines() if line and line[0] != "#")
+    return tuple((name, pattern.strip()) for name, pattern in lines)
+
+
+def _laughs(tokens: pl.DataFrame) -> pl.DataFrame:
+    """Words that laugh, by how they do it."""
+    kinds = tokens.select("item").unique()
+    name = pl.coalesce(
+        pl.when(pl.col("item").str.contains(f"^(?:{pattern})$")).then(pl.lit(name))
+        for name, pattern in _laughter()
+    )
+    laughs = kinds.with_columns(name.alias("laugh")).drop_nulls("laugh")
+    return tokens.join(laughs, on="item").select(*_KEY, pl.col("laugh").alias("item"))
+
+
+def _openings(said: pl.DataFrame) -> pl.DataFrame:
+    """The first word that somebody writes on a day, drawn-out letters made short."""
+    first = pl.col("clean").str.extract(rf"^\P{{L}}*({_WORD})")
+    return (
+        said.filter(pl.col("date").is_not_null())
+        .unique(list(_KEY), keep="first", maintain_order=True)
+        .select(*_KEY, first.str.replace_all("’", "'", literal=True).alias("item"))
+        .drop_nulls("item")
+        .with_columns(pl.col("item").map_elements(_shortened, return_dtype=pl.String).alias("item"))
+    )
+
+
+def _shortened(word: str) -> str:
+    """heyyyy → hey, hiii → hi; a doubled letter in the middle stays."""
+    import regex
+
+    return str(regex.sub(r"(.)\1+$", r"\1", regex.sub(r"(.)\1{2,}", r"\1", word)))
+
+
+def _domains(lines: pl.DataFrame) -> pl.DataFrame:
+    return (
+        lines.select(*_KEY, pl.col("text").str.extract_all(ADDRESS).alias("item"))
+        .explode("item")
+        .drop_nulls("item")
+        .with_columns(pl.col("item").str.extract(_DOMAIN).str.to_lowercase())
+        .drop_nulls("item")
+    )
+
+
+def _counted(used: pl.DataFrame, most: int | None = None) -> Counted:
+    order = used.group_by("item").len("n").sort("n", "item", descending=[True, False])
+    items = order["item"].head(most).to_list() if most else order["item"].to_list()
+    numbers = pl.DataFrame(
+        {"item": items, "number": range(len(items))},
+        schema={"item": pl.String, "number": pl.Int64},
+    )
+    counts = (
+        used.join(numbers, on="item", maintain_order="left")
+        .group_by(*_KEY, "number", maintain_order=True)
+        .len("count")
+        .rename({"number": "item"})
+    )
+    return Counted(tuple(items), counts)
+
+
+def name_parts(names: Iterable[str]) -> frozenset[str]:
+    """Words of names as they could be said: none of them is shown as somebody's word."""
+    import regex
+
+    parts: set[str] = set()
+    for name in names:
+        whole = name.casefold().strip()
+        parts |= {whole, name.lower().strip()}
+        parts |= set(regex.findall(r"[\p{L}\p{M}]+", name.lower()))
+    return frozenset(part for part in parts if part)

@@ -1,0 +1,322 @@
+"""The page of a chat in a real browser: its figures are those of a count by hand, filtered too."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from portrait_chats import ODD, arabic_group, english, japanese, spanish
+from realtalk.chat import Corpus, Message
+from realtalk.corpora.reading import Ledger, Reading
+from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+if CHROMIUM is None:
+    pytest.skip("no chromium on this machine", allow_module_level=True)
+
+MADE = {"english": english, "spanish": spanish, "japanese": japanese, "arabic": arabic_group}
+
+
+def reading(corpus: Corpus) -> Reading:
+    total = sum(len(chat.messages) for chat in corpus.chats)
+    return Reading(corpus=corpus, ledger=Ledger("messages", total, total))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as running:
+        opened = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def open_page(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Writes and opens a page; whatever must not happen on it is a failure."""
+    wrong: list[str] = []
+    contexts: list[Any] = []
+
+    def opened(corpus: Corpus, width: int = 1200, **options: Any) -> Any:
+        chosen = PortraitOptions(**({"labels": False} | options))
+        made = make_portrait(reading(corpus), chosen, cache=tmp_path / "cache")
+        page_file = write_portrait(made, tmp_path / "page.html")
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, accept_downloads=True, color_scheme="light"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith(("file:", "blob:", "data:"))
+                else wrong.append(request.url)
+            ),
+        )
+        page.goto(page_file.as_uri())
+        return page
+
+    yield opened
+    assert wrong == []
+    for context in contexts:
+        context.close()
+
+
+Line = dict[str, Any]
+
+
+def by_hand(corpus: Corpus) -> list[Line]:
+    """One entry per message, counted without any of the code under test."""
+    lines: list[Line] = []
+    for chat in corpus.chats:
+        for session in chat.sessions:
+            before: Message | None = None
+            for at, message in enumerate(session.messages):
+                wait = None
+                answered = before if before and before.speaker != message.speaker else None
+                if answered and answered.time and message.time and answered.time <= message.time:
+                    wait = int((message.time - answered.time).total_seconds())
+                lines.append(
+                    {
+                        "chat": chat.id,
+                        "message": message,
+                        "starts": at == 0,
+                        "ends": at == len(session.messages) - 1,
+                        "wait": wait,
+                    }
+                )
+                before = message
+    return lines
+
+
+def expected(lines: list[Line], unit: int) -> dict[str, Any]:
+    """Figures of a selection, by hand."""
+    days: Counter[date] = Counter()
+    people: dict[str, dict[str, Any]] = defaultdict(lambda: defaultdict(int))
+    week: Counter[tuple[int, int]] = Counter()
+    for line in lines:
+        message: Message = line["message"]
+        who = people[message.speaker]
+        who["messages"] += 1
+        who["words"] += len(message.text.split())
+        who["characters"] += len(message.text)
+        who["question"] += any(mark in message.text for mark in "?؟？")
+        who["starts"] += line["starts"]
+        who["ends"] += line["ends"]
+        who["edited"] += message.edited
+        who["deleted"] += message.deleted
+        who["calls"] += sum(file.kind == "call" for file in message.attachments)
+        who["image"] += sum(file.kind == "image" for file in message.attachments)
+        who["links"] += message.text.count("https://") + message.text.startswith("mira esto")
+        if line["wait"] is not None:
+            who.setdefault("waits", []).append(line["wait"] // unit)
+        if message.time is not None:
+            days[message.time.date()] += 1
+            week[message.time.weekday(), message.time.hour] += 1
+            who["night"] += message.time.hour < 5
+    return {"people": people, "days": days, "week": week}
+
+
+def longest(days: set[date]) -> tuple[int, int]:
+    """The longest run of days with messages, and of days without between them."""
+    order = sorted(days)
+    streak = silence = 0
+    run = 1
+    for at, day in enumerate(order):
+        if at and day - order[at - 1] == timedelta(days=1):
+            run += 1
+        else:
+            run = 1
+            if at:
+                silence = max(silence, (day - order[at - 1]).days - 1)
+        streak = max(streak, run)
+    return streak, silence
+
+
+def shown(page: Any, choice: dict[str, Any]) -> dict[str, Any]:
+    """The page's own figures for a selection, days and people by name."""
+    found: dict[str, Any] = page.evaluate(
+        """(choice) => {
+            const made = window.realtalk.figures(choice);
+            const months = window.realtalk.monthly(made);
+            return {...made, own: null, near: null, days: [...made.days], months};
+        }""",
+        choice,
+    )
+    return found
+
+
+COLUMNS = (
+    "messages",
+    "words",
+    "characters",
+    "question",
+    "starts",
+    "ends",
+    "edited",
+    "deleted",
+    "calls",
+    "image",
+    "links",
+    "night",
+)
+CHOICES: list[dict[str, Any]] = [
+    {"people": None, "chat": None, "from": None, "to": None},
+    {"people": [0], "chat": None, "from": None, "to": None},
+    {"people": [0, 1], "chat": 0, "from": 3, "to": 17},
+    {"people": None, "chat": None, "from": 10, "to": 12},
+]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_figure_is_that_of_a_count_by_hand(name: str, open_page: Any) -> None:
+    corpus = MADE[name]()
+    page = open_page(corpus)
+    lines = by_hand(corpus)
+    unit = 60 if name == "spanish" else 1
+    sizes = Counter(line["message"].speaker for line in lines)
+    chats = Counter(line["chat"] for line in lines)
+    names = sorted(sizes, key=lambda who: (-sizes[who], who))
+    names = names if len(names) <= 13 else names[:12]
+    chat_names = sorted(chats, key=lambda chat: (-chats[chat], chat))
+    first = min(line["message"].time.date() for line in lines)
+    for choice in CHOICES:
+        chosen = [
+            line
+            for line in lines
+            if (
+                choice["people"] is None
+                or line["message"].speaker in [names[at] for at in choice["people"]]
+            )
+            and (choice["chat"] is None or line["chat"] == chat_names[choice["chat"]])
+            and (
+                choice["from"] is None
+                or choice["from"] <= (line["message"].time.date() - first).days <= choice["to"]
+            )
+        ]
+        found, right = shown(page, choice), expected(chosen, unit)
+        assert found["total"]["messages"] == len(chosen)
+        assert dict(found["days"]) == {(day - first).days: n for day, n in right["days"].items()}
+        if chosen:
+            streak, silence = longest(set(right["days"]))
+            assert found["streak"]["days"] == streak
+            assert (found["silence"] or {"days": 0})["days"] == silence
+            assert found["busiest"]["messages"] == max(right["days"].values())
+        for day in range(7):
+            for hour in range(24):
+                assert found["week"][day][hour] == right["week"][day, hour]
+        for who in found["people"]:
+            if who["person"] >= len(names):
+                continue
+            by = right["people"][names[who["person"]]]
+            for column in COLUMNS:
+                assert who[column] == by[column], (choice, names[who["person"]], column)
+            waits = by.get("waits", [])
+            assert who["replies"] == len(waits)
+            assert who["reply"] == (statistics.median(waits) if waits else None)
+        months: Counter[str] = Counter()
+        for day, count in right["days"].items():
+            months[day.isoformat()[:7]] += count
+        assert {
+            entry["month"]: sum(entry["counts"])
+            for entry in found["months"]
+            if sum(entry["counts"])
+        } == months
+
+
+def test_filters_in_the_page_change_what_is_shown(open_page: Any) -> None:
+    corpus = english()
+    page = open_page(corpus)
+    lines = by_hand(corpus)
+    assert page.inner_text("#glance-items .big >> nth=0") == f"{len(lines):,}"
+    page.click("#filter-people button:has-text('Tom')")
+    own = [line for line in lines if line["message"].speaker == "Tom"]
+    assert page.inner_text("#glance-items .big >> nth=0") == f"{len(own):,}"
+    assert "Tom" in page.inner_text("#selection")
+    page.fill("#filter-from", "2024-12-01")
+    page.fill("#filter-to", "2024-12-31")
+    page.dispatch_event("#filter-to", "change")
+    own = [
+        line
+        for line in own
+        if date(2024, 12, 1) <= line["message"].time.date() <= date(2024, 12, 31)
+    ]
+    assert page.inner_text("#glance-items .big >> nth=0") == f"{len(own):,}"
+    page.check("#hide-names")
+    assert "Tom" not in page.inner_text("body") and "Ines" not in page.title()
+
+
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("width", [1200, 390])
+def test_odd_chats_have_sensible_pages(name: str, width: int, open_page: Any) -> None:
+    page = open_page(ODD[name](), width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("window.hit") is None and page.query_selector("main img") is None
+    assert page.inner_text("#glance-items .big >> nth=0").replace(",", "").isdigit()
+    rows = page.query_selector_all("table tbody tr")
+    for row in rows:
+        cells = [cell.inner_text() for cell in row.query_selector_all("td")]
+        assert not cells or any(cell != "–" for cell in cells)
+    for section in page.query_selector_all("section"):
+        assert not section.is_visible() or len(section.inner_text()) > 40
+    if name == "no times":
+        assert not page.is_visible("#rhythm") and page.is_visible("#people")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_bars_the_way(scheme: str, open_page: Any) -> None:
+    """axe finds no violation, with everything shown and the details open."""
+    axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")
+    page = open_page(english(), labels=True)
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.evaluate(axe.AXE_FILE_PATH.read_text("utf-8"))
+    found = page.evaluate("axe.run().then((done) => done.violations)")
+    assert [
+        (each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found
+    ] == []
+
+
+def test_feelings_are_those_of_the_labels(open_page: Any, tmp_path: Path) -> None:
+    corpus = english()
+    page = open_page(corpus, labels=True)
+    kept = next((tmp_path / "cache" / "portraits").glob("*/labels.parquet"))
+    labels = pl.read_parquet(kept)
+    felt = labels.drop_nulls("sentiment")
+    found = page.evaluate(
+        "window.realtalk.overall('positive', window.realtalk.figures(window.realtalk.state).own)"
+    )
+    assert found["n"] == felt.height
+    assert found["value"] == pytest.approx((felt["sentiment"] == "positive").mean(), abs=1e-9)
+    assert found["low"] < found["value"] < found["high"]
+    intimacy = page.evaluate(
+        "window.realtalk.overall('intimacy', window.realtalk.figures(window.realtalk.state).own)"
+    )
+    assert intimacy["value"] == pytest.approx(labels["intimacy"].mean(), abs=1e-4)
+    assert page.is_visible("#feelings")
+
+
+def test_a_card_names_nobody_unless_asked(open_page: Any, tmp_path: Path) -> None:
+    page = open_page(english())
+    with page.expect_download() as waiting:
+        page.click("#card-svg")
+    text = Path(waiting.value.path()).read_text("utf-8")
+    assert "Ines" not in text and "Person A" in text and "<svg" in text
+    page.check("#card-names")
+    with page.expect_download() as waiting:
+        page.click("#card-svg")
+    assert "Ines" in Path(waiting.value.path()).read_text("utf-8")
+    with page.expect_download() as waiting:
+        page.click("#card-png")
+    assert Path(waiting.value.path()).read_bytes().startswith(b"\x89PNG")
