@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from realtalk.chat import Chat, Message, Session
@@ -27,8 +28,10 @@ from realtalk.registry import suggest
 
 FIELDS = ("id", "chat", "session", "speaker", "time", "text", "reply_to", "edited", "deleted")
 _NEEDED = ("speaker", "text")
+_TEXTS, _FLAGS = ("session", "id", "reply_to"), ("edited", "deleted")
 _CLOCK = "clock"  # the time of day, where the date is a column of its own
 _MOST_NAMES = 20
+_STAMPS = 1 << 14  # stamps that are remembered: many rows have the same
 _LONGEST_NAME = 30
 _LARGEST_SESSION = 2**31 - 1
 _YES = frozenset({"true", "1", "yes"})
@@ -116,15 +119,15 @@ def cut_keeping_ids(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...
 class _Row:
     """A row until all are known: times need all stamps, and ids need the sessions."""
 
-    session: str
     stamp: Any
-    id: str
     speaker: str
     text: str
-    reply_to: str | None
-    edited: bool
-    deleted: bool
-    extra: str
+    session: str = ""
+    id: str = ""
+    reply_to: str | None = None
+    edited: bool = False
+    deleted: bool = False
+    extra: str = ""
     time: datetime | None = None
 
 
@@ -136,37 +139,36 @@ class TableRows:
         self._options = options
         self._default = chat
         self._used = frozenset(columns.values())
+        self._optional = tuple(
+            (field, columns[field]) for field in (*_TEXTS, *_FLAGS) if field in columns
+        )
         self._rows: dict[str, list[_Row]] = {}
         self.notes: list[str] = []
 
     def add(self, row: Mapping[str, Any], where: str) -> str | None:
         """Takes a row, or says why it is no message."""
-        cells = {field: row.get(name) for field, name in self._columns.items()}
-        speaker, text = cells.get("speaker"), cells.get("text")
+        columns = self._columns
+        speaker, text = row.get(columns["speaker"]), row.get(columns["text"])
         if isinstance(speaker, dict | list) or not text_of(speaker).strip():
             return "has no speaker"
         if isinstance(text, dict | list):
             return "has no text"
-        beyond = {
-            key: value
-            for key, value in row.items()
-            if key not in self._used and value not in (None, "")
-        }
-        stamp = cells.get("time")
-        if _CLOCK in cells:
-            stamp = f"{text_of(stamp)} {text_of(cells[_CLOCK])}".strip()
-        taken = _Row(
-            session=text_of(cells.get("session")),
-            stamp=stamp,
-            id=text_of(cells.get("id")),
-            speaker=text_of(speaker).strip(),
-            text=text_of(text),
-            reply_to=text_of(cells.get("reply_to")) or None,
-            edited=text_of(cells.get("edited")).lower() in _YES,
-            deleted=text_of(cells.get("deleted")).lower() in _YES,
-            extra=extra_of(beyond, where) if beyond else "",
-        )
-        chat = text_of(cells.get("chat")) or self._default
+        stamp = row.get(columns["time"]) if "time" in columns else None
+        if _CLOCK in columns:
+            stamp = f"{text_of(stamp)} {text_of(row.get(columns[_CLOCK]))}".strip()
+        taken = _Row(stamp, text_of(speaker).strip(), text_of(text))
+        # A row of a large table has few of these: only columns that are there are looked at.
+        for field, name in self._optional:
+            if value := text_of(row.get(name)):
+                setattr(taken, field, value.lower() in _YES if field in _FLAGS else value)
+        if len(row) > len(self._used) or not self._used.issuperset(row):
+            beyond = {
+                key: value
+                for key, value in row.items()
+                if key not in self._used and value not in (None, "")
+            }
+            taken.extra = extra_of(beyond, where) if beyond else ""
+        chat = (text_of(row.get(columns["chat"])) if "chat" in columns else "") or self._default
         self._rows.setdefault(chat, []).append(taken)
         return None
 
@@ -180,9 +182,15 @@ class TableRows:
                 self.notes.append("dates were read with the day first; --dates mdy reads the month")
         undated = 0
         chats = []
+
+        @lru_cache(_STAMPS)
+        def moment(stamp: str) -> datetime | None:
+            return parse_stamp(stamp, tz, order)
+
         for id_, rows in self._rows.items():
             for row in rows:
-                row.time = parse_stamp(row.stamp, tz, order)
+                stamp = row.stamp
+                row.time = moment(stamp) if type(stamp) is str else parse_stamp(stamp, tz, order)
                 undated += row.time is None and row.stamp not in (None, "")
             speakers: dict[str, None] = {}
             sessions = _sessions(self._numbered(rows), speakers)
