@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import FrozenInstanceError
 from datetime import datetime
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from realtalk.chat import (
     Alias,
@@ -15,6 +18,7 @@ from realtalk.chat import (
     Event,
     Message,
     Question,
+    Reaction,
     Session,
     pack_extra,
     unpack_extra,
@@ -120,3 +124,50 @@ def test_what_is_printed_holds_counts_and_no_text() -> None:
     for value in (*values, *message.attachments):
         assert secret not in repr(value)
     assert secret not in page
+
+
+def reacted(*marks: object) -> Message:
+    return Message("D1:1", "A", NINE, "hi", extra=json.dumps({"reactions": list(marks)}))
+
+
+def test_reactions_are_values() -> None:
+    heart = {"emoji": "❤", "count": 3, "by": ["B", "C"]}
+    one = reacted(heart, {"emoji": "👍", "by": ["B", "D"]}, {"emoji": "🎉"})
+    assert one.reactions == (
+        Reaction("❤", ("B", "C"), 3),
+        Reaction("👍", ("B", "D"), 2),
+        Reaction("🎉", (), 1),
+    )
+    assert chat().messages[0].reactions == ()
+    assert len({one.reactions, one.reactions}) == 1
+
+
+def test_odd_reactions_are_passed_over() -> None:
+    one = reacted(
+        *("❤", None, ["❤"], {}, {"emoji": ""}, {"emoji": 3}),
+        {"emoji": "❤", "count": True, "by": "B"},
+        {"emoji": "👍", "count": -2, "by": ["B", None, "", {"name": "C"}]},
+    )
+    assert one.reactions == (Reaction("❤", (), 1), Reaction("👍", ("B",), 1))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["reactions", "emoji", "by", "count", "x"]), inner, max_size=4
+        )
+    ),
+)
+
+
+@given(st.text() | JSON.map(json.dumps) | JSON.map(lambda value: json.dumps({"reactions": value})))
+@example('{"reactions":' + "[" * 100_000)
+@example('["reactions"]')
+@example('{"reactions":[{"emoji":"x","count":1e999}]}')
+def test_foreign_extras_never_fail(extra: str) -> None:
+    for one in Message("D1:1", "A", NINE, "hi", extra=extra).reactions:
+        assert one.emoji
+        assert one.count > 0
+        assert all(one.by)

@@ -24,7 +24,7 @@ from types import ModuleType  # noqa: E402
 from typing import TYPE_CHECKING, Any  # noqa: E402
 
 if TYPE_CHECKING:
-    from realtalk.chat import Chat, Corpus, Event, Message, Question, Session, Turn
+    from realtalk.chat import Chat, Corpus, Event, Message, Question, Reaction, Session, Turn
     from realtalk.corpora.reading import Reading
     from realtalk.corpora.redaction.redact import Key
     from realtalk.errors import RealtalkError
@@ -53,6 +53,7 @@ __all__ = [
     "Labels",
     "Message",
     "Question",
+    "Reaction",
     "Reading",
     "RealtalkError",
     "ResultTable",
@@ -78,7 +79,7 @@ __all__ = [
 ]
 
 _PLACES = {
-    "realtalk.chat": "Chat Corpus Event Message Question Session Turn",
+    "realtalk.chat": "Chat Corpus Event Message Question Reaction Session Turn",
     "realtalk.corpora.reading": "Reading",
     "realtalk.corpora.redaction.redact": "Key",
     "realtalk.errors": "RealtalkError",

@@ -10,6 +10,7 @@ one session: it is derived, never stored. Nothing here writes, reads or mutates;
 results are new values elsewhere that point back by message id.
 
     chat.messages[-3:]    the last three messages
+    message.reactions     (Reaction("❤", by=("Theo",), count=1),), where the app has them
     corpus.frame          polars: one row per message
     print(corpus)         → <Corpus sample (realtalk): 3 chats, 4 speakers, 2,012 messages>
 
@@ -67,6 +68,15 @@ class Attachment:
     caption: str = field(default="", repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """An emoji that people gave a message: `by` whom, where the app says so, and how many."""
+
+    emoji: str
+    by: tuple[str, ...] = ()
+    count: int = 1
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Message:
     """One bubble. `time` is the wall clock of the export, None where the source has none."""
@@ -80,6 +90,17 @@ class Message:
     edited: bool = False
     deleted: bool = False
     extra: str = ""
+
+    @property
+    def reactions(self) -> tuple[Reaction, ...]:
+        """The reactions that a reader kept in `extra`; none where it holds anything else."""
+        if '"reactions"' not in self.extra:  # of a million messages few have one
+            return ()
+        try:
+            fields = json.loads(self.extra)
+        except (ValueError, RecursionError):
+            return ()
+        return reactions_in(fields.get("reactions")) if isinstance(fields, dict) else ()
 
     def __repr__(self) -> str:
         said = counted(len(self.text), "character")
@@ -266,6 +287,24 @@ class Corpus:
 
 def _at(time: datetime | None) -> str:
     return "" if time is None else f" at {time:%Y-%m-%d %H:%M}"
+
+
+def reactions_in(value: Any) -> tuple[Reaction, ...]:
+    """The reactions of a JSON list of {"emoji", "by", "count"}; what is none is passed over.
+
+    A count that is not stated is that of the people named, or one.
+    """
+    found: list[Reaction] = []
+    for entry in value if isinstance(value, list) else ():
+        emoji = entry.get("emoji") if isinstance(entry, dict) else None
+        if not isinstance(emoji, str) or not emoji:
+            continue
+        people, count = entry.get("by"), entry.get("count")
+        listed = people if isinstance(people, list) else ()
+        by = tuple(name for name in listed if isinstance(name, str) and name)
+        stated = isinstance(count, int) and not isinstance(count, bool) and count > 0
+        found.append(Reaction(emoji, by, count if stated else len(by) or 1))
+    return tuple(found)
 
 
 def turns(session: Session) -> Iterator[Turn]:

@@ -10,10 +10,13 @@ from zipfile import ZipFile
 
 import pytest
 
-from realtalk.chat import Attachment, Message, unpack_extra
+from realtalk.chat import Attachment, Message, Reaction, unpack_extra
 from realtalk.corpora.exports.telegram import FORMAT
+from realtalk.corpora.formats import FORMATS
+from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
+from realtalk.corpora.store import store
 
 
 def entry(number: int, **values: Any) -> dict[str, Any]:
@@ -147,6 +150,21 @@ def test_replies_edits_forwards_and_reactions(tmp_path: Path) -> None:
     assert unpack_extra(second.extra)["via_bot"] == "@pic"
     expected = [{"emoji": "❤", "count": 2, "by": ["Bo"]}]
     assert unpack_extra(fifth.extra)["reactions"] == expected
+
+
+@pytest.mark.parametrize("way", ["stored", "jsonl", "csv", "locomo", "convokit"])
+def test_reactions_are_kept_wherever_a_chat_goes(tmp_path: Path, way: str) -> None:
+    given = [{"type": "emoji", "count": 2, "emoji": "❤", "recent": [{"from": "Bo"}]}]
+    reading = read(tmp_path, chat(entry(1), entry(2, reactions=given)))
+    out = tmp_path / "out"
+    if way == "stored":
+        store(reading, out)
+    else:
+        write = FORMATS[way].write
+        assert write is not None
+        write(reading.corpus, out)
+    first, second = messages(open_reading(out).reading)
+    assert (first.reactions, second.reactions) == ((), (Reaction("❤", ("Bo",), 2),))
 
 
 def test_people_of_one_name_and_deleted_accounts_stay_apart(tmp_path: Path) -> None:

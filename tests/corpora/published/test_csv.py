@@ -12,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpus_strategies import damaged
-from realtalk.chat import Attachment, Chat, Corpus, Message, Session, unpack_extra
+from realtalk.chat import (
+    Attachment,
+    Chat,
+    Corpus,
+    Message,
+    Reaction,
+    Session,
+    pack_extra,
+    unpack_extra,
+)
 from realtalk.corpora.published.csv import FORMAT
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
@@ -160,3 +169,31 @@ def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
                 1 for _ in reading.corpus.chats[0].messages
             )
             assert reading.ledger.in_messages >= reading.tables.messages.height
+
+
+def test_reactions_come_back(tmp_path: Path) -> None:
+    marks = {"reactions": [{"emoji": "❤", "count": 3, "by": ["Theo", 'Ann "A"']}]}
+    said = (
+        Message("D1:1", "Mara", None, "hi", extra=pack_extra(marks)),
+        Message("D1:2", "Theo", None, "yes"),
+    )
+    corpus = Corpus("x", "csv", (Chat("x", ("Mara", "Theo"), (Session(1, None, said),)),))
+    assert FORMAT.write is not None
+    (path,) = FORMAT.write(corpus, tmp_path)
+    back = _read(path).corpus.chats[0].messages
+    assert back == said
+    assert back[0].reactions == (Reaction("❤", ("Theo", 'Ann "A"'), 3),)
+    plain = Corpus("y", "csv", (Chat("y", ("Theo",), (Session(1, None, said[1:]),)),))
+    assert b"reactions" not in FORMAT.write(plain, tmp_path)[0].read_bytes()
+
+
+def test_a_column_of_reactions_that_is_not_ours_stays_text(tmp_path: Path) -> None:
+    cells = ["12", "[1, 2]", "[{", '[{"emoji":"x"}, 3]']
+    rows = [f'Mara,hi,"{cell.replace(chr(34), chr(34) * 2)}"' for cell in cells]
+    path = _saved(tmp_path / "x.csv", "\n".join(["speaker,text,reactions", *rows]))
+    messages = _read(path).corpus.chats[0].messages
+    assert [unpack_extra(one.extra)["reactions"] for one in messages] == cells
+    assert not any(one.reactions for one in messages)
+    ours = _saved(tmp_path / "y.csv", 'speaker,reactions\nMara,"[{""emoji"":""x""}]"')
+    (one,) = _read(ours, columns=(("text", "reactions"),)).corpus.chats[0].messages
+    assert one.text == '[{"emoji":"x"}]'

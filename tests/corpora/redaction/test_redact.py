@@ -11,7 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Question, Session
+from realtalk.chat import (
+    Alias,
+    Attachment,
+    Chat,
+    Corpus,
+    Event,
+    Message,
+    Question,
+    Session,
+    pack_extra,
+)
 from realtalk.corpora.redaction.redact import redact
 from realtalk.corpora.redaction.words import EVERYDAY
 from realtalk.errors import RealtalkError
@@ -255,6 +265,23 @@ def test_what_is_kept_and_a_mistyped_kind() -> None:
     assert kept.chats[0].extra == '{"name":"Person1"}'
     with pytest.raises(RealtalkError, match="did you mean 'links'"):
         redact(rich(), keep=frozenset({"link"}))
+
+
+def test_those_who_reacted_are_replaced_where_extras_are_kept() -> None:
+    marks = {"reactions": [{"emoji": "❤", "count": 3, "by": ["Mara", "Odile Brandt", "Theo"]}]}
+    said = tuple(
+        Message(f"D1:{n}", speaker, None, text, extra=pack_extra(marks if n == 1 else {}))
+        for n, (speaker, text) in enumerate((("Mara", "hello"), ("Theo", "odile says hi")), 1)
+    )
+    corpus = Corpus("c", "x", (Chat("c", ("Mara", "Theo"), (Session(1, None, said),)),))
+    kept, key = redact(corpus, keep=frozenset({"extra"}))
+    (mark,) = kept.chats[0].messages[0].reactions
+    assert (mark.emoji, mark.count) == ("❤", 3)
+    assert mark.by == (kept.chats[0].speakers[0], "Person3", kept.chats[0].speakers[1])
+    assert key.to_json()["Person3"] == ["Odile Brandt", "odile"]
+    assert "dile" not in dump(kept)
+    assert redact(kept, keep=frozenset({"extra"}))[0] == kept
+    assert redact(corpus)[0].chats[0].messages[0].reactions == ()
 
 
 def test_names_in_a_street_go_even_where_streets_stay() -> None:

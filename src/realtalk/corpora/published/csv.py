@@ -6,9 +6,9 @@ r"""CSV and TSV with a header line, one message per row, to a Corpus; messages o
     → Message("D1:1", "Mara", 2026-03-02 18:03, "hey,\nare you up")
 
 The header shows which of comma, semicolon, tab and bar separates. Columns are matched by name or
-by the user (`columns`). Writing is lossy: a row holds a message's own fields and the names
-of its attachments; events, questions, aliases, extras and empty sessions stay behind (JSON
-Lines keeps them).
+by the user (`columns`). Writing is lossy: a row holds a message's own fields, the names of its
+attachments and, where any message has some, its reactions as JSON; events, questions, aliases,
+other extras and empty sessions stay behind (JSON Lines keeps them).
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from realtalk.chat import Chat, Corpus, Message
+from realtalk.chat import Chat, Corpus, Message, Reaction, reactions_in
 from realtalk.corpora.limits import MOST_COLUMNS, raised
 from realtalk.corpora.published.columns import FIELDS, TableRows, mapped
 from realtalk.corpora.published.gathering import gathered, in_turn, members_ending
@@ -35,6 +36,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _LONGEST_CELL = 1 << 28
 _PIECE = 1 << 20
 _GUESSED = "cp1252"
+_REACTIONS = "reactions"
 _HEADER = ("chat", "session", "id", *FIELDS[3:], "attachments")
 
 
@@ -104,6 +106,7 @@ def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Table
     total = in_messages = system = 0
     left: list[Leftover] = []
     header: list[str] = []
+    reacted = False
     rows: TableRows | None = None
     for cells, first, last in records:
         total = last
@@ -112,12 +115,16 @@ def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Table
             system += count
         elif rows is None:
             header = _header(cells, member)
-            rows = TableRows(mapped(header, options, member.where), options, member.stem)
+            columns = mapped(header, options, member.where)
+            reacted = _REACTIONS not in columns.values()  # the user may mean something else
+            rows = TableRows(columns, options, member.stem)
             system += count
         else:
-            row = dict(zip(header, cells, strict=False))
+            row: dict[str, Any] = dict(zip(header, cells, strict=False))
             if over := cells[len(header) :]:
                 row["(more)"] = "\n".join(over)
+            if reacted and (listed := _listed(row.get(_REACTIONS))):
+                row[_REACTIONS] = listed
             reason = rows.add(row, f"{member.name}:{first}")
             if reason is None:
                 in_messages += count
@@ -142,6 +149,17 @@ def _records(text: IO[str], delimiter: str, member: Member) -> Iterator[tuple[li
         raise RealtalkError("is not readable as CSV", where=where) from error
 
 
+def _listed(cell: str | None) -> list[Any] | None:
+    """A cell of reactions as `_write` makes it; None for anything else."""
+    if not cell or not cell.startswith("["):
+        return None
+    try:
+        value = json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
+    return value if len(reactions_in(value)) == len(value) else None
+
+
 def _header(cells: list[str], member: Member) -> list[str]:
     """Column names, each once: a second "name" is "name.2"."""
     if len(cells) > raised(MOST_COLUMNS):
@@ -159,11 +177,13 @@ def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter)
-        writer.writerow(_HEADER)
+        reacted = any(m.reactions for chat in corpus.chats for m in chat.messages)
+        writer.writerow((*_HEADER, _REACTIONS) if reacted else _HEADER)
         for chat in corpus.chats:
             for session in chat.sessions:
                 for message in session.messages:
-                    writer.writerow((chat.id, session.number, *_cells(message)))
+                    row = (chat.id, session.number, *_cells(message))
+                    writer.writerow((*row, _marks(message.reactions)) if reacted else row)
     return (path,)
 
 
@@ -178,6 +198,11 @@ def _cells(message: Message) -> tuple[str, ...]:
         "true" if message.deleted else "",
         "; ".join(file.name or file.url or file.caption for file in message.attachments),
     )
+
+
+def _marks(reactions: tuple[Reaction, ...]) -> str:
+    entries = [{"emoji": one.emoji, "count": one.count, "by": list(one.by)} for one in reactions]
+    return json.dumps(entries, ensure_ascii=False) if entries else ""
 
 
 FORMAT = Format("CSV or TSV with a header line", holding(_SUFFIXES, _is_table), _read, _write)

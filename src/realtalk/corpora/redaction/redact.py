@@ -73,6 +73,8 @@ def redact(
     for kind in sorted(keep):
         if kind not in KINDS:
             raise suggest("kind to keep", kind, list(KINDS))
+    if "extra" in keep:
+        names = (*names, *_reactors(corpus))
     called = [alias.name for chat in corpus.chats for alias in chat.aliases]
     stand_ins = StandIns(names_held((*_speakers(corpus), *called, *names)))
     for text in (*_texts(corpus), *_speakers(corpus)):
@@ -138,6 +140,14 @@ def _in_chat(chat: Chat) -> Iterator[str]:
 
 def _speakers(corpus: Corpus) -> Iterator[str]:
     return iter(dict.fromkeys(name for chat in corpus.chats for name in _in_chat(chat)))
+
+
+def _reactors(corpus: Corpus) -> list[str]:
+    """Who only reacted: people whose names stand in `extra`, and who said nothing."""
+    marks = (mark for chat in corpus.chats for one in chat.messages for mark in one.reactions)
+    speakers = set(_speakers(corpus))
+    people = dict.fromkeys(name for mark in marks for name in mark.by)
+    return [name for name in people if name not in speakers and not STAND_IN.fullmatch(name)]
 
 
 def _persons(corpus: Corpus, stand_ins: StandIns) -> dict[str, str]:
