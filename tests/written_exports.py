@@ -10,6 +10,11 @@ from said import Files, Form, Said, as_json, by_chat, given, json_lines, table
 __all__ = ["EXPORTS"]
 
 
+def _number(place: int, one: Said) -> int:
+    """What tells messages of one second apart: the same in every export that has the message."""
+    return int(one.id) if one.id.isdigit() else place
+
+
 def _whatsapp(said: list[Said]) -> Files:
     return {
         f"WhatsApp Chat with {place}.txt": "".join(
@@ -105,7 +110,7 @@ def _signal_frames(said: list[Said]) -> Files:
             "chatItem": {
                 "chatId": one.chat,
                 "authorId": one.who,
-                "dateSent": str(one.epoch * 1000 + place),
+                "dateSent": str(one.epoch * 1000 + _number(place, one)),
                 "standardMessage": {"text": {"body": one.text}, "reactions": []},
             }
         }
@@ -174,7 +179,12 @@ def _discord_package(said: list[Said]) -> Files:
     return {
         f"messages/c{number}/messages.json": as_json(
             [
-                {"ID": place, "Timestamp": f"{s.time}", "Contents": s.text, "Attachments": ""}
+                {
+                    "ID": _number(place, s),
+                    "Timestamp": f"{s.time}",
+                    "Contents": s.text,
+                    "Attachments": "",
+                }
                 for place, s in chat
             ]
         )
@@ -186,9 +196,10 @@ def _slack(said: list[Said]) -> Files:
     names = dict.fromkeys(one.who for one in said)
     days: dict[str, list[Any]] = {}
     for place, one in enumerate(said):
-        item = {"type": "message", "user": one.who, "ts": f"{one.epoch}.{place:06}"}
+        item = {"type": "message", "user": one.who, "ts": f"{one.epoch}.{_number(place, one):06}"}
         if one.reply is not None:
-            item["thread_ts"] = f"{said[one.reply].epoch}.{one.reply:06}"
+            first = said[one.reply]
+            item["thread_ts"] = f"{first.epoch}.{_number(one.reply, first):06}"
         days.setdefault(f"{one.chat}/{one.time:%Y-%m-%d}.json", []).append(
             item | {"text": one.text}
         )

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 import realtalk as rt
-from realtalk.cli import corpus as corpus_command
 from realtalk.cli import ei as ei_command
 from realtalk.cli import persona as persona_command
 from realtalk.cli import persona_tune as tune_command
 from realtalk.cli import probe as probe_command
+from realtalk.cli import reading as reading_command
 from realtalk.cli import threads as threads_command
 
 FUNCTIONS = (
@@ -91,7 +91,7 @@ def test_signatures_are_typed_and_out_is_a_choice(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "command"),
     [
-        ("read", corpus_command.read),
+        ("read", reading_command.read),
         ("label", ei_command.label),
         ("probe", probe_command.run),
         ("simulate", persona_command.run),

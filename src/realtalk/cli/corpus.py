@@ -13,16 +13,15 @@ from realtalk.cli.options import (
     FormatName,
     Gap,
     Json,
-    Out,
     Target,
     Timezone,
     opened,
     read_options,
 )
+from realtalk.cli.reading import read
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
-    from realtalk.corpora.reading import Reading
 
 
 def register(app: typer.Typer) -> None:
@@ -30,70 +29,6 @@ def register(app: typer.Typer) -> None:
     app.command()(export)
     app.command()(check)
     app.command()(redact)
-
-
-def read(
-    path: Target,
-    out: Out = None,
-    format_name: FormatName = None,
-    gap: Gap = "6h",
-    dates: Dates = None,
-    timezone: Timezone = None,
-    column: Columns = None,
-    json: Json = False,
-) -> None:
-    """Read chats from any known format and store them as Parquet.
-
-    The format is found by itself, for files, folders and zips. Every other command takes
-    the stored folder, or the raw path directly.
-
-    Examples:
-
-        realtalk read "WhatsApp Chat with Mara.zip" --out mara
-
-        realtalk read export/ --format telegram --gap day
-
-        realtalk read talk.csv --column speaker=author --column time=sent
-
-        unzip -p backup.zip chat.txt | realtalk read - --out mara
-    """
-    from realtalk.cli.printing import print_json, say, show
-    from realtalk.corpora.store import provenance, store
-
-    options = read_options(gap, dates, timezone, column)
-    with opened(path, format_name, options) as found:
-        tables = found.reading.tables
-        folder = store(found.reading, out or Path(f"{tables.name}-corpus"), found.source, options)
-        if json:
-            about = provenance(found.reading, found.source, options)
-            print_json({"folder": str(folder), "messages": tables.messages.height} | about)
-            return
-        rows = _chat_counts(found.reading)
-        columns = ("chat", "speakers", "sessions", "messages")
-        show(f"{tables.name} ({found.format})", columns, rows, 20)
-        say(str(found.reading.ledger))
-        for leftover in found.reading.ledger.leftovers[:5]:
-            say(f"  left over: {leftover.where}: {leftover.reason}")
-        if (more := len(found.reading.ledger.leftovers) - 5) > 0:
-            say(f"  and {more:,} more; realtalk check lists them all")
-        say(f"stored in {folder}")
-
-
-def _chat_counts(reading: Reading) -> list[tuple[object, ...]]:
-    import polars as pl
-
-    tables = reading.tables
-    counts = {
-        chat: (sessions, messages)
-        for chat, sessions, messages in tables.messages.group_by("chat")
-        .agg(pl.col("session").n_unique(), pl.len())
-        .iter_rows()
-    }
-    return [(row.id, _names(row.speakers), *counts.get(row.id, (0, 0))) for row in tables.chats]
-
-
-def _names(speakers: tuple[str, ...]) -> str:
-    return ", ".join(speakers[:4]) + (f" +{len(speakers) - 4}" if len(speakers) > 4 else "")
 
 
 def export(

@@ -65,7 +65,7 @@ def split_at_pauses(messages: Iterable[TimedT], gap: Gap) -> list[list[TimedT]]:
     groups: list[list[TimedT]] = []
     last: datetime | None = None
     for message in messages:
-        if not groups or _pause(last, message.time, gap):
+        if not groups or is_pause(last, message.time, gap):
             groups.append([])
         groups[-1].append(message)
         last = message.time or last
@@ -100,7 +100,8 @@ def cut(messages: Sequence[Message], gap: Gap) -> tuple[Session, ...]:
     return tuple(sessions)
 
 
-def _pause(last: datetime | None, now: datetime | None, gap: Gap) -> bool:
+def is_pause(last: datetime | None, now: datetime | None, gap: Gap) -> bool:
+    """Whether a session ends between two messages; without both times nobody can tell."""
     if last is None or now is None:
         return False
     return now.date() != last.date() if gap == "day" else now - last > gap

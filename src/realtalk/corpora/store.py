@@ -30,12 +30,20 @@ LAYOUT = 1  # of the folder; a reader of another layout says so instead of guess
 _ABOUT = "corpus.json"
 _FILES: Mapping[str, pl.Schema] = {"messages": MESSAGES, "events": EVENTS, "questions": QUESTIONS}
 _KEPT_LEFTOVERS = 1000
+_NO_RECORD = "is not the record of a stored corpus"
 
 
 def store(
-    reading: Reading, folder: Path, source: Source | None = None, options: ReadOptions | None = None
+    reading: Reading,
+    folder: Path,
+    source: Source | None = None,
+    options: ReadOptions | None = None,
+    earlier: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Writes the corpus; an existing corpus of this layout at the place is replaced."""
+    """Writes the corpus; an existing corpus of this layout at the place is replaced.
+
+    `earlier` is the record of the corpus that this one goes on.
+    """
     if folder.exists() and not is_stored(folder):
         if not folder.is_dir():
             raise RealtalkError("is a file", where=str(folder), fix="name a folder with --out")
@@ -58,8 +66,13 @@ def store(
             frame.write_parquet(
                 temporary / f"{name}.parquet", compression="zstd", compression_level=1
             )
-        about = orjson.dumps(provenance(reading, source, options), option=orjson.OPT_INDENT_2)
-        (temporary / _ABOUT).write_bytes(about + b"\n")
+        about = provenance(reading, source, options)
+        if earlier is not None:
+            about["source"] = _sources(earlier.get("source", []), about["source"])
+            about["options"] = earlier.get("options", about["options"])
+            about["added"] = earlier.get("added", [])
+        text = orjson.dumps(about, option=orjson.OPT_INDENT_2)
+        (temporary / _ABOUT).write_bytes(text + b"\n")
     return folder
 
 
@@ -109,6 +122,11 @@ def provenance(
     }
 
 
+def _sources(*parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every file that a corpus was made of, once."""
+    return list({entry["sha256"]: entry for part in parts for entry in part}.values())
+
+
 def _others(folder: Path) -> list[str]:
     """What lies in a stored corpus' folder and is not part of it."""
     own = {_ABOUT, *(f"{name}.parquet" for name in _FILES)}
@@ -123,11 +141,25 @@ def is_stored(path: Path) -> bool:
     return (path / _ABOUT).is_file() and (path / "messages.parquet").is_file()
 
 
-def load(folder: Path) -> Reading:
-    """A stored corpus, with the ledger of the day it was read."""
+def record(folder: Path) -> dict[str, Any]:
+    """What `provenance` said of a stored corpus."""
     where = str(folder / _ABOUT)
     try:
         about = orjson.loads((folder / _ABOUT).read_bytes())
+        if isinstance(about, dict):
+            return about
+    except OSError as error:
+        raise RealtalkError(f"cannot be read ({error.strerror})", where=where) from error
+    except orjson.JSONDecodeError:
+        pass
+    raise RealtalkError(_NO_RECORD, where=where, fix="read the source again")
+
+
+def load(folder: Path) -> Reading:
+    """A stored corpus, with the ledger of the day it was read."""
+    where = str(folder / _ABOUT)
+    about = record(folder)
+    try:
         layout = about["layout"]
         if layout != LAYOUT:
             raise RealtalkError(
@@ -149,12 +181,8 @@ def load(folder: Path) -> Reading:
         )
         tables = Tables(about["name"], about["format"], chats, **frames)
         return Reading(tables=tables, ledger=ledger, notes=tuple(about["notes"]))
-    except OSError as error:
-        raise RealtalkError(f"cannot be read ({error.strerror})", where=where) from error
-    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RealtalkError(
-            "is not the record of a stored corpus", where=where, fix="read the source again"
-        ) from error
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise RealtalkError(_NO_RECORD, where=where, fix="read the source again") from error
 
 
 def _leftovers(counts: Mapping[str, Any]) -> tuple[Leftover, ...]:

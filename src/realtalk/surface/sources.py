@@ -1,6 +1,7 @@
 """Whatever holds chats → a corpus: a path, a sample's name, a stored folder, a value.
 
     read("WhatsApp Chat with Mara.zip")    → <Corpus …: 1 chat, 2 speakers, 412 messages>
+    read("Mara (1).zip", into="mara")      → the stored corpus with what is new
     as_corpus("sample")                    → the same corpus, however it is given
     as_corpus(lambda: corpus)              → the same, read when it is needed
     samples()                              → ("sample", "sample-simulated", "sample-threads")
@@ -12,13 +13,14 @@ one line each, and `check` of the same path lists it: nothing is written into a 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import SAMPLES, Opened, open_reading
 from realtalk.corpora.reading import DateOrder, Ledger, Reading, ReadOptions
+from realtalk.corpora.several import add, stored_options, together
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 
@@ -39,7 +41,7 @@ def samples() -> tuple[str, ...]:
 
 
 def read(
-    path: Readable,
+    path: Readable | Sequence[str | PathLike[str]],
     format: str | None = None,
     *,
     gap: str = "6h",
@@ -47,6 +49,10 @@ def read(
     timezone: str | None = None,
     columns: Mapping[str, str] | None = None,
     out: str | PathLike[str] | None = None,
+    into: str | PathLike[str] | None = None,
+    chat: str | None = None,
+    same: Mapping[str, str] | None = None,
+    take_edits: bool = False,
     progress: Progress = silent,
 ) -> Corpus:
     """Reads chats from any known format.
@@ -57,19 +63,50 @@ def read(
     "ymd"), `timezone` the clock for exports stamped in UTC ("Europe/Athens"), and `columns` our
     names for the columns of a JSONL or CSV file ({"speaker": "author"}). With `out` the corpus
     is stored there as Parquet. What was assumed is logged by the logger `realtalk.read`.
+
+    Of a list of paths, exports of one chat are joined, and `same` says which names are one
+    person's ({"Mum": "Anna"}). With `into` what is new is added to the corpus that is stored
+    there, and the whole is returned: what it has keeps its ids, and stays as it was where it was
+    edited or deleted since, unless `take_edits`. `chat` is the id of the chat that goes on, where
+    several could be meant.
     """
+    checked_places(out, into, chat)
     options = read_options(gap, dates, timezone, columns, progress)
-    if isinstance(path, Corpus | Reading):
-        opened = Opened(as_reading(path), None, as_corpus(path).format)
-    else:
-        opened = open_reading(path_of(path), format, options)
-    for note in opened.reading.notes:
-        _LOG.warning("%s: %s", opened.reading.tables.name, note)
+    if into is not None:
+        options = stored_options(Path(into), options)
+    given: Sequence[Any] = path if isinstance(path, list | tuple) else [path]
+    if not given:
+        raise RealtalkError("the list of paths is empty", fix="name a file, a folder or a zip")
+    opened = [_opened(each, format, options) for each in given]
+    if into is not None:
+        added = add(Path(into), opened, options, chat=chat, same=same, take_edits=take_edits)
+        for note in (*added.notes, str(added.counts)):
+            _LOG.warning("%s: %s", added.reading.tables.name, note)
+        return added.reading.corpus
+    found = together(opened, options, same=same, take_edits=take_edits)
+    for note in found.reading.notes:
+        _LOG.warning("%s: %s", found.reading.tables.name, note)
     if out is not None:
         from realtalk.corpora.store import store
 
-        store(opened.reading, Path(out), opened.source, options)
-    return opened.reading.corpus
+        store(found.reading, Path(out), found.source, options)
+    return found.reading.corpus
+
+
+def _opened(path: Readable, format: str | None, options: ReadOptions) -> Opened:
+    if isinstance(path, Corpus | Reading):
+        return Opened(as_reading(path), None, as_corpus(path).format)
+    return open_reading(path_of(path), format, options)
+
+
+def checked_places(out: object, into: object, chat: str | None) -> None:
+    """Refuses what says nothing together."""
+    if out is not None and into is not None:
+        raise RealtalkError(
+            "--out stores a new corpus, --into adds to a stored one", fix="give one of them"
+        )
+    if chat is not None and into is None:
+        raise RealtalkError("--chat names a chat of a stored corpus", fix="give --into too")
 
 
 def as_corpus(source: Readable) -> Corpus:

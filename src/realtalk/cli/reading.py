@@ -1,0 +1,240 @@
+"""`read`: chats into a stored corpus, from one export or several, and again next month."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from realtalk.cli.options import (
+    Columns,
+    Dates,
+    FormatName,
+    Gap,
+    Json,
+    Out,
+    Timezone,
+    read_options,
+)
+
+if TYPE_CHECKING:
+    from realtalk.corpora.opening import Opened
+    from realtalk.corpora.reading import Reading, ReadOptions
+    from realtalk.corpora.several import Added
+
+T = TypeVar("T")
+
+Targets = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATH...",
+        help="A file, folder or zip to read, a stored corpus, - for standard input, or the name "
+        "of a sample: sample, sample-simulated, sample-threads. Of several, exports of one chat "
+        "are joined.",
+        show_default=False,
+    ),
+]
+
+
+def read(
+    paths: Targets,
+    out: Out = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            "--into",
+            metavar="DIR",
+            help="A stored corpus to which what is new is added; what it has keeps its ids.",
+        ),
+    ] = None,
+    chat: Annotated[
+        str | None,
+        typer.Option(
+            "--chat", metavar="ID", help="The chat of --into that the export goes on, by its id."
+        ),
+    ] = None,
+    same: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--same",
+            metavar="NAME=NAME",
+            help="Two names of one person in two exports: Mum=Anna. The second is kept, or the "
+            "one that is stored. May be repeated.",
+        ),
+    ] = None,
+    take_edits: Annotated[
+        bool,
+        typer.Option(
+            "--take-edits",
+            help="Take messages as they were edited or deleted since; else they stay.",
+        ),
+    ] = False,
+    format_name: FormatName = None,
+    gap: Gap = "6h",
+    dates: Dates = None,
+    timezone: Timezone = None,
+    column: Columns = None,
+    json: Json = False,
+) -> None:
+    """Read chats from any known format and store them as Parquet.
+
+    The format is found by itself, for files, folders and zips. Every other command takes
+    the stored folder, or the raw path directly.
+
+    With --into a newer export is added to a stored corpus: messages that are there keep their
+    ids, new ones get the next, and the same file a second time changes nothing.
+
+    Examples:
+
+        realtalk read "WhatsApp Chat with Mara.zip" --out mara
+
+        realtalk read "WhatsApp Chat with Mara (1).zip" --into mara    # again next month
+
+        realtalk read mine.txt hers.txt --same "Mum=Anna" --out anna   # exports of both people
+
+        realtalk read export/ --format telegram --gap day
+
+        realtalk read talk.csv --column speaker=author --column time=sent
+
+        unzip -p backup.zip chat.txt | realtalk read - --out mara
+    """
+    from realtalk.errors import RealtalkError
+    from realtalk.surface.sources import checked_places
+
+    options = read_options(gap, dates, timezone, column)
+    checked_places(out, into, chat)
+    people: dict[str, str] = {}
+    for pair in same or ():
+        name, equals, other = (part.strip() for part in pair.partition("="))
+        if not (name and equals and other):
+            raise RealtalkError(f"'{pair}' names no two people", fix='write --same "Mum=Anna"')
+        people[name] = other
+    if into is not None:
+        _add(into, paths, format_name, options, chat, people, take_edits, json)
+    else:
+        _store(out, paths, format_name, options, people, take_edits, json)
+
+
+def _store(
+    out: Path | None,
+    paths: list[str],
+    format_name: str | None,
+    options: ReadOptions,
+    people: Mapping[str, str],
+    take_edits: bool,
+    json: bool,
+) -> None:
+    from realtalk.cli.printing import print_json, say, show, warn
+    from realtalk.corpora.several import together
+    from realtalk.corpora.store import provenance, store
+
+    opened = _opened(paths, format_name, options)
+    found = _asking(
+        people, lambda same: together(opened, options, same=same, take_edits=take_edits)
+    )
+    for note in found.reading.notes:
+        warn(note)
+    tables = found.reading.tables
+    folder = store(found.reading, out or Path(f"{tables.name}-corpus"), found.source, options)
+    if json:
+        about = provenance(found.reading, found.source, options)
+        print_json({"folder": str(folder), "messages": tables.messages.height} | about)
+        return
+    columns = ("chat", "speakers", "sessions", "messages")
+    show(f"{tables.name} ({found.format})", columns, _chat_counts(found.reading), 20)
+    say(str(found.reading.ledger))
+    for leftover in found.reading.ledger.leftovers[:5]:
+        say(f"  left over: {leftover.where}: {leftover.reason}")
+    if (more := len(found.reading.ledger.leftovers) - 5) > 0:
+        say(f"  and {more:,} more; realtalk check lists them all")
+    say(f"stored in {folder}")
+
+
+def _add(
+    folder: Path,
+    paths: list[str],
+    format_name: str | None,
+    options: ReadOptions,
+    chat: str | None,
+    people: Mapping[str, str],
+    take_edits: bool,
+    json: bool,
+) -> None:
+    from dataclasses import asdict
+
+    from realtalk.cli.printing import print_json, say, show, warn
+    from realtalk.corpora.several import add, stored_options
+
+    options = stored_options(folder, options)
+    opened = _opened(paths, format_name, options)
+
+    def put(same: Mapping[str, str]) -> Added:
+        return add(folder, opened, options, chat=chat, same=same, take_edits=take_edits)
+
+    added = _asking(people, put)
+    for note in added.notes:
+        warn(note)
+    tables = added.reading.tables
+    if json:
+        counts = {**asdict(added.counts), "chats": added.chats, "written": added.written}
+        print_json({"folder": str(folder), "messages": tables.messages.height} | counts)
+        return
+    columns = ("chat", "speakers", "sessions", "messages")
+    show(f"{tables.name} ({tables.format})", columns, _chat_counts(added.reading), 20)
+    say(str(added.counts) + (f", new chats {added.chats:,}" if added.chats else ""))
+    say(f"stored in {folder}" if added.written else f"nothing new: {folder} is as it was")
+
+
+def _opened(paths: list[str], format_name: str | None, options: ReadOptions) -> list[Opened]:
+    """Every path, read; with a bar."""
+    from dataclasses import replace
+
+    from realtalk.cli.printing import progress
+    from realtalk.corpora.opening import open_reading
+
+    with progress("reading") as advance:
+        bar = replace(options, progress=advance)
+        return [open_reading(path, format_name, bar) for path in paths]
+
+
+def _somebody_there() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _asking(people: Mapping[str, str], work: Callable[[Mapping[str, str]], T]) -> T:
+    """Does the work; where names seem to be one person's and somebody is there, asks."""
+    from realtalk.cli.printing import printable
+    from realtalk.corpora.people import SamePersonError
+
+    same = dict(people)
+    while True:
+        try:
+            return work(same)
+        except SamePersonError as error:
+            if not error.proposed or not _somebody_there():
+                raise
+            for name, other in error.proposed.items():
+                asked = f"Is {printable(name)} the same person as {printable(other)}?"
+                if not typer.confirm(asked, err=True):
+                    raise
+                same[name] = other
+
+
+def _chat_counts(reading: Reading) -> list[tuple[object, ...]]:
+    import polars as pl
+
+    tables = reading.tables
+    counts = {
+        chat: (sessions, messages)
+        for chat, sessions, messages in tables.messages.group_by("chat")
+        .agg(pl.col("session").n_unique(), pl.len())
+        .iter_rows()
+    }
+    return [(row.id, _names(row.speakers), *counts.get(row.id, (0, 0))) for row in tables.chats]
+
+
+def _names(speakers: tuple[str, ...]) -> str:
+    return ", ".join(speakers[:4]) + (f" +{len(speakers) - 4}" if len(speakers) > 4 else "")

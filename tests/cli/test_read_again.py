@@ -1,0 +1,96 @@
+"""`read` with several files and into a stored corpus, as the command shows it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def lines(*days: int, name: str = "Anna") -> str:
+    return "".join(
+        f"{day:02}/01/2024, 22:0{n} - {name if n % 2 else 'Theo'}: day {day}, the story {n}\n"
+        for day in days
+        for n in range(8)
+    )
+
+
+@pytest.fixture
+def exports(tmp_path: Path) -> Path:
+    (tmp_path / "first.txt").write_text(lines(12, 13), "utf-8")
+    (tmp_path / "second.txt").write_text(lines(13, 14), "utf-8")
+    (tmp_path / "hers.txt").write_text(lines(13, 14, name="Mum"), "utf-8")
+    return tmp_path
+
+
+def test_again_next_month(run: Any, exports: Path) -> None:
+    assert run("read", "first.txt", "--out", "anna")[0] == 0
+    status, out, err = run("read", "second.txt", "--into", "anna")
+    assert status == 0
+    assert "joined 8, new 8, edited 0, deleted 0\nstored in anna\n" in err
+    assert "24" in out
+    before = {path.name: path.read_bytes() for path in (exports / "anna").iterdir()}
+    status, _, err = run("read", "second.txt", "first.txt", "--into", "anna")
+    assert "joined 32, new 0, edited 0, deleted 0\nnothing new: anna is as it was" in err
+    assert before == {path.name: path.read_bytes() for path in (exports / "anna").iterdir()}
+    about = json.loads(run("read", "second.txt", "--into", "anna", "--json")[1])
+    assert about == {
+        **{"folder": "anna", "messages": 24, "joined": 16, "new": 0, "edited": 0, "deleted": 0},
+        **{"gone": 0, "chats": 0, "written": False},
+    }
+
+
+def test_two_people_two_files(run: Any, exports: Path) -> None:
+    status, _, err = run("read", "first.txt", "hers.txt", "--out", "both")
+    assert status == 2
+    assert err == (
+        "error: chat 'first': 'Mum' is called 'Anna' in the other file; "
+        'if that is so, say --same "Mum=Anna"\n'
+    )
+    assert not (exports / "both").exists()
+    for order in (("first.txt", "hers.txt"), ("hers.txt", "first.txt")):
+        status, out, err = run("read", *order, "--same", "Mum=Anna", "--out", "both")
+        assert status == 0, err
+        assert "taken once: 8" in err
+        assert "32 lines = 32 in messages + 0 system + 0 left over" in err
+        assert "Theo, Anna" in out
+    status, _, err = run("read", "hers.txt", "--into", "both")
+    assert "joined 16, new 0" in err
+
+
+def test_somebody_at_the_terminal_is_asked(
+    run: Any, exports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def answer(question: str, **_: Any) -> bool:
+        asked.append(question)
+        return len(asked) > 1
+
+    monkeypatch.setattr("typer.confirm", answer)
+    monkeypatch.setattr("realtalk.cli.reading._somebody_there", lambda: True)
+    run("read", "first.txt", "--out", "anna")
+    status, _, err = run("read", "hers.txt", "--into", "anna")
+    assert status == 2 and '--same "Mum=Anna"' in err
+    status, _, err = run("read", "hers.txt", "--into", "anna")
+    assert status == 0 and "joined 8, new 8" in err
+    assert asked == ["Is Mum the same person as Anna?"] * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--same", "Mum"), "'Mum' names no two people; write --same \"Mum=Anna\""),
+        (("--into", "nowhere"), "nowhere: holds no stored corpus to add to; make one with"),
+        (("--into", "a", "--out", "b"), "--out stores a new corpus, --into adds to a stored one"),
+        (("--chat", "x"), "--chat names a chat of a stored corpus; give --into too"),
+    ],
+)
+def test_one_line_says_what_is_wrong(
+    run: Any, exports: Path, arguments: tuple[str, ...], line: str
+) -> None:
+    status, _, err = run("read", "first.txt", *arguments)
+    assert status == 2
+    assert err.startswith(f"error: {line}") and err.count("\n") == 1
