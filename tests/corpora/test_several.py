@@ -282,3 +282,25 @@ def test_a_corpus_that_changed_meanwhile_is_not_overwritten(
     with pytest.raises(RealtalkError, match="changed while the export was read; run it again"):
         rt.read(second, into=folder)
     assert load(folder).tables.name == "sample"
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_overlapping_exports_in_one_folder(tmp_path: Path, name: str) -> None:
+    """Two files of one chat that agree are one chat, and one that does not stays apart."""
+    whole = rt.read(written(tmp_path / "whole", name, said()))
+    for at, part in enumerate((said(14), said(24, 9), said(24, 20))):
+        written(tmp_path / "all" / f"part {at}", name, part)
+    reading = open_reading(tmp_path / "all").reading
+    (chat,) = reading.corpus.chats
+    assert chat.messages == whole.chats[0].messages
+    assert reading.ledger.total >= 14 + 15 + 4
+    other = [replace(one, text=f"{one.text}, elsewhere", id=f"9{one.id}") for one in said()]
+    written(tmp_path / "all" / "part 9", name, other)
+    chats = rt.read(tmp_path / "all").chats
+    if name in ("telegram", "discord", "slack"):  # the app says which chat it is
+        assert [len(chat.messages) for chat in chats] == [48]
+    else:
+        assert [(one.id, len(one.messages)) for one in chats] == [
+            (chat.id, 24),
+            (f"{chat.id} (2)", 24),
+        ]

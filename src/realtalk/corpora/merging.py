@@ -66,14 +66,14 @@ class _Merger:
             known = _renamed(known, way.same)
         self._known, self._new, self._way = known, new, way
         self._rows = {row.id: row for row in known.chats}
-        self._frames = _by_chat(known)
+        self._frames = by_chat(known)
         self._counts = JoinCounts()
         self._whole: list[str] = []  # ids of chats that were put together
         self._notes: list[str] = []
         self._telling: pl.DataFrame | None = None
 
     def merged(self) -> Merged:
-        frames = _by_chat(self._new)
+        frames = by_chat(self._new)
         if self._way.chat is not None and len(self._new.chats) > 1:
             raise RealtalkError(
                 f"--chat names one chat, and the new file holds {len(self._new.chats):,}"
@@ -108,13 +108,13 @@ class _Merger:
         self._frames[known.id] = after
         self._counts += counts
         self._whole.append(known.id)
-        self._rows[known.id] = _row(known, row, names, after)
+        self._rows[known.id] = joined_row(known, row, names, after)
         self._note(known.id, row.id, counts)
         return True
 
     def _note(self, chat: str, new: str, counts: JoinCounts) -> None:
         if self._way.fresh:
-            told = f"messages that stand in two files of one chat, taken once: {counts.joined:,}"
+            told = taken_once(counts.joined)
             self._notes.append(f"{chat}: {told}" if len(self._rows) > 1 else told)
         if (counts.edited or counts.deleted) and not self._way.take_edits:
             told = f"edited since {counts.edited:,}, deleted since {counts.deleted:,}"
@@ -141,7 +141,7 @@ class _Merger:
         ]
         if not aligned:
             return self._next_part(row, frame, likely)
-        named = [each for each in aligned if _plain(each[0].id) == _plain(row.id)]
+        named = [each for each in aligned if common_name(each[0].id) == common_name(row.id)]
         if len(aligned) > 1 and len(named) != 1:
             raise _several(row, [known for known, _ in aligned])
         return (named or aligned)[0]
@@ -157,11 +157,11 @@ class _Merger:
             names = known_names(known, row, self._way.same)
             people = {names.get(name, name) for name in row.speakers}
             alike = people == set(known.speakers) or (
-                _plain(known.id) == _plain(row.id) and people & set(known.speakers)
+                common_name(known.id) == common_name(row.id) and people & set(known.speakers)
             )
             if alike and not common(self._frames[known.id], frame):
                 apart.append(known)
-        named = [known for known in apart if _plain(known.id) == _plain(row.id)]
+        named = [known for known in apart if common_name(known.id) == common_name(row.id)]
         if len(apart) > 1 and len(named) != 1:
             raise _several(row, apart)
         return ((named or apart)[0], None) if apart else None
@@ -171,7 +171,7 @@ class _Merger:
         rows = list(self._rows.values())
         if len(rows) <= _FEW:
             return rows
-        named = [each for each in rows if _plain(each.id) == _plain(row.id)]
+        named = [each for each in rows if common_name(each.id) == common_name(row.id)]
         people = [each for each in rows if set(each.speakers) == set(row.speakers)]
         if self._telling is None:
             self._telling = _telling(self._known.messages)
@@ -206,16 +206,13 @@ class _Merger:
     def _name_whole(self) -> None:
         """A chat of several files has their common name: "Mara", not "Mara (1)"."""
         for chat in self._whole:
-            name = _plain(chat)
-            if name not in self._rows and not _of_chats(self._known.events, {chat: name}).height:
-                self._rows = {
-                    (name if key == chat else key): replace(row, id=name) if key == chat else row
-                    for key, row in self._rows.items()
-                }
-                self._frames = {
-                    (name if key == chat else key): frame for key, frame in self._frames.items()
-                }
-                self._frames[name] = self._frames[name].with_columns(chat=pl.lit(name))
+            name = common_name(chat)
+            if name in self._rows or _of_chats(self._known.events, {chat: name}).height:
+                continue
+            named = {key: name if key == chat else key for key in self._rows}
+            self._rows = {new: replace(self._rows[key], id=new) for key, new in named.items()}
+            self._frames = {new: self._frames[key] for key, new in named.items()}
+            self._frames[name] = self._frames[name].with_columns(chat=pl.lit(name))
 
 
 def _several(row: ChatRow, known: Sequence[ChatRow]) -> RealtalkError:
@@ -225,7 +222,8 @@ def _several(row: ChatRow, known: Sequence[ChatRow]) -> RealtalkError:
     )
 
 
-def _plain(name: str) -> str:
+def common_name(name: str) -> str:
+    """The name of a chat without the number of its file: "Mara (1)" is "Mara" once more."""
     return _COPY.sub("", name) or name
 
 
@@ -234,7 +232,13 @@ def _hours(offset: timedelta) -> str:
     return f"{'-' if offset < timedelta(0) else '+'}{minutes // 60}:{minutes % 60:02} h"
 
 
-def _by_chat(tables: Tables) -> dict[str, pl.DataFrame]:
+def taken_once(count: int) -> str:
+    """The note of what stands in two files."""
+    return f"messages that stand in two files of one chat, taken once: {count:,}"
+
+
+def by_chat(tables: Tables) -> dict[str, pl.DataFrame]:
+    """The messages of every chat."""
     parts = tables.messages.partition_by("chat", as_dict=True, maintain_order=True)
     empty = pl.DataFrame(schema=MESSAGES)
     return {row.id: parts.get((row.id,), empty) for row in tables.chats}
@@ -249,7 +253,9 @@ def _telling(messages: pl.DataFrame) -> pl.DataFrame:
     return long.filter(~pl.struct("chat", "text").is_duplicated())
 
 
-def _row(known: ChatRow, new: ChatRow, names: Mapping[str, str], after: pl.DataFrame) -> ChatRow:
+def joined_row(
+    known: ChatRow, new: ChatRow, names: Mapping[str, str], after: pl.DataFrame
+) -> ChatRow:
     """The known chat with new speakers, their ids, and the names that others have for them."""
     spoke = after["speaker"].unique(maintain_order=True)
     speakers = tuple(dict.fromkeys((*known.speakers, *spoke)))

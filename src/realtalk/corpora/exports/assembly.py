@@ -24,6 +24,7 @@ from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
 from realtalk.corpora.exports.speakers import Author, author, shown_names
 from realtalk.corpora.exports.values import whole
 from realtalk.corpora.limits import check_leftovers
+from realtalk.corpora.overlaps import join_overlaps
 from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.sessions import cut, sorted_by_time
 from realtalk.corpora.source import Source
@@ -146,11 +147,13 @@ def assemble(
     ledger = Ledger.sum(drafts[0].unit if drafts else "entries", [d.ledger for d in drafts])
     all_notes = list(dict.fromkeys(notes))
     chats: list[Chat] = []
+    wanted: list[str] = []
     names = UniqueNames()
     for done, draft in enumerate(drafts):
         options.progress(done, len(drafts), "chats")
         if draft.entries:
-            chats.append(_chat(draft, names.free(draft.name.strip() or source.name), options))
+            wanted.append(draft.name.strip() or source.name)
+            chats.append(_chat(draft, names.free(wanted[-1]), options))
     options.progress(len(drafts), len(drafts), "chats")
     if not chats:
         raise _nothing(source, ledger)
@@ -158,7 +161,8 @@ def assemble(
     if untimed:
         all_notes.append(f"messages without a readable time, left in their place: {untimed:,}")
     corpus = Corpus(source.name, format_name, tuple(chats))
-    return Reading(corpus=corpus, ledger=ledger, notes=tuple(all_notes))
+    reading = Reading(corpus=corpus, ledger=ledger, notes=tuple(all_notes))
+    return join_overlaps(reading, wanted, options.gap)
 
 
 def _nothing(source: Source, ledger: Ledger) -> RealtalkError:

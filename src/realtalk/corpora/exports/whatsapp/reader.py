@@ -20,9 +20,9 @@ import polars as pl
 
 from realtalk.corpora.exports.whatsapp.chat import ExportedChat, read_chat
 from realtalk.corpora.exports.whatsapp.headers import has_header
-from realtalk.corpora.exports.whatsapp.overlaps import joined
 from realtalk.corpora.exports.whatsapp.text import head
 from realtalk.corpora.limits import raised
+from realtalk.corpora.overlaps import join_overlaps
 from realtalk.corpora.reading import DateOrder, Format, Ledger, Reading, ReadOptions
 from realtalk.corpora.sessions import cut_frame
 from realtalk.corpora.source import Member, Source, matching
@@ -78,7 +78,7 @@ def read(source: Source, options: ReadOptions) -> Reading:
         (_chat_name(member, source, alone=not several), _noted(chat, member, several))
         for member, chat in zip(chosen, _all(chosen, options), strict=True)
     ]
-    for wanted, chat in joined(named) if several else named:
+    for wanted, chat in named:
         name = names.free(wanted)
         messages = cut_frame(chat.messages, options.gap)
         speakers = messages["speaker"].unique(maintain_order=True).to_list()
@@ -95,7 +95,8 @@ def read(source: Source, options: ReadOptions) -> Reading:
         pl.DataFrame(schema=EVENTS),
         pl.DataFrame(schema=QUESTIONS),
     )
-    return Reading(tables=tables, ledger=Ledger.sum("lines", ledgers), notes=tuple(notes))
+    reading = Reading(tables=tables, ledger=Ledger.sum("lines", ledgers), notes=tuple(notes))
+    return join_overlaps(reading, [wanted for wanted, _ in named], options.gap)
 
 
 def _all(members: tuple[Member, ...], options: ReadOptions) -> list[ExportedChat]:
