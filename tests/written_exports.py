@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from typing import Any
 
 from said import Files, Form, Said, as_json, by_chat, given, json_lines, table
@@ -249,7 +250,51 @@ def _encrypted(said: list[Said]) -> Files:
     }
 
 
+def _texts(said: list[Said], name: str, head: str, line: Callable[[Said], str]) -> Files:
+    """One text file per chat: a head, and what each message looks like."""
+    return {
+        name.format(place): "".join((head, *(line(one) for _, one in chat))).encode(
+            "utf-8", "replace"
+        )
+        for place, chat in enumerate(by_chat(said).values())
+    }
+
+
+def _kakaotalk(said: list[Said]) -> Files:
+    return _texts(
+        said,
+        "KakaoTalk {}.txt",
+        "Ann 님과 카카오톡 대화\n저장한 날짜 : 2024년 5월 3일 오후 3:05\n\n",
+        lambda one: f"{one.time:%Y. %m. %d. %H:%M}, {one.who} : {one.text}\n",
+    )
+
+
+def _kakaotalk_pc(said: list[Said]) -> Files:
+    return _texts(
+        said,
+        "KakaoTalk {}.txt",
+        "Ann with KakaoTalk Chats\nDate Saved : 2024-05-03 15:05:11\n\n",
+        lambda one: (
+            f"--------------- {one.time:%Y년 %m월 %d일} ---------------\n"
+            f"[{one.who}] [{'오후' if one.time.hour > 11 else '오전'} "
+            f"{one.time.hour % 12 or 12}:{one.time:%M}] {one.text}\n"
+        ),
+    )
+
+
+def _kakaotalk_table(said: list[Said]) -> Files:
+    return {
+        f"{number}.csv": table(
+            ["Date", "User", "Message"], ([f"{s.time}", s.who, s.text] for _, s in chat)
+        )
+        for number, chat in enumerate(by_chat(said).values())
+    }
+
+
 EXPORTS: dict[str, Form] = {
+    "kakaotalk": Form("kakaotalk", _kakaotalk),
+    "kakaotalk pc": Form("kakaotalk", _kakaotalk_pc),
+    "kakaotalk table": Form("kakaotalk", _kakaotalk_table),
     "whatsapp": Form("whatsapp", _whatsapp),
     "whatsapp iphone": Form("whatsapp", _iphone),
     "telegram": Form("telegram", _telegram),

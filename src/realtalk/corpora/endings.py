@@ -48,7 +48,8 @@ def ending(head: bytes) -> str:
     if _PAGE.match(text):
         return ".html"
     first = text.lstrip("\r\n").partition("\n")[0].rstrip("\r")
-    if columns := _COLUMNS.fullmatch(first):
+    columns = _COLUMNS.fullmatch(first)
+    if columns is not None and _goes_on(text.lstrip("\r\n"), columns[1]):
         return ".tsv" if columns[1] == "\t" else ".csv"
     return ".txt" if text.strip() else ""
 
@@ -62,3 +63,9 @@ def _is_lines(text: str) -> bool:
         return isinstance(orjson.loads(first), dict)
     except orjson.JSONDecodeError:
         return False
+
+
+def _goes_on(text: str, delimiter: str) -> bool:
+    """Whether what follows the names of columns is a row; a chat may be titled "Ann,Bo"."""
+    rows = [line for line in text.split("\n", 20)[1:20] if line.strip()]
+    return not rows or delimiter in rows[0] or '"' in rows[0]

@@ -24,6 +24,7 @@ FORMATS: Registry[Format] = Registry(
         "longmemeval": f"{_HERE}.published.longmemeval:FORMAT",
         "convokit": f"{_HERE}.published.convokit:FORMAT",
         "reddit": f"{_HERE}.published.reddit:FORMAT",
+        "kakaotalk": f"{_HERE}.exports.kakaotalk:FORMAT",
         "whatsapp": f"{_HERE}.exports.whatsapp.reader:FORMAT",
         "telegram": f"{_HERE}.exports.telegram:FORMAT",
         "signal": f"{_HERE}.exports.signal:FORMAT",
