@@ -291,7 +291,27 @@ def _kakaotalk_table(said: list[Said]) -> Files:
     }
 
 
+def _line(said: list[Said]) -> Files:
+    return _texts(
+        said,
+        "[LINE] {}.txt",
+        "[LINE] Chat history with Ann\nSaved on: 2024/05/03 15:05\n\n",
+        lambda one: f"{one.time:%Y/%m/%d(%a)}\n{one.time:%H:%M}\t{one.who}\t{one.text}\n",
+    )
+
+
+def _line_pc(said: list[Said]) -> Files:
+    return _texts(
+        said,
+        "[LINE]{}.txt",
+        "",
+        lambda one: f"{one.time:%Y.%m.%d %A}\n{one.time:%H:%M} {one.who} {one.text}\n",
+    )
+
+
 EXPORTS: dict[str, Form] = {
+    "line": Form("line", _line),
+    "line pc": Form("line", _line_pc),
     "kakaotalk": Form("kakaotalk", _kakaotalk),
     "kakaotalk pc": Form("kakaotalk", _kakaotalk_pc),
     "kakaotalk table": Form("kakaotalk", _kakaotalk_table),

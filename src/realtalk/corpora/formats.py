@@ -25,6 +25,7 @@ FORMATS: Registry[Format] = Registry(
         "convokit": f"{_HERE}.published.convokit:FORMAT",
         "reddit": f"{_HERE}.published.reddit:FORMAT",
         "kakaotalk": f"{_HERE}.exports.kakaotalk:FORMAT",
+        "line": f"{_HERE}.exports.line:FORMAT",
         "whatsapp": f"{_HERE}.exports.whatsapp.reader:FORMAT",
         "telegram": f"{_HERE}.exports.telegram:FORMAT",
         "signal": f"{_HERE}.exports.signal:FORMAT",

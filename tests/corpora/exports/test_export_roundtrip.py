@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from realtalk.corpora.exports import discord, kakaotalk, signal, slack, telegram
+from realtalk.corpora.exports import discord, kakaotalk, line, signal, slack, telegram
 from realtalk.corpora.exports.meta_json import INSTAGRAM, MESSENGER
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source
@@ -219,6 +219,11 @@ def kakaotalk_pc(said: list[Said]) -> Files:
     return {"chat.txt": f"Ann 님과 카카오톡 대화\n\n{''.join(lines)}"}
 
 
+def line_text(said: list[Said]) -> Files:
+    lines = [f"{s.time:%Y/%m/%d(%a)}\n{s.time:%H:%M}\t{NAMES[s.who]}\t{s.text}\n" for s in said]
+    return {"chat.txt": f"[LINE] Chat history with Ann\n\n{''.join(lines)}"}
+
+
 @dataclass(frozen=True)
 class App:
     format: Format
@@ -228,6 +233,7 @@ class App:
 
 
 APPS = {
+    "line": App(line.FORMAT, line_text, tame),
     "kakaotalk": App(kakaotalk.FORMAT, kakaotalk_text, tame),
     "kakaotalk pc": App(kakaotalk.FORMAT, kakaotalk_pc, tame),
     "telegram": App(telegram.FORMAT, telegram_files, answers=True),
@@ -301,7 +307,7 @@ def test_written_and_read_back(app: App, sampled: st.DataObject) -> None:
 def test_no_other_reader_claims_it(app: App) -> None:
     said = [Said(0, START, "hi"), Said(1, START + timedelta(minutes=1), "ho", 0)]
     source = source_of({name: packed(value) for name, value in app.write(said).items()})
-    exports = [module.FORMAT for module in (kakaotalk, telegram, signal, discord, slack)]
+    exports = [module.FORMAT for module in (kakaotalk, line, telegram, signal, discord, slack)]
     claims = [export for export in (*exports, INSTAGRAM, MESSENGER) if export.sniff(source)]
     meta = app.write is meta_files  # nothing in it tells the two apart, so Instagram takes it
     assert claims == [INSTAGRAM if meta else app.format]

@@ -3,8 +3,8 @@
     day_of("2024년 5월 1일 수요일")                       → 2024-05-01
     day_of("--------------- Wednesday, May 1, 2024 ---")  → 2024-05-01
     day_of("2024/05/01(水)")                              → 2024-05-01
-    day_of("Sat, 11/01/2025", "mdy")                      → 2025-11-01
-    shares_order(["Sat, 11/01/2025", ...])                → "mdy": the first of November is one
+    day_of("Wed, 05/01/2024", "mdy")                      → 2024-05-01
+    shares_order(["Wed, 05/01/2024"])                     → "mdy", which makes it a Wednesday
 
 Where year, month and day are only numbers, the weekday beside them tells their order. Thai years
 count from 543 before ours.
@@ -13,8 +13,10 @@ count from 543 before ours.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
+from functools import lru_cache
+from itertools import pairwise
 
 from realtalk.corpora.reading import DateOrder
 
@@ -32,7 +34,8 @@ _WEEKDAYS = (
 )
 _WEEKDAY = {word: number for number, words in enumerate(_WEEKDAYS) for word in words.split()}
 _AROUND = re.compile("^(?:週|周|星期|禮拜|礼拜|วัน)|(?:曜日|曜|요일)$")
-_MARKS = "[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]*"
+_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
+_DIGIT = re.compile("[0-9]")
 _WORD = r"[^\W\d_][^\d\s()（）,]{0,14}"
 _NUMBERS = r"(\d{1,4})(?P<sep>[./-])\s?(\d{1,2})(?P=sep)\s?(\d{1,4})\.?"
 _LINES = (
@@ -46,8 +49,11 @@ _LINES = (
     re.compile(rf"(?:({_WORD}),? )?(\d{{1,2}}) ({MONTH})\.?,? (\d{{4}})"),
 )
 _NUMERIC = re.compile(rf"(?:({_WORD}),? )?{_NUMBERS}\s?(?:[(（]\s?({_WORD})\s?[)）]|({_WORD}))?")
+_YEAR_FIRST = re.compile(r"\W*\d{4}")
 _DASHES = re.compile(r"-{3,}\s(.{6,60})\s-{3,}")
 _ERA = re.compile(r"R(\d{1,2})(?=/)")  # Japanese years since 2019
+_OPEN_ORDERS: tuple[DateOrder, DateOrder] = ("dmy", "mdy")
+_Stated = tuple[tuple[str, str, str], int | None]  # the numbers of a day, and its weekday
 _LONGEST = 100  # letters of such a line, its dashes among them
 
 
@@ -58,6 +64,11 @@ def is_parted(line: str) -> bool:
 
 def day_of(line: str, order: DateOrder = "dmy") -> date | None:
     """The day that a line states, and nothing else; None for any other line."""
+    return _stated_day(line, order) if len(line) <= _LONGEST and _DIGIT.search(line) else None
+
+
+@lru_cache(1 << 10)
+def _stated_day(line: str, order: DateOrder) -> date | None:
     plain = _plain(line)
     if not plain:
         return None
@@ -77,22 +88,34 @@ def day_of(line: str, order: DateOrder = "dmy") -> date | None:
 
 
 def shares_order(lines: Iterable[str], default: DateOrder = "dmy") -> tuple[DateOrder, bool]:
-    """Day or month first, as weekdays and possible dates say, and whether anything said so."""
-    votes = {"dmy": 0, "mdy": 0}
-    for line in lines:
-        numbers = _numeric(_plain(line))
-        if numbers is None or len(numbers[0][0]) == 4:
-            continue
-        for order in votes:
-            found = _ordered(numbers[0], order)  # type: ignore[arg-type]
-            weekday = numbers[1]
-            if found is None:
-                votes[order] -= 1
-            elif weekday is not None:
-                votes[order] += 1 if found.weekday() == weekday else -1
-    if votes["dmy"] == votes["mdy"]:
+    """Day or month first, and whether anything in the file says so.
+
+    Days that do not exist speak against an order, weekdays for or against it, and so do steps
+    back in time: days follow each other.
+    """
+    stated = [numbers for line in lines if (numbers := _numeric(_plain(line)))]
+    stated = [numbers for numbers in stated if len(numbers[0][0]) < 4]
+    against = {order: _against(stated, order) for order in _OPEN_ORDERS}
+    first, second = _OPEN_ORDERS
+    if against[first] == against[second]:
         return default, False
-    return ("dmy" if votes["dmy"] > votes["mdy"] else "mdy"), True
+    return min(_OPEN_ORDERS, key=lambda order: against[order]), True
+
+
+def _against(stated: Sequence[_Stated], order: DateOrder) -> int:
+    """How many days of a file speak against an order."""
+    days = [_ordered(numbers, order) for numbers, _ in stated]
+    wrong = sum(
+        day is None or (weekday is not None and day.weekday() != weekday)
+        for day, (_, weekday) in zip(days, stated, strict=True)
+    )
+    known = [day for day in days if day is not None]
+    return wrong + sum(after < before for before, after in pairwise(known))
+
+
+def is_open(line: str) -> bool:
+    """Whether a line may state a day whose year is not written first."""
+    return _YEAR_FIRST.match(line) is None and day_of(line) != day_of(line, "mdy")
 
 
 def month_day(year: str, month: str, day: str) -> date | None:
@@ -102,22 +125,22 @@ def month_day(year: str, month: str, day: str) -> date | None:
 
 
 def _plain(line: str) -> str:
-    if len(line) > _LONGEST or not any("0" <= letter <= "9" for letter in line):
+    if len(line) > _LONGEST or not _DIGIT.search(line):
         return ""
-    plain = re.sub(_MARKS, "", line).strip()
+    plain = (line if line.isascii() else _MARKS.sub("", line)).strip()
     if era := _ERA.match(plain):
         return f"{2018 + int(era[1])}{plain[era.end() :]}"
     parted = _DASHES.fullmatch(plain)
     return parted[1].strip() if parted else plain
 
 
-def _numeric(plain: str) -> tuple[tuple[str, str, str], int | None] | None:
+def _numeric(plain: str) -> _Stated | None:
     """Three numbers and the weekday beside them; None where there is more in the line."""
     match = _NUMERIC.fullmatch(plain) if plain else None
     if match is None:
         return None
     numbers = (match[2], match[4], match[5])
-    if sum(len(number) == 4 for number in (match[2], match[5])) > 1:
+    if len(match[2]) == 4 and len(match[5]) == 4:
         return None
     before, in_brackets, behind = match[1], match[6], match[7]
     # What stands in brackets behind a date is a weekday in whatever language.
@@ -128,7 +151,7 @@ def _numeric(plain: str) -> tuple[tuple[str, str, str], int | None] | None:
 
 
 def _ordered(numbers: tuple[str, str, str], order: DateOrder) -> date | None:
-    first, second, third = (int(number) for number in numbers)
+    first, second, third = map(int, numbers)
     if len(numbers[0]) == 4:
         return _date(first, second, third)
     if order == "ymd" and len(numbers[2]) < 4:
@@ -142,7 +165,9 @@ def _is_weekday(word: str | None) -> bool:
 
 def _weekday(word: str) -> int | None:
     """Monday is 0; None for a word that is no weekday known to us."""
-    plain = _AROUND.sub("", word.strip(".,").lower()).strip(".")
+    plain = word.strip(".,").lower()
+    if not plain.isascii():
+        plain = _AROUND.sub("", plain).strip(".")
     return _WEEKDAY.get(plain)
 
 
