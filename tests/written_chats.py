@@ -10,9 +10,10 @@ The words come as they are, however odd: that is what these files are for.
 from __future__ import annotations
 
 from said import Form, Said
+from written_apple import APPLE
 from written_exports import EXPORTS
 from written_published import PUBLISHED
 
 __all__ = ["FORMS", "Form", "Said"]
 
-FORMS: dict[str, Form] = PUBLISHED | EXPORTS
+FORMS: dict[str, Form] = PUBLISHED | EXPORTS | APPLE

@@ -4,6 +4,7 @@
     ending(b'{"speaker": "Ann"}\\n{"speaker": ...')   → ".jsonl"
     ending(b"AuthorID,Author,Date,Content")          → ".csv"
     ending(b"12/07/2017, 22:35 - Mara: hi")          → ".txt"
+    ending(b"SQLite format 3\\0")                    → ".db"
     ending(b"\\x89PNG")                               → ""
 
 People rename exports, mail programs take the ending off, and a pipe has no name at all.
@@ -16,6 +17,7 @@ import re
 
 import orjson
 
+_DATABASE = b"SQLite format 3\0"
 _JSON = re.compile(r"\s*(?:\{|\[\s*[\[{])")
 _PAGE = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
 # A line of column names: words, and nothing that a date or a sentence is made of.
@@ -39,6 +41,8 @@ def utf16(data: bytes) -> str:
 
 def ending(head: bytes) -> str:
     """The ending that a file with this head deserves; "" where it is no text."""
+    if head.startswith(_DATABASE):
+        return ".db"
     wide = utf16(head)
     if not wide and b"\0" in head:
         return ""

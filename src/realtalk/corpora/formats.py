@@ -27,6 +27,7 @@ FORMATS: Registry[Format] = Registry(
         "kakaotalk": f"{_HERE}.exports.kakaotalk:FORMAT",
         "line": f"{_HERE}.exports.line:FORMAT",
         "whatsapp": f"{_HERE}.exports.whatsapp.reader:FORMAT",
+        "imessage": f"{_HERE}.exports.imessage:FORMAT",
         "telegram": f"{_HERE}.exports.telegram:FORMAT",
         "signal": f"{_HERE}.exports.signal:FORMAT",
         "discord": f"{_HERE}.exports.discord:FORMAT",

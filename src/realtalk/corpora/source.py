@@ -234,7 +234,7 @@ def holding(suffixes: tuple[str, ...], check: Callable[[Member], bool]) -> Calla
 
 
 def _plain_stem(name: str) -> str:
-    for suffix in (".gz", ".zip", *_TEXT_SUFFIXES):
+    for suffix in (".gz", ".zip", ".db", *_TEXT_SUFFIXES):
         if name.lower().endswith(suffix):
             name = name[: -len(suffix)]
     return name

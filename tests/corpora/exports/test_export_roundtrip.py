@@ -16,12 +16,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from realtalk.corpora.exports import discord, kakaotalk, line, signal, slack, telegram
+from realtalk.corpora.exports import discord, imessage, kakaotalk, line, signal, slack, telegram
 from realtalk.corpora.exports.meta_json import INSTAGRAM, MESSENGER
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source
 from realtalk.corpora.tables import from_corpus, to_corpus
 from realtalk.errors import RealtalkError
+from said import START as WRITTEN_FROM
+from said import Said as Written
+from written_chats import FORMS
 
 START = datetime(2024, 5, 1, 7, 30)
 NAMES = ("Ann Berg", "Bo", "Зоя", "李雷", "o'Neil: jr")
@@ -205,23 +208,13 @@ def encrypted_files(said: list[Said]) -> Files:
     return {"Ann_1.json": {"participants": list(NAMES), "threadName": "A", "messages": items}}
 
 
-def kakaotalk_text(said: list[Said]) -> Files:
-    lines = [f"{s.time:%Y. %m. %d. %H:%M}, {NAMES[s.who]} : {s.text}\n" for s in said]
-    return {"chat.txt": f"Ann 님과 카카오톡 대화\n\n{''.join(lines)}"}
-
-
-def kakaotalk_pc(said: list[Said]) -> Files:
-    lines = [
-        f"--------------- {s.time:%Y년 %m월 %d일} ---------------\n"
-        f"[{NAMES[s.who]}] [{s.time:%H:%M}] {s.text}\n"
+def form_files(said: list[Said], form: str) -> Files:
+    """As the writers of all formats do it."""
+    written = [
+        Written(NAMES[s.who], int((s.time - WRITTEN_FROM).total_seconds()), s.text, s.answers)
         for s in said
     ]
-    return {"chat.txt": f"Ann 님과 카카오톡 대화\n\n{''.join(lines)}"}
-
-
-def line_text(said: list[Said]) -> Files:
-    lines = [f"{s.time:%Y/%m/%d(%a)}\n{s.time:%H:%M}\t{NAMES[s.who]}\t{s.text}\n" for s in said]
-    return {"chat.txt": f"[LINE] Chat history with Ann\n\n{''.join(lines)}"}
+    return dict(FORMS[form].write(written))
 
 
 @dataclass(frozen=True)
@@ -233,9 +226,12 @@ class App:
 
 
 APPS = {
-    "line": App(line.FORMAT, line_text, tame),
-    "kakaotalk": App(kakaotalk.FORMAT, kakaotalk_text, tame),
-    "kakaotalk pc": App(kakaotalk.FORMAT, kakaotalk_pc, tame),
+    "imessage": App(imessage.FORMAT, partial(form_files, form="imessage"), answers=True),
+    "imessage text": App(imessage.FORMAT, partial(form_files, form="imessage text"), tame),
+    "imessage html": App(imessage.FORMAT, partial(form_files, form="imessage html"), tame),
+    "line": App(line.FORMAT, partial(form_files, form="line"), tame),
+    "kakaotalk": App(kakaotalk.FORMAT, partial(form_files, form="kakaotalk"), tame),
+    "kakaotalk pc": App(kakaotalk.FORMAT, partial(form_files, form="kakaotalk pc"), tame),
     "telegram": App(telegram.FORMAT, telegram_files, answers=True),
     "telegram pieces": App(telegram.FORMAT, partial(telegram_files, pieces=True), answers=True),
     "signal text": App(signal.FORMAT, signal_text, tame),
@@ -253,6 +249,8 @@ each_app = pytest.mark.parametrize("app", APPS.values(), ids=list(APPS))
 
 
 def packed(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
     return (value if isinstance(value, str) else json.dumps(value)).encode("utf-8")
 
 
@@ -307,7 +305,9 @@ def test_written_and_read_back(app: App, sampled: st.DataObject) -> None:
 def test_no_other_reader_claims_it(app: App) -> None:
     said = [Said(0, START, "hi"), Said(1, START + timedelta(minutes=1), "ho", 0)]
     source = source_of({name: packed(value) for name, value in app.write(said).items()})
-    exports = [module.FORMAT for module in (kakaotalk, line, telegram, signal, discord, slack)]
+    exports = [
+        module.FORMAT for module in (imessage, kakaotalk, line, telegram, signal, discord, slack)
+    ]
     claims = [export for export in (*exports, INSTAGRAM, MESSENGER) if export.sniff(source)]
     meta = app.write is meta_files  # nothing in it tells the two apart, so Instagram takes it
     assert claims == [INSTAGRAM if meta else app.format]
@@ -359,6 +359,9 @@ SAMPLE = [Said(i % 3, START + timedelta(minutes=i), f"word {i}", i - 1 or None) 
 def test_any_value_anywhere_ends_cleanly(app: App, sampled: st.DataObject) -> None:
     files = {}
     for name, value in app.write(SAMPLE).items():
+        if isinstance(value, bytes):
+            files[name] = value
+            continue
         lines = isinstance(value, str) and name.endswith((".json", ".jsonl"))
         parsed = [json.loads(line) for line in value.splitlines()] if lines else value
         for _ in range(sampled.draw(st.integers(0, 3))):
