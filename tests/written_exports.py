@@ -309,7 +309,30 @@ def _line_pc(said: list[Said]) -> Files:
     )
 
 
+def _viber(said: list[Said]) -> Files:
+    return _texts(
+        said,
+        "{}.txt",
+        "",
+        lambda one: f"[ {one.time:%d/%m/%Y} ] {one.time:%H:%M:%S}: {one.who}: {one.text}\n",
+    )
+
+
+def _viber_table(said: list[Said]) -> Files:
+    return _texts(
+        said,
+        "{}.csv",
+        "",
+        lambda one: (
+            f'="{one.time:%d/%m/%Y}"\t{one.time:%H:%M:%S}\t="{one.who}"\t="+1555"\t'
+            f'"{one.text.replace(chr(34), chr(34) * 2)}"\n'
+        ),
+    )
+
+
 EXPORTS: dict[str, Form] = {
+    "viber": Form("viber", _viber),
+    "viber table": Form("viber", _viber_table),
     "line": Form("line", _line),
     "line pc": Form("line", _line_pc),
     "kakaotalk": Form("kakaotalk", _kakaotalk),

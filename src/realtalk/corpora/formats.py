@@ -26,6 +26,7 @@ FORMATS: Registry[Format] = Registry(
         "reddit": f"{_HERE}.published.reddit:FORMAT",
         "kakaotalk": f"{_HERE}.exports.kakaotalk:FORMAT",
         "line": f"{_HERE}.exports.line:FORMAT",
+        "viber": f"{_HERE}.exports.viber:FORMAT",
         "whatsapp": f"{_HERE}.exports.whatsapp.reader:FORMAT",
         "imessage": f"{_HERE}.exports.imessage:FORMAT",
         "telegram": f"{_HERE}.exports.telegram:FORMAT",

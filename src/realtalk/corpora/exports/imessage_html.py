@@ -65,10 +65,10 @@ def is_page(head: str) -> bool:
 
 
 @dataclass(slots=True)
-class Bubble:
+class _Bubble:
     """One message of a page: pieces of text by what they are, and its files."""
 
-    parent: Bubble | None
+    parent: _Bubble | None
     guid: str = ""
     parts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     files: list[tuple[str, str]] = field(default_factory=list)  # kind, path
@@ -127,7 +127,7 @@ def draft(member: Member) -> Draft:
     page = _Page(decoded(member.read()))
     chat = Draft(member.stem)
     chat.notice(page.notices)
-    copies: list[tuple[Bubble, Entry]] = []
+    copies: list[tuple[_Bubble, Entry]] = []
     for number, bubble in enumerate(page.bubbles, 1):
         where = f"{member.name}, message {number}"
         if bubble.is_shared:
@@ -157,8 +157,8 @@ class _Page:
 
     def __init__(self, text: str) -> None:
         self.notices = 0
-        self.bubbles: list[Bubble] = []
-        self._open: list[tuple[str, str, Bubble | None]] = []  # tag, part, message around
+        self.bubbles: list[_Bubble] = []
+        self._open: list[tuple[str, str, _Bubble | None]] = []  # tag, part, message around
         self._tags: Counter[str] = Counter()  # of the open ones
         for piece in walk(text):
             if isinstance(piece, str):
@@ -169,7 +169,7 @@ class _Page:
                 self._start(piece)
 
     @property
-    def _here(self) -> tuple[str, Bubble | None]:
+    def _here(self) -> tuple[str, _Bubble | None]:
         return self._open[-1][1:] if self._open else ("", None)
 
     def _start(self, tag: Tag) -> None:
@@ -177,7 +177,7 @@ class _Page:
         classes = named.get("class", "").split()
         part, bubble = self._here
         if tag.name == "div" and "message" in classes:
-            bubble = Bubble(bubble)
+            bubble = _Bubble(bubble)
             part = ""
             self.bubbles.append(bubble)
         elif tag.name == "div" and "announcement" in classes:
@@ -190,7 +190,7 @@ class _Page:
             self._tags[tag.name] += 1
 
     def _inside(
-        self, tag: Tag, named: dict[str, str], classes: list[str], part: str, bubble: Bubble
+        self, tag: Tag, named: dict[str, str], classes: list[str], part: str, bubble: _Bubble
     ) -> str:
         """Takes what a tag in a message says by itself; which part the text in it is."""
         own = next((_PARTS[name] for name in classes if name in _PARTS), "")
