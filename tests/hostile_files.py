@@ -35,6 +35,12 @@ _BUBBLE = (
     b'<html><div class="page_wrap"><div class="message default" id="m1">'
     b'<div class="from_name">A</div><div class="text">'
 )
+_APPLE = (
+    b'<html><div class="message"><div class="received"><span class="timestamp">May 17, 2022 '
+    b'5:29:42 PM</span><span class="sender">A</span><div class="attachment">'
+)
+_STAMP = b"May 17, 2022  5:29:42 PM"
+_KAKAO = "------- 2024년 5월 1일 수요일 -------\n".encode()
 _COLUMNS = b"speaker,text,time\n"
 _SHEET = "xlsx"
 
@@ -83,6 +89,19 @@ _CONTENTS = {
     "marks in lines": _raw(("1.1.1" + "\u200e" * 500 + "\n").encode(), _HEAD, b"", "txt"),
     "spaces in lines": _raw(b"12/07/2017" + b" " * 500 + b"x\n", _HEAD, b"", "txt"),
     "long line": _raw(b"x", _HEAD, b"", "txt", "md", "csv", "jsonl"),
+    "bubbles": _raw(b'<div class="message"><div class="received">', _APPLE, b"", "html"),
+    "sounds": _raw(b'<audio src="', _APPLE, b"", "html"),
+    "edits": _raw(b'<div class="edited"><tr><td>', _APPLE, b"", "html"),
+    "times": _raw(_STAMP + b"\n", b"", b"", "txt"),
+    "times and names": _raw(b"\n" + _STAMP + b"\nMara\n", b"", b"", "txt"),
+    "threads": _raw(b"    " + _STAMP + b"\n    A\n\n", _STAMP + b"\nA\nhi\n", b"", "txt"),
+    "stickers": _raw(b"Sticker from : : ", _STAMP + b"\nA\nTapbacks:\n", b"", "txt"),
+    "days": _raw(b"2024/05/01(Wed)\n", b"[LINE] x\n", b"", "txt"),
+    "days and times": _raw(b"Wed, 05/01/2024\n15:05 a b c d e f\n", b"[LINE] x\n", b"", "txt"),
+    "guests": _raw("님이 님을 ".encode() * 40 + b"\n", _KAKAO + b"[A] [3:05 PM] x\n", b"", "txt"),
+    "names in brackets": _raw(b"[" * 90 + b"] [3:05 PM] x\n", _KAKAO, b"", "txt"),
+    "rows of a table": _raw(b'="01/05/2024"\t15:05:11\t="', b"", b"", "txt", "csv"),
+    "database": _raw(b"\0", b"SQLite format 3\0", b"", "db"),
     "headers": _raw(_HEAD, b"", b"", "txt"),
     "invalid text": _raw(b"\xff\xfe\xc3(", _HEAD, b"", "txt", "csv", "md", "json"),
     "wide text": (
