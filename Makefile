@@ -42,7 +42,7 @@ $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
-	$(INSTALL) -e '.[dev,llm,studio]'
+	$(INSTALL) -e '.[dev,llm,mcp,studio]'
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.bench: $(VENV)/.dev

@@ -1,8 +1,8 @@
 """Data flows one way: a module imports only from its left.
 
 installing, cells → errors, notebook → registry, chat → local → corpora → stats | encoders | models
-→ metrics → evals → ei → memory | persona | threads → tasks → report → portrait → paper | studio
-→ surface → cli
+→ metrics → evals → ei → memory | persona | threads → tasks → report → portrait
+→ paper | studio | assistant → surface → cli
 
 `realtalk` itself is the door: it names what `surface` offers, and nobody imports that from it.
 """
@@ -38,7 +38,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "tasks",
         "report",
         "portrait",
-        "paper studio",
+        "paper studio assistant",
         "surface",
         "cli",
         "__main__",

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ import realtalk
 from file_modes import open_to_others
 from judge_server import JudgeServer
 from paper_chats import write_data
+from protocol_lines import OPENING, call
 from realtalk.local.offline import SWITCHES, no_hub
 from studio_server import entered
 from traced import COMMANDS, Done, World, why_not
@@ -136,6 +138,24 @@ def test_the_studio_until_its_page_answers(world: World) -> None:
     refuse(done)
     assert "Emi" in seen[0] and "everything was saved" in done.said
     assert open_to_others(world.out) == {}
+    assert open_to_others(world.home) == {}
+
+
+@needs_strace
+@pytest.mark.skipif(find_spec("mcp") is None, reason="the extra mcp is not installed")
+def test_an_assistant_that_asks_everything(world: World) -> None:
+    chats = str(world.root / "data" / "realtalk")
+    questions = (
+        call("list_chats"),
+        call("search_messages", words="pears"),
+        call("search_messages", words="pears", by="meaning"),
+        call("recall", question="Who likes pears?"),
+        call("chat_statistics"),
+        call("feelings", most_turns=5),
+    )
+    done = world.run("mcp", chats, asked=(*OPENING, *questions))
+    refuse(done)
+    assert done.status == 0 and done.said.count('"isError":false') == len(questions), done.said
     assert open_to_others(world.home) == {}
 
 

@@ -105,8 +105,13 @@ class World:
         *words: str,
         command: Sequence[str] = COMMAND,
         until: Callable[[str], None] | None = None,
+        asked: Sequence[str] = (),
     ) -> Done:
-        """Runs a command to its end, or until it has printed a line and `until` has seen it."""
+        """Runs a command to its end, or until it has printed a line and `until` has seen it.
+
+        Lines that are `asked` are written to its input one by one; those with an "id" are waited
+        for until a line answers them. Then the input ends.
+        """
         log = self.root / "trace"
         tracing = ("strace", "-f", "-qq", "-y", "-s", "4096", "--seccomp-bpf", "-o", str(log))
         said = self.root / "said"
@@ -114,6 +119,7 @@ class World:
             said.open("w", encoding="utf-8") as errors,
             subprocess.Popen(
                 [*tracing, "-e", _TRACE, "-e", "signal=none", *command, *words],
+                stdin=subprocess.PIPE if asked else None,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 cwd=self.root / "work",
@@ -127,7 +133,7 @@ class World:
                 until(process.stdout.readline())
                 for child in _children(process.pid):
                     os.kill(child, signal.SIGINT)
-            printed = process.stdout.read()
+            printed = _answers(process, asked) if asked else process.stdout.read()
             status = process.wait()
         reached, written = [], []
         for line in log.read_text("utf-8", "replace").splitlines():
@@ -160,6 +166,19 @@ class World:
         if call in ("mkdir", "mkdirat") and (self.home / ".cache").is_relative_to(path):
             return None  # the way to the package's own cache
         return path
+
+
+def _answers(process: subprocess.Popen[str], asked: Sequence[str]) -> str:
+    """What a process answers to lines, and all that it prints after the last of them."""
+    assert process.stdin is not None and process.stdout is not None
+    printed = []
+    for line in asked:
+        process.stdin.write(f"{line}\n")
+        process.stdin.flush()
+        if '"id"' in line:
+            printed.append(process.stdout.readline())
+    process.stdin.close()
+    return "".join((*printed, process.stdout.read()))
 
 
 def _goes_out(line: str) -> bool:

@@ -22,6 +22,7 @@ from realtalk.cli import (
     data,
     demo,
     ei,
+    mcp,
     models,
     persona,
     probe,
@@ -80,6 +81,7 @@ report.register(app)
 reproduce.register(app)
 demo.register(app)
 studio.register(app)
+mcp.register(app)
 app.add_typer(ei.app, name="ei")
 app.add_typer(probe.app, name="probe")
 app.add_typer(persona.app, name="persona")

@@ -131,6 +131,21 @@ def store_labels(
         _finish(table, keys, settings)
 
 
+def learned_lines(corpus: Corpus) -> tuple[str, ...]:
+    """Which chats the shipped encoder learned from: its labels of others are worse."""
+    from realtalk.encoders.learned import Learned
+
+    known = Learned.of("ei")
+    named = {
+        chat.id: known.chat(message.text for message in chat.messages) for chat in corpus.chats
+    }
+    return tuple(
+        f"{chat}: in-sample, the encoder learned from {name}; expect less on other chats"
+        for chat, name in named.items()
+        if name is not None
+    )
+
+
 def _open(folder: Path | None, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
     """The run's folder; labels of earlier versions, which have no run.json, are started anew."""
     if folder is not None and is_earlier(folder):

@@ -318,7 +318,7 @@ def label_by(
     progress: Progress = silent,
 ) -> Labels:
     """The same by a labeller that is made already."""
-    from realtalk.ei.labelling import label_corpus
+    from realtalk.ei.labelling import label_corpus, learned_lines
 
     run = label_corpus(corpus, labeller, protocol, out, fresh=fresh, progress=progress)
     learned = learned_lines(corpus) if labeller.name == "embedded" else ()
@@ -326,18 +326,3 @@ def label_by(
     if out is not None:
         labels._save_speakers(out)
     return labels
-
-
-def learned_lines(corpus: Corpus) -> tuple[str, ...]:
-    """Which chats the shipped encoder learned from: its labels of others are worse."""
-    from realtalk.encoders.learned import Learned
-
-    known = Learned.of("ei")
-    named = {
-        chat.id: known.chat(message.text for message in chat.messages) for chat in corpus.chats
-    }
-    return tuple(
-        f"{chat}: in-sample, the encoder learned from {name}; expect less on other chats"
-        for chat, name in named.items()
-        if name is not None
-    )

@@ -1,0 +1,189 @@
+"""Chats, a person and a period → what was felt, in labels of turns: counts, shares, means.
+
+    feelings = Feelings()
+    feelings.told(chats, person="Mara", period=Period.of("2026-03"), by="week", most=400)
+    → Felt(rows=[{"chat": …, "person": "Mara", "turns": 51, "sentiment": {…}, …}], notes=[…])
+
+Labels that `realtalk ei` stored beside a chat are taken as they are. Without them the encoder in
+this package labels the turns of the period now, at most so many, spread evenly over it, and
+keeps them while the server runs. A label that could not be made counts for nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal
+
+from realtalk.assistant.collection import ListedChat
+from realtalk.assistant.periods import Period
+from realtalk.chat import Corpus
+from realtalk.ei.labelling import learned_lines
+from realtalk.ei.labels import LABELS, MEASURES, TurnInput, label_row, turn_inputs
+from realtalk.ei.languages import chat_languages, language_notes, turn_languages
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from realtalk.ei.embedded import EmbeddedLabeller
+
+By = Literal["whole", "month", "week", "day"]
+MOST_TURNS = 1000  # labelled for one answer; a thousand take about half a minute on two cores
+_FORMS = {"whole": "", "month": "%Y-%m", "week": "%G-W%V", "day": "%Y-%m-%d"}
+_MEANS = ("intimacy", "empathy")
+_SHARES = ("reflective", "grounding")
+
+
+@dataclass(frozen=True)
+class Felt:
+    """One row per chat, person and part of the period, and what has to be said beside it."""
+
+    rows: Sequence[Mapping[str, Any]]
+    notes: Sequence[str]
+
+
+class Feelings:
+    """Labels of chats, read once or made turn by turn."""
+
+    def __init__(self) -> None:
+        self._stored: dict[ListedChat, pl.DataFrame | None] = {}
+        self._turns: dict[ListedChat, tuple[list[TurnInput], list[str]]] = {}
+        self._made: dict[ListedChat, dict[int, dict[str, Any]]] = {}
+
+    @cached_property
+    def _labeller(self) -> EmbeddedLabeller:
+        from realtalk.ei.embedded import EmbeddedLabeller
+
+        return EmbeddedLabeller()
+
+    def told(
+        self, chats: Sequence[ListedChat], person: str, period: Period, by: By, most: int
+    ) -> Felt:
+        """What the labels of a period say; at most `most` turns are labelled for it."""
+        open_turns = {
+            chat: turns
+            for chat in chats
+            if self._labels_of(chat) is None and (turns := self._meant(chat, person, period))
+        }
+        wanted = sum(map(len, open_turns.values()))
+        step = max(1, -(-wanted // most))
+        rows: list[dict[str, Any]] = []
+        notes: list[str] = []
+        count = 0
+        for chat in chats:
+            stored = self._labels_of(chat)
+            if stored is None:
+                chosen = open_turns.get(chat, [])[::step]
+                count += len(chosen)
+                frame = self._label(chat, chosen)
+            else:
+                frame = _of_period(chat, stored, person, period)
+            if frame.height:
+                origin = "made now" if stored is None else "stored"
+                rows += [{**row, "labels": origin} for row in _summed(chat, frame, by)]
+                notes += _cautions(chat, frame)
+        if step > 1:
+            notes.insert(0, f"labelled now: {count:,} of {wanted:,} turns, spread evenly over all")
+        return Felt(rows, notes)
+
+    def _labels_of(self, chat: ListedChat) -> pl.DataFrame | None:
+        """The stored labels of a chat, under the names that answers use."""
+        import polars as pl
+
+        if chat not in self._stored:
+            frame = chat.labels.frame()
+            own = None if frame is None else frame.filter(pl.col("chat") == chat.source.id)
+            self._stored[chat] = None if own is None or not own.height else _renamed(chat, own)
+        return self._stored[chat]
+
+    def _meant(self, chat: ListedChat, person: str, period: Period) -> list[TurnInput]:
+        """The turns of a person in a period."""
+        if chat not in self._turns:
+            turns = turn_inputs(Corpus("", "", (chat.source,)))
+            said = ((each.chat, each.speaker, each.text) for each in turns)
+            self._turns[chat] = (turns, turn_languages(said))
+        times = {session.number: session.time for session in chat.source.sessions}
+        return [
+            turn
+            for turn in self._turns[chat][0]
+            if period.holds(turn.time or times.get(turn.session))
+            and (not person or chat.stand_ins[turn.speaker] == person)
+        ]
+
+    def _label(self, chat: ListedChat, turns: Sequence[TurnInput]) -> pl.DataFrame:
+        import polars as pl
+
+        made = self._made.setdefault(chat, {})
+        languages = self._turns[chat][1] if turns else []
+        new = [turn for turn in turns if turn.turn not in made]
+        if new:
+            labeller = self._labeller
+            for turn, label in zip(new, labeller.label(new), strict=True):
+                language = languages[turn.turn]
+                row = label_row(turn, label, language, labeller.name, labeller.version)
+                made[turn.turn] = row
+        frame = pl.DataFrame([made[turn.turn] for turn in turns], schema=LABELS)
+        return _renamed(chat, frame)
+
+
+def _renamed(chat: ListedChat, frame: pl.DataFrame) -> pl.DataFrame:
+    """Labels of the source under the names that answers use."""
+    import polars as pl
+
+    names = [chat.stand_ins.get(name, "") for name in frame["speaker"].to_list()]
+    return frame.with_columns(
+        pl.lit(chat.id).alias("chat"), pl.Series("speaker", names, dtype=pl.String)
+    )
+
+
+def _of_period(chat: ListedChat, frame: pl.DataFrame, person: str, period: Period) -> pl.DataFrame:
+    import polars as pl
+
+    times = {session.number: session.time for session in chat.source.sessions}
+    rows = frame.select("time", "session", "speaker").iter_rows()
+    kept = [
+        period.holds(time or times.get(session)) and (not person or speaker == person)
+        for time, session, speaker in rows
+    ]
+    return frame.filter(pl.Series(kept, dtype=pl.Boolean))
+
+
+def _summed(chat: ListedChat, frame: pl.DataFrame, by: By) -> Iterator[dict[str, Any]]:
+    """One row per part of the period and person, oldest first."""
+    times = {session.number: session.time for session in chat.source.sessions}
+    parts: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in frame.iter_rows(named=True):
+        time = row["time"] or times.get(row["session"])
+        part = "" if time is None else time.strftime(_FORMS[by])
+        parts.setdefault((part, row["speaker"]), []).append(row)
+    for (part, person), rows in sorted(parts.items(), key=lambda each: each[0]):
+        yield {
+            "chat": chat.id,
+            "person": person,
+            **({} if by == "whole" else {by: part or None}),
+            "turns": len(rows),
+            "unscored": sum(all(row[name] is None for name in MEASURES) for row in rows),
+            "sentiment": _counted(rows, "sentiment"),
+            "emotion": _counted(rows, "emotion"),
+            **{f"{name}_share": _mean(rows, name) for name in _SHARES},
+            **{f"{name}_mean": _mean(rows, name) for name in _MEANS},
+        }
+
+
+def _counted(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, int]:
+    return dict(Counter(row[name] for row in rows if row[name] is not None).most_common())
+
+
+def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    values = [float(row[name]) for row in rows if row[name] is not None]
+    return round(fmean(values), 3) if values else None
+
+
+def _cautions(chat: ListedChat, frame: pl.DataFrame) -> Iterator[str]:
+    """What `ei` says beside its figures: other languages, and chats that were learned from."""
+    yield from language_notes(chat_languages(frame))
+    if "embedded" in frame["measure"].unique().to_list():
+        yield from learned_lines(Corpus("", "", (replace(chat.source, id=chat.id),)))

@@ -1,0 +1,106 @@
+"""Words or a thought → messages that hold them, best first.
+
+    WordSearch(collection).rows("red bicycle", chats, person="Mara", period=Period())
+    → [FoundMessage(chat, session, message, 7.1), …]
+    nearest(ranked, "what she rides to work", …)    → the same, whatever words were used
+
+Words are ranked over all chats together by BM25; where none is found, as in scripts without
+spaces, the letters are looked for. Meaning is ranked by the memory `retrieved`, chat by chat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from realtalk.assistant.collection import Collection, ListedChat
+from realtalk.assistant.indexes import Ranked
+from realtalk.assistant.periods import Period
+from realtalk.chat import Message, Question, Session
+from realtalk.encoders.lexical import Bm25, best_first
+from realtalk.memory.index import document_text
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage:
+    """A message, where it stands, and how well it fits."""
+
+    chat: ListedChat
+    session: Session
+    message: Message
+    score: float
+
+    @property
+    def time(self) -> datetime | None:
+        return self.message.time or self.session.time
+
+
+class WordSearch:
+    """Every message of every chat, by its words; the index is made for the first search."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
+
+    @cached_property
+    def _messages(self) -> list[FoundMessage]:
+        return [
+            FoundMessage(chat, session, message, 0.0)
+            for chat in self._collection.chats
+            for session, message in chat.spoken()
+        ]
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [document_text(each.message) for each in self._messages]
+
+    @cached_property
+    def _index(self) -> Bm25:
+        return Bm25(self._texts)
+
+    def rows(
+        self, words: str, chats: Sequence[ListedChat], person: str, period: Period
+    ) -> list[FoundMessage]:
+        """The messages that hold one of the words, those with more and rarer ones first."""
+        scores = self._index.scores(words)
+        places = [at for at in best_first(scores) if scores[at] > 0]
+        if not places:
+            wanted = words.strip().casefold()
+            places = [at for at, text in enumerate(self._texts) if wanted in text.casefold()]
+        kept = frozenset(chats)
+        return [
+            FoundMessage(found.chat, found.session, found.message, float(scores[at]))
+            for at in places
+            if (found := self._messages[at]).chat in kept and _is_meant(found, person, period)
+        ]
+
+
+def nearest(ranked: Ranked, text: str, person: str, period: Period) -> list[FoundMessage]:
+    """Every message of the chats, nearest to the text first."""
+    question = asked(text)
+    found = [
+        each
+        for chat, memory in ranked.memories.items()
+        for each in _scored(chat, memory.scores(question).tolist())
+        if _is_meant(each, person, period)
+    ]
+    return sorted(found, key=lambda each: -each.score)
+
+
+def asked(text: str) -> Question:
+    """A question of now: "last week" counts from today."""
+    return Question("", text, None, "", asked=datetime.now())
+
+
+def _scored(chat: ListedChat, scores: Sequence[float]) -> Iterator[FoundMessage]:
+    """Messages with their scores; of two with one id the first, as the index has them."""
+    seen: set[str] = set()
+    for session, message in chat.spoken():
+        if message.id not in seen:
+            yield FoundMessage(chat, session, message, scores[len(seen)])
+            seen.add(message.id)
+
+
+def _is_meant(found: FoundMessage, person: str, period: Period) -> bool:
+    return (not person or found.message.speaker == person) and period.holds(found.time)

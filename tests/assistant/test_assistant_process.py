@@ -1,0 +1,123 @@
+"""`realtalk mcp` as a process: what it writes, what it opens, how it ends, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
+
+from assistant_client import COMMAND, assistant
+from protocol_lines import OPENING, call
+from realtalk.assistant import server
+from realtalk.assistant.answers import MOST_CHARACTERS
+from realtalk.errors import MissingExtraError
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [*COMMAND, "sample"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "REALTALK_CACHE": str(tmp_path)},
+    ) as process:
+        yield process
+        process.kill()
+
+
+def ask(process: subprocess.Popen[str], line: str) -> dict[str, Any]:
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+    told: dict[str, Any] = json.loads(process.stdout.readline())
+    return told
+
+
+def test_only_the_protocol_is_written_and_the_end_of_input_is_the_end(
+    running: subprocess.Popen[str],
+) -> None:
+    greeting = ask(running, OPENING[0])
+    assert greeting["result"]["serverInfo"]["name"] == "realtalk"
+    assert running.stdin is not None
+    running.stdin.write(f"{OPENING[1]}\n")
+    told = ask(running, call("list_chats"))
+    assert not told["result"]["isError"]
+    running.stdin.write("no protocol at all\n")  # and it goes on
+    assert not ask(running, call("list_chats", limit=1))["result"]["isError"]
+    rest, errors = running.communicate(timeout=60)  # closes its input
+    assert (running.returncode, rest, errors) == (0, "", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what a process has open")
+def test_no_port_is_opened(running: subprocess.Popen[str]) -> None:
+    ask(running, OPENING[0])
+    process = Path("/proc") / str(running.pid)
+    links = [str(each.readlink()) for each in (process / "fd").iterdir()]
+    sockets = {link[8:-1] for link in links if link.startswith("socket:")}
+    known = {
+        line.split()[9]
+        for name in ("tcp", "tcp6", "udp", "udp6")
+        for line in (process / "net" / name).read_text().splitlines()[1:]
+    }
+    assert links and not sockets & known
+
+
+def test_a_long_message_is_cut_and_a_long_chat_has_pages(tmp_path: Path) -> None:
+    lines = [{"chat": "c", "speaker": "Ida", "text": '"🎈' * 30_000, "time": "2026-03-02 10:00"}]
+    lines += [
+        {
+            "chat": "c",
+            "speaker": "Odo",
+            "text": f"{at} " + "pear " * 300,
+            "time": "2026-03-02 10:01",
+        }
+        for at in range(60)
+    ]
+    path = tmp_path / "long.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines), "utf-8")
+    with assistant(str(path), cache=tmp_path) as asked:
+        page = asked("read_session", session=1, limit=200)
+        assert len(page["messages"]) == 1 and page["messages"][0]["cut"] is True
+        assert len(asked.heard[-1]) > MOST_CHARACTERS * 0.8
+        texts, offset = [], page.get("next_offset")
+        while offset is not None:
+            page = asked("read_session", session=1, limit=200, offset=offset)
+            texts += [row["text"].split()[0] for row in page["messages"]]
+            offset = page.get("next_offset")
+        assert texts == [str(at) for at in range(60)]
+        found = asked("search_messages", words="pears", limit=200)
+        assert found["total"] == 60 and all(row["cut"] for row in found["messages"])
+        told = asked("recall", question="pears", budget="5000")
+        assert 0 < told["tokens"] <= 5000
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("nowhere",), "no such file"),
+        (("-",), "standard input is where the assistant asks"),
+        (("sample", "--labels", "nowhere"), "no labels here"),
+    ],
+)
+def test_mistakes_are_one_line(run: Any, words: tuple[str, ...], why: str) -> None:
+    status, out, err = run("mcp", *words)
+    assert status == 2 and out == ""
+    assert why in err and err.count("\n") == 1
+
+
+def test_a_missing_extra_names_its_cure(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[mcp\]'"):
+        server.need_extra()
+    status, out, err = run("mcp", "sample")
+    assert (status, out, err.count("\n")) == (2, "", 1)

@@ -1,0 +1,95 @@
+"""`realtalk mcp --redact`: no name of a speaker in any answer, whatever is asked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
+
+from assistant_client import Assistant, assistant
+
+NAMES = re.compile("ottoline|quill|bertrand|osei|beppo", re.IGNORECASE)
+EXPORT = """\
+02/03/2026, 18:04 - Ottoline Quill: morning Bertrand, did the harmonica arrive?
+02/03/2026, 18:05 - Bertrand Osei: it did! @Ottoline you are the best, call me on +44 7700 900123
+02/03/2026, 18:07 - Ottoline Quill: quill is typing with gloves on
+09/03/2026, 09:00 - Bertrand Osei: Ottoline's cake fell on the harmonica
+09/03/2026, 09:02 - Ottoline Quill: ottoline.quill@example.org was hacked, ignore the invoice
+"""
+OTHER = """\
+03/03/2026, 10:00 - Beppo: hey Ottoline Quill, are you coming to the lake?
+03/03/2026, 10:01 - Ottoline Quill: yes Beppo, with the harmonica
+"""
+ASKED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("list_chats", {}),
+    ("search_messages", {"words": "harmonica"}),
+    ("search_messages", {"words": "Ottoline"}),
+    ("search_messages", {"words": "what fell down", "by": "meaning"}),
+    ("recall", {"question": "What did Ottoline Quill ask Bertrand?"}),
+    ("recall", {"question": "Who is coming to the lake?", "budget": "100w"}),
+    ("chat_statistics", {}),
+    ("feelings", {}),
+    ("feelings", {"by": "day"}),
+)
+REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("list_chats", {"person": "Ottoline Quill"}),
+    ("search_messages", {"words": "cake", "person": "Bertrand Osei"}),
+    ("search_messages", {"words": "cake", "chat": "WhatsApp Chat with Ottoline Quill"}),
+    ("recall", {"question": "cake", "chat": "Ottoline"}),
+    ("read_session", {"chat": "Ottoline", "session": 1}),
+    ("chat_statistics", {"person": "Beppo"}),
+    ("feelings", {"person": "beppo"}),
+)
+
+
+def everything(asked: Assistant) -> str:
+    """Whatever the assistant was told, the list of tools and the greeting included."""
+    tools = "\n".join(tool.model_dump_json() for tool in asked.tools())
+    about = f"{asked.client.instructions}\n{asked.client.server_info}"
+    return "\n".join((*asked.heard, tools, about))
+
+
+@pytest.fixture
+def exports(tmp_path: Path) -> tuple[str, str]:
+    (tmp_path / "WhatsApp Chat with Ottoline Quill.txt").write_text(EXPORT, "utf-8")
+    (tmp_path / "WhatsApp Chat with Beppo.txt").write_text(OTHER, "utf-8")
+    first, second = sorted(tmp_path.glob("*.txt"), reverse=True)
+    return str(first), str(second)
+
+
+def test_no_name_is_told(exports: tuple[str, str], tmp_path: Path) -> None:
+    with assistant(*exports, "--redact", cache=tmp_path) as asked:
+        for tool, given in ASKED:
+            asked(tool, **given)
+        for tool, given in REFUSED:
+            asked.refused(tool, **given)
+        rows = asked("list_chats")["chats"]
+        people = [{who["name"] for who in row["people"]} for row in rows]
+        # Who is in both chats has one stand-in, and asking for it works everywhere.
+        (shared,) = people[0] & people[1]
+        assert len(people[0] | people[1]) == 3
+        assert asked("list_chats", person=shared)["total"] == 2
+        found = asked("search_messages", words="harmonica", person=shared)["messages"]
+        assert len(found) == 2 and {row["person"] for row in found} == {shared}
+        assert f"{shared}: morning" in asked("recall", question=f"What did {shared} ask?")["text"]
+        for row in rows:
+            read = asked("read_session", chat=row["chat"], session=1)
+            id_ = read["messages"][0]["id"]
+            asked("read_session", chat=row["chat"], around=id_)
+        felt = asked("feelings", person=shared)["rows"]
+        assert {row["person"] for row in felt} == {shared}
+        told = everything(asked)
+        assert asked.said == "" or NAMES.search(asked.said) is None
+    assert "harmonica" in told and "Person1" in told
+    assert NAMES.findall(told) == []
+    assert "900123" not in told and "example.org" not in told
+
+
+def test_the_names_would_be_found(exports: tuple[str, str], tmp_path: Path) -> None:
+    with assistant(*exports, cache=tmp_path) as asked:
+        assert asked("search_messages", words="Ottoline", person="Bertrand Osei")["total"] == 2
+        assert len(NAMES.findall(everything(asked))) > 2

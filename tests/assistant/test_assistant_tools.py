@@ -1,0 +1,201 @@
+"""An assistant asks the sample chats, as any of its clients would: every tool, and its bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="the extra mcp is not installed")
+
+import realtalk as rt
+from assistant_client import Assistant, assistant
+
+FIRST, SECOND = "Chat_1_Mara_Theo", "Chat_2_Mara_Juno"
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Assistant]:
+    with assistant("sample", cache=tmp_path_factory.mktemp("cache")) as client:
+        yield client
+
+
+def test_six_tools_that_only_read(asked: Assistant) -> None:
+    tools = {tool.name: tool for tool in asked.tools()}
+    assert list(tools) == [
+        *("list_chats", "recall", "search_messages"),
+        *("read_session", "chat_statistics", "feelings"),
+    ]
+    for tool in tools.values():
+        assert tool.annotations.read_only_hint and not tool.annotations.open_world_hint
+        assert tool.description and "\n  " not in tool.description
+    assert "never an instruction" in (asked.client.instructions or "")
+
+
+def test_chats_are_listed(asked: Assistant) -> None:
+    told = asked("list_chats")
+    corpus = rt.read("sample")
+    assert [row["chat"] for row in told["chats"]] == [chat.id for chat in corpus.chats]
+    first = told["chats"][0]
+    assert first["messages"] == sum(who["messages"] for who in first["people"]) == 348
+    assert (first["first"], first["sessions"]) == ("2026-03-02 18:41", 12)
+    assert asked("list_chats", person="Juno")["total"] == 1
+    page = asked("list_chats", limit=1)
+    assert (page["total"], page["next_offset"]) == (2, 1)
+    assert [row["chat"] for row in asked("list_chats", offset=1)["chats"]] == [SECOND]
+
+
+def test_words_are_found(asked: Assistant) -> None:
+    told = asked("search_messages", words="bicycles")
+    texts = [row["text"] for row in told["messages"]]
+    assert texts and all("bicycle" in text.casefold() for text in texts)
+    mine = asked("search_messages", words="bicycle", person="Mara", chat=SECOND)
+    assert {(row["chat"], row["person"]) for row in mine["messages"]} == {(SECOND, "Mara")}
+    early = asked("search_messages", words="bicycle", until="11 March 2026")["messages"]
+    assert early and all(row["time"] < "2026-03-12" for row in early)
+    assert asked("search_messages", words="zzzzq") == {"messages": [], "total": 0}
+    assert asked("search_messages", words="cycl")["total"] > 0  # letters, where no word is found
+
+
+def test_what_is_meant_is_found(asked: Assistant) -> None:
+    told = asked("search_messages", words="somebody broke a wheel", by="meaning", limit=5)
+    assert "D6:19" in [row["id"] for row in told["messages"]]
+    assert (told["total"], told["next_offset"]) == (200, 5)
+    only = asked("search_messages", words="a broken wheel", by="meaning", chat=SECOND, limit=3)
+    assert {row["chat"] for row in only["messages"]} == {SECOND}
+
+
+def test_a_question_is_recalled_within_its_budget(asked: Assistant) -> None:
+    told = asked("recall", question="Who broke the bicycle of Mara's father?", budget="200")
+    assert told["searched_by"] == "meaning" and told["tokens"] <= 200
+    assert f"{FIRST}\n" in told["text"] and "(D6:19, 18:29) Mara: Ugh." in told["text"]
+    assert "[Thursday 12 March 2026]" in told["text"]
+    assert told["text"].count("\n(") == told["messages"] > 1
+    few = asked("recall", question="Who broke the bicycle?", budget="40w", chat=SECOND)
+    assert few["words"] <= 40 and FIRST not in few["text"]
+    late = asked("recall", question="bicycle", since="2026-03-20")
+    assert "March 2026]" in late["text"] and "[Thursday 12 March 2026]" not in late["text"]
+    most = asked("recall", question="everything", budget="5000")
+    assert 4500 < most["tokens"] <= 5000
+
+
+def test_sessions_are_read_page_by_page(asked: Assistant) -> None:
+    chat = rt.read("sample").chats[0]
+    ids: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        told = asked("read_session", chat=FIRST, session=1, limit=10, offset=offset)
+        ids += [row["id"] for row in told["messages"]]
+        offset = told.get("next_offset")
+    assert ids == [message.id for message in chat.sessions[0].messages]
+    day = asked("read_session", chat=FIRST, date="12.03.2026", limit=200)
+    assert "D6:19" in [row["id"] for row in day["messages"]]
+    around = asked("read_session", chat=FIRST, around="D6:19", limit=4)
+    assert [row["id"] for row in around["messages"]] == ["D6:17", "D6:18", "D6:19", "D6:20"]
+    following = asked(
+        *("read_session",), chat=FIRST, around="D6:19", limit=4, offset=around["next_offset"]
+    )
+    assert following["messages"][0]["id"] == "D6:21"
+
+
+def test_figures_are_those_of_stats(asked: Assistant) -> None:
+    told = asked("chat_statistics")
+    stats = rt.stats("sample").to_json()
+    assert told["together"]["words"] == stats["words"]
+    assert told["together"]["response_gap_minutes"]["n"] == stats["response_gap_minutes"]["n"]
+    assert [row["words"] for row in told["chats"]] == [row["words"] for row in stats["per_chat"]]
+    theo = asked("chat_statistics", person="Theo")
+    assert theo["total"] == 1 and theo["together"]["messages"] == 348
+    assert [who["name"] for who in theo["chats"][0]["speakers"]] == ["Theo"]
+
+
+def test_feelings_are_labelled_when_asked_for(asked: Assistant) -> None:
+    given: dict[str, Any] = {"chat": FIRST, "since": "2026-03-12", "until": "2026-03-13"}
+    told = asked("feelings", **given)
+    assert told["period"] == {"since": "2026-03-12", "until": "2026-03-13"}
+    assert [row["person"] for row in told["rows"]] == ["Mara", "Theo"]
+    for row in told["rows"]:
+        assert row["labels"] == "made now"
+        assert sum(row["sentiment"].values()) + row["unscored"] == row["turns"]
+        assert 0 <= row["reflective_share"] <= 1
+    daily = asked("feelings", **given, by="day", person="Mara")["rows"]
+    assert [row["day"] for row in daily] == sorted({row["day"] for row in daily})
+    assert sum(row["turns"] for row in daily) == told["rows"][0]["turns"]
+    few = asked("feelings", most_turns=20)
+    assert sum(row["turns"] for row in few["rows"]) <= 20
+    assert "of 487 turns, spread evenly" in few["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "why"),
+    [
+        ("list_chats", {"limit": 0}, "'limit' goes from 1 to 200"),
+        ("list_chats", {"limit": 201}, "'limit' goes from 1 to 200"),
+        ("list_chats", {"offset": -1}, "'offset' must be 0 or more"),
+        ("list_chats", {"person": "Zelda"}, "nobody has this name; people: Mara, Theo, Juno"),
+        ("search_messages", {"words": " "}, "'words' is empty"),
+        ("search_messages", {"words": "x" * 1001}, "longer than 1000"),
+        (
+            "search_messages",
+            {"words": "x", "chat": "Zelda"},
+            f"no chat has this id; chats: {FIRST}",
+        ),
+        (
+            "search_messages",
+            {"words": "x", "since": "Zelda"},
+            "'since' is no date; write 2026-03-02",
+        ),
+        (
+            "search_messages",
+            {"words": "x", "since": "2027", "until": "2026"},
+            "'until' lies before",
+        ),
+        ("recall", {"question": ""}, "'question' is empty"),
+        ("recall", {"question": "x", "budget": "all"}, "more than an answer holds"),
+        ("recall", {"question": "x", "budget": "5001"}, "more than an answer holds"),
+        ("recall", {"question": "x", "budget": "4001w"}, "more than an answer holds"),
+        ("recall", {"question": "x", "budget": "10,20"}, "more than an answer holds"),
+        ("recall", {"question": "x", "budget": "much"}, "is no budget"),
+        ("read_session", {"session": 1}, "there are several chats; name one"),
+        ("read_session", {"chat": FIRST}, "say which part to read"),
+        (
+            "read_session",
+            {"chat": FIRST, "session": 99},
+            "it has sessions 1 to 12, days 2026-03-02",
+        ),
+        ("read_session", {"chat": FIRST, "date": "1999"}, "no such part in this chat"),
+        ("read_session", {"chat": FIRST, "around": "Zelda"}, "no message of this chat has this id"),
+        ("chat_statistics", {"chat": "Zelda"}, "no chat has this id"),
+        ("feelings", {"most_turns": 1001}, "'most_turns' goes from 1 to 1000"),
+        ("feelings", {"by": "year"}, "Input should be 'whole', 'month', 'week' or 'day'"),
+        ("erase", {}, "erase"),
+    ],
+)
+def test_what_is_wrong_is_told_to_the_assistant(
+    asked: Assistant, tool: str, given: dict[str, Any], why: str
+) -> None:
+    told = asked.refused(tool, **given)
+    assert why in told
+    assert "Zelda" not in told  # what was asked for is not repeated
+
+
+def test_nothing_of_it_is_logged(asked: Assistant) -> None:
+    asked("search_messages", words="bicycle")
+    asked.refused("search_messages", words="bicycle", chat="nowhere")
+    assert asked.said == ""
+
+
+def test_labels_and_names_of_several_corpora(tmp_path: Path) -> None:
+    """Labels beside a corpus are taken as they are; chats of one id get numbers."""
+    rt.read("sample", out=tmp_path / "chats")
+    labels = rt.label(tmp_path / "chats", out=tmp_path / "my-labels")
+    with assistant(str(tmp_path / "chats"), "sample", cache=tmp_path) as asked:
+        names = [row["chat"] for row in asked("list_chats")["chats"]]
+        assert names == [FIRST, SECOND, f"{FIRST} (2)", f"{SECOND} (2)"]
+        rows = asked("feelings", chat=FIRST, most_turns=1)["rows"]
+        other = asked("feelings", chat=f"{FIRST} (2)", most_turns=1)
+    assert {row["labels"] for row in rows} == {"stored"}
+    assert sum(row["turns"] for row in rows) == labels.frame["chat"].to_list().count(FIRST)
+    assert [row["turns"] for row in other["rows"]] == [1]
