@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -104,7 +104,7 @@ def _clock(time: datetime | None) -> str:
     return "" if time is None else f"{time:%H:%M}"
 
 
-def day(time: datetime | None) -> str:
+def day(time: date | None) -> str:
     """A date as people write it: Mon 2 Mar 2026."""
     return "" if time is None else f"{time:%a} {time.day} {time:%b %Y}"
 

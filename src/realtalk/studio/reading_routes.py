@@ -14,6 +14,7 @@ from realtalk.studio.asking import annotator, page
 from realtalk.studio.desk import Desk
 from realtalk.studio.exchange import LAYOUTS
 from realtalk.studio.guard import Keys
+from realtalk.studio.jumping import day_hits, jump
 from realtalk.studio.shelf import PIECE
 
 _MOST_STRIPS = 400
@@ -83,8 +84,14 @@ def reading_routes(desk: Desk, keys: Keys) -> APIRouter:
     @router.get("/chat/{number}/search")
     def search(number: int, q: str = "") -> HTMLResponse:
         book = desk.book(number)
-        hits = book.search(q)
-        return page("hits.html", hits=hits, **pages.context(book))
+        hits, days = book.search(q), day_hits(book, q)
+        return page("hits.html", hits=hits, days=days, **pages.context(book))
+
+    @router.get("/chat/{number}/jump")
+    def jump_to(
+        number: int, q: str = "", after: int | None = None, back: bool = False
+    ) -> JSONResponse:
+        return JSONResponse(jump(desk.book(number), q, after, back=back).to_json())
 
     @router.get("/chat/{number}/strips")
     def strips(number: int, places: str = "") -> JSONResponse:

@@ -82,13 +82,21 @@ class MessageIndex:
 
     def search(self, query: str, most: int) -> Hits:
         """The first `most` hits in the chat's order, and the number of all."""
-        query = _CONTROL.sub("", query[:_LONGEST_QUERY]).strip()
-        words = _WORD.findall(query)
-        if words:
-            match = " ".join(f'"{word}"*' for word in words)
-            if hits := self._matching(match, most):
-                return hits
+        query = _typed(query)
+        if (match := _match(query)) and (hits := self._matching(match, most)):
+            return hits
         return self._containing(query, most) if query else Hits(0)
+
+    def places(self, query: str) -> list[int]:
+        """Where all hits stand, in the chat's order."""
+        query = _typed(query)
+        if match := _match(query):
+            rows = self._database.execute(
+                "SELECT rowid FROM message WHERE message MATCH ? ORDER BY rowid", (match,)
+            )
+            if found := [place for (place,) in rows]:
+                return found
+        return self._holding(query.casefold()) if query else []
 
     def _matching(self, match: str, most: int) -> Hits | None:
         total = self._database.execute(
@@ -105,10 +113,22 @@ class MessageIndex:
 
     def _containing(self, query: str, most: int) -> Hits:
         wanted = query.casefold()
-        places = [place for place, text in enumerate(self._folded) if wanted in text]
+        places = self._holding(wanted)
         shown = (_marked(self._texts[place], wanted) for place in places[:most])
         rows = tuple(Hit(place, _excerpt(text)) for place, text in zip(places, shown, strict=False))
         return Hits(len(places), rows)
+
+    def _holding(self, wanted: str) -> list[int]:
+        return [place for place, text in enumerate(self._folded) if wanted in text]
+
+
+def _typed(query: str) -> str:
+    return _CONTROL.sub("", query[:_LONGEST_QUERY]).strip()
+
+
+def _match(query: str) -> str:
+    """The query's words for SQLite, each by its beginning; "" where it has none."""
+    return " ".join(f'"{word}"*' for word in _WORD.findall(query))
 
 
 def _marked(text: str, wanted: str) -> str:

@@ -16,7 +16,9 @@ import threading
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
+from itertools import groupby
 
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.categories import CATEGORIES
@@ -39,6 +41,15 @@ class Row:
     follows: bool  # the one before is by the same speaker, in the same session
 
 
+@dataclass(frozen=True, slots=True)
+class DayHit:
+    """A day on which somebody wrote: its first message's place, and how many there are."""
+
+    day: date
+    place: int
+    messages: int
+
+
 class Book:
     """One chat, ready to be read at any place."""
 
@@ -47,7 +58,6 @@ class Book:
         self.chat = chat
         self.categories = tuple(categories)
         self._lock = threading.Lock()
-        self._index: MessageIndex | None = None
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -70,6 +80,14 @@ class Book:
                 found.append((at, session))
             at += len(session.messages)
         return tuple(found)
+
+    @cached_property
+    def days(self) -> tuple[DayHit, ...]:
+        """Every run of messages of one day, in the chat's order; without times there is none."""
+        times = [each.time or part.time for part in self.chat.sessions for each in part.messages]
+        dated = [(at, time.date()) for at, time in enumerate(times) if time is not None]
+        runs = [list(run) for _, run in groupby(dated, key=lambda each: each[1])]
+        return tuple(DayHit(run[0][1], run[0][0], len(run)) for run in runs)
 
     @cached_property
     def _openings(self) -> list[int]:
@@ -100,9 +118,16 @@ class Book:
     def search(self, query: str, most: int = 60) -> Hits:
         """Messages that hold every word of the query, oldest first."""
         with self._lock:
-            if self._index is None:
-                self._index = MessageIndex(self.messages)
-            return self._index.search(query, most)
+            return self._searched.search(query, most)
+
+    def places(self, query: str) -> list[int]:
+        """Where every message stands that holds every word of the query."""
+        with self._lock:
+            return self._searched.places(query)
+
+    @cached_property
+    def _searched(self) -> MessageIndex:
+        return MessageIndex(self.messages)
 
 
 class Shelf:

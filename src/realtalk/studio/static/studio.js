@@ -4,6 +4,7 @@ import "./tips.js";
 import { text, toast } from "./talk.js";
 import * as reader from "./reader.js";
 import * as annotate from "./annotate.js";
+import * as jumping from "./jumping.js";
 
 const search = document.getElementById("search");
 const hits = document.getElementById("hits");
@@ -14,7 +15,7 @@ let timer = 0;
 async function find() {
   const mine = ++asked;
   const query = search.value.trim();
-  if (!query) { hits.hidden = true; sessions.hidden = false; return; }
+  if (!query) { jumping.forget(); hits.hidden = true; sessions.hidden = false; return; }
   const html = await text(`/chat/${reader.facts.chat}/search?q=${encodeURIComponent(query)}`).catch((error) => { toast(error.message, true); });
   if (html === undefined || mine !== asked) return; // a later question was faster
   hits.innerHTML = html;
@@ -23,12 +24,13 @@ async function find() {
 }
 search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(find, 90); });
 search.addEventListener("keydown", (event) => {
-  if (event.key === "Enter") hits.querySelector("[data-go]")?.click();
+  if (event.key === "Enter" && !event.isComposing) jumping.jump(event.shiftKey);
 });
 document.getElementById("side").addEventListener("click", (event) => {
   const link = event.target.closest("[data-go]");
   if (!link || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
+  jumping.from(Number(link.dataset.go));
   reader.go(Number(link.dataset.go));
 });
 document.getElementById("reader").addEventListener("click", (event) => {
@@ -40,6 +42,9 @@ document.querySelector(".tabs").addEventListener("click", (event) => {
   if (tab) document.body.dataset.view = tab.dataset.show;
 });
 
+const toSearch = () => { document.body.dataset.view = "sessions"; search.focus(); search.select(); };
+const onward = (back) => (jumping.isSearching() ? jumping.jump(back) : toSearch());
+
 const keys = {
   j: () => reader.move(1),
   k: () => reader.move(-1),
@@ -47,7 +52,9 @@ const keys = {
   ArrowUp: () => reader.move(-1),
   n: () => reader.moveSession(1),
   p: () => reader.moveSession(-1),
-  "/": () => { document.body.dataset.view = "sessions"; search.focus(); search.select(); },
+  "/": toSearch,
+  g: () => onward(false),
+  G: () => onward(true),
   i: () => reader.currentRow()?.querySelector(".ei")?.focus(),
   q: () => annotate.newQuestion(),
   v: () => annotate.newEvent(),
@@ -61,7 +68,7 @@ const keys = {
 document.addEventListener("keydown", (event) => {
   const typing = event.target.matches("input:not([type=radio]), textarea, select");
   if (event.key === "Escape") {
-    if (event.target === search) { event.preventDefault(); clearTimeout(timer); search.value = ""; find(); }
+    if (event.target === search) { event.preventDefault(); clearTimeout(timer); search.value = ""; jumping.forget(); find(); }
     if (typing) event.target.blur();
     else if (event.target.matches(".ei")) event.target.closest(".row").focus({ preventScroll: true });
     else if (document.querySelector("dialog[open]")) return;
@@ -79,6 +86,11 @@ document.addEventListener("keydown", (event) => {
   if (event.key === " " && annotate.isPicking()) {
     event.preventDefault();
     annotate.toggleEvidence(reader.currentRow());
+    return;
+  }
+  if (event.key === "Enter" && event.target.matches(".row") && jumping.isSearching()) {
+    event.preventDefault();
+    jumping.jump(event.shiftKey);
     return;
   }
   if (event.key.startsWith("Arrow") && event.target.closest("#panel, #side")) return;
