@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date, datetime
 from pathlib import Path
 
@@ -13,10 +14,14 @@ from hypothesis import strategies as st
 import realtalk as rt
 from realtalk.assistant.answers import MOST_CHARACTERS, encoded, page
 from realtalk.assistant.collection import Collection
+from realtalk.assistant.finding import asked, nearest
 from realtalk.assistant.indexes import Indexes
 from realtalk.assistant.labels_beside import labels_beside
 from realtalk.assistant.periods import Period
+from realtalk.assistant.recalling import recall
 from realtalk.errors import RealtalkError
+from realtalk.memory.retrieved import Retrieved
+from realtalk.memory.values import Budget
 
 
 @given(
@@ -60,9 +65,23 @@ def test_until_vectors_are_made_words_are_searched(
     chats = Collection.of([rt.read("sample")]).chats[:1]
     indexes = Indexes()
     first = indexes.built(chats, wait=0)
-    assert not first.by_meaning and "being made" in first.note
+    assert first.memories is None and "being made" in first.note
     later = indexes.built(chats, wait=300)
-    assert later.by_meaning and later.note == ""
+    assert later.memories is not None and later.note == ""
+
+
+@pytest.mark.parametrize("budget", [Budget(tokens=60), Budget(tokens=900), Budget(words=300)])
+def test_one_chat_is_recalled_as_the_memory_does_it(
+    budget: Budget, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REALTALK_CACHE", str(shared_cache))
+    (chat,) = Collection.of([rt.read("sample")]).chats[:1]
+    memory = Retrieved().build(chat.shown)
+    for text in ("Who broke the bicycle?", "What does Theo repair on Saturdays?"):
+        context = memory.recall(asked(text), budget)
+        told = recall(nearest({chat: memory}, text, "", Period()), budget)
+        assert tuple(re.findall(r"^\((D\d+:\d+),", told.text, re.MULTILINE)) == context.message_ids
+        assert (told.tokens, told.words) == (context.tokens, context.words)
 
 
 def test_labels_of_another_corpus_are_not_taken(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ from realtalk.assistant.collection import ListedChat
 from realtalk.assistant.periods import Period
 from realtalk.chat import Corpus
 from realtalk.ei.labelling import learned_lines
-from realtalk.ei.labels import LABELS, MEASURES, TurnInput, label_row, turn_inputs
-from realtalk.ei.languages import chat_languages, language_notes, turn_languages
+from realtalk.ei.labels import LABELS, MEASURES, TurnInput, label_frame, turn_inputs
+from realtalk.ei.languages import chat_languages, language_notes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,7 +50,7 @@ class Feelings:
 
     def __init__(self) -> None:
         self._stored: dict[ListedChat, pl.DataFrame | None] = {}
-        self._turns: dict[ListedChat, tuple[list[TurnInput], list[str]]] = {}
+        self._turns: dict[ListedChat, list[TurnInput]] = {}
         self._made: dict[ListedChat, dict[int, dict[str, Any]]] = {}
 
     @cached_property
@@ -102,13 +102,11 @@ class Feelings:
     def _meant(self, chat: ListedChat, person: str, period: Period) -> list[TurnInput]:
         """The turns of a person in a period."""
         if chat not in self._turns:
-            turns = turn_inputs(Corpus("", "", (chat.source,)))
-            said = ((each.chat, each.speaker, each.text) for each in turns)
-            self._turns[chat] = (turns, turn_languages(said))
+            self._turns[chat] = turn_inputs(Corpus("", "", (chat.source,)))
         times = {session.number: session.time for session in chat.source.sessions}
         return [
             turn
-            for turn in self._turns[chat][0]
+            for turn in self._turns[chat]
             if period.holds(turn.time or times.get(turn.session))
             and (not person or chat.stand_ins[turn.speaker] == person)
         ]
@@ -117,14 +115,10 @@ class Feelings:
         import polars as pl
 
         made = self._made.setdefault(chat, {})
-        languages = self._turns[chat][1] if turns else []
-        new = [turn for turn in turns if turn.turn not in made]
-        if new:
+        if new := [turn for turn in turns if turn.turn not in made]:
             labeller = self._labeller
-            for turn, label in zip(new, labeller.label(new), strict=True):
-                language = languages[turn.turn]
-                row = label_row(turn, label, language, labeller.name, labeller.version)
-                made[turn.turn] = row
+            frame = label_frame(new, labeller.label(new), labeller.name, labeller.version)
+            made |= {row["turn"]: row for row in frame.iter_rows(named=True)}
         frame = pl.DataFrame([made[turn.turn] for turn in turns], schema=LABELS)
         return _renamed(chat, frame)
 

@@ -2,7 +2,7 @@
 
     WordSearch(collection).rows("red bicycle", chats, person="Mara", period=Period())
     → [FoundMessage(chat, session, message, 7.1), …]
-    nearest(ranked, "what she rides to work", …)    → the same, whatever words were used
+    nearest(memories, "what she rides to work", …)    → the same, whatever words were used
 
 Words are ranked over all chats together by BM25; where none is found, as in scripts without
 spaces, the letters are looked for. Meaning is ranked by the memory `retrieved`, chat by chat.
@@ -10,17 +10,17 @@ spaces, the letters are looked for. Meaning is ranked by the memory `retrieved`,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
 from realtalk.assistant.collection import Collection, ListedChat
-from realtalk.assistant.indexes import Ranked
 from realtalk.assistant.periods import Period
 from realtalk.chat import Message, Question, Session
 from realtalk.encoders.lexical import Bm25, best_first
 from realtalk.memory.index import document_text
+from realtalk.memory.retrieved import BuiltRetrieved
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +76,14 @@ class WordSearch:
         ]
 
 
-def nearest(ranked: Ranked, text: str, person: str, period: Period) -> list[FoundMessage]:
+def nearest(
+    memories: Mapping[ListedChat, BuiltRetrieved], text: str, person: str, period: Period
+) -> list[FoundMessage]:
     """Every message of the chats, nearest to the text first."""
     question = asked(text)
     found = [
         each
-        for chat, memory in ranked.memories.items()
+        for chat, memory in memories.items()
         for each in _scored(chat, memory.scores(question).tolist())
         if _is_meant(each, person, period)
     ]

@@ -1,8 +1,8 @@
-"""Chats → retrieval by meaning, made in the background, and by words until it is ready.
+"""Chats → memories that rank messages by meaning, made in the background.
 
     indexes = Indexes()
-    indexes.built(chats, wait=20)    → Ranked(memories, by_meaning=True) when encoded in time,
-                                     → Ranked(memories, by_meaning=False, note="…") else
+    indexes.built(chats, wait=20)    → Ranked({chat: memory, …}) when all are encoded in time,
+                                     → Ranked(None, "searched by words: …") until then
 
 The encoder is loaded for the first question, and goes through some hundred messages a second
 the first time a chat is asked about; vectors are then kept in the cache, as `probe` keeps them.
@@ -26,10 +26,9 @@ _MOST_MESSAGES = 50_000  # of a chat that is encoded: its vectors take memory, a
 
 @dataclass(frozen=True)
 class Ranked:
-    """A memory per chat, all of one kind so that their scores can be set side by side."""
+    """A memory per chat; None where not all of them are ready: scores of two kinds do not mix."""
 
-    memories: Mapping[ListedChat, BuiltRetrieved]
-    by_meaning: bool
+    memories: Mapping[ListedChat, BuiltRetrieved] | None
     note: str = ""
 
 
@@ -38,24 +37,18 @@ class Indexes:
 
     def __init__(self) -> None:
         self._meaning = Retrieved()
-        self._words = Retrieved(way="bm25")
         self._by_meaning: dict[ListedChat, BuiltRetrieved] = {}
-        self._by_words: dict[ListedChat, BuiltRetrieved] = {}
         self._failed: set[ListedChat] = set()
         self._waiting: list[ListedChat] = []
         self._changed = threading.Condition()
         self._at_work = False
 
     def built(self, chats: Sequence[ListedChat], wait: float = WAIT) -> Ranked:
-        """Memories of the chats, by meaning where that is ready after `wait` seconds."""
+        """Memories of the chats, where they are ready after `wait` seconds."""
         long = [chat for chat in chats if len(chat.shown.messages) > _MOST_MESSAGES]
         if not long and self._ready(chats, wait):
-            return Ranked({chat: self._by_meaning[chat] for chat in chats}, by_meaning=True)
-        for chat in chats:
-            if chat not in self._by_words:
-                self._by_words[chat] = self._words.build(chat.shown)
-        memories = {chat: self._by_words[chat] for chat in chats}
-        return Ranked(memories, by_meaning=False, note=self._why(chats, long))
+            return Ranked({chat: self._by_meaning[chat] for chat in chats})
+        return Ranked(None, self._why(chats, long))
 
     def _ready(self, chats: Sequence[ListedChat], wait: float) -> bool:
         with self._changed:

@@ -1,6 +1,6 @@
 """A question → the messages that tell most about it, within a budget, as text with ids.
 
-    recall(ranked, "When did Mara sell the bicycle?", Budget(tokens=1000)).text
+    recall(nearest(memories, "When did Mara sell the bicycle?", …), Budget(tokens=1000)).text
     → "Chat_1_Mara_Theo
        [Monday 2 March 2026]
        (D1:2, 18:04) Mara: did you sleep at all"
@@ -12,16 +12,15 @@ messages that rank highest are taken, whichever chat they are in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
 from realtalk.assistant.answers import MOST_CHARACTERS, encoded
 from realtalk.assistant.collection import ListedChat
-from realtalk.assistant.finding import nearest
-from realtalk.assistant.indexes import Ranked
-from realtalk.assistant.periods import Period
-from realtalk.chat import Message, Session
+from realtalk.assistant.finding import FoundMessage
+from realtalk.chat import Chat, Message, Session
 from realtalk.errors import RealtalkError
 from realtalk.memory.budgets import label, parse_budgets
 from realtalk.memory.counting import Filling, Size
@@ -31,7 +30,7 @@ from realtalk.memory.values import Budget
 _MOST_TOKENS, _MOST_WORDS = 5000, 4000
 _ROOM = 1500  # characters for what stands around the text
 _DAY = 40  # characters of a day's line
-_IN_VAIN = 50  # messages that did not fit, one after the other: the budget is full
+_MOST_MESSAGES = 1000  # that are tried; so many short ones fill the largest budget
 
 
 @dataclass(frozen=True)
@@ -61,40 +60,44 @@ def parse_budget(text: str) -> Budget:
     return budget
 
 
-class Recalling:
-    """Lines of chats with their costs, counted once per chat."""
+def recall(ranked: Sequence[FoundMessage], budget: Budget) -> RecalledText:
+    """The messages that rank highest and fit the budget; `ranked` are best first."""
+    ranked = ranked[:_MOST_MESSAGES]
+    chats = dict.fromkeys(found.chat for found in ranked)
+    costs = {chat: MessageCosts(_cut(chat, ranked)) for chat in chats}
+    size, room = Size(budget), MOST_CHARACTERS - _ROOM
+    most = (budget.words if budget.tokens is None else budget.tokens) or 0
+    fillings = {chat: Filling(costs[chat].sheet, size) for chat in chats}
+    chosen: dict[ListedChat, set[str]] = {}
+    headed: set[tuple[ListedChat, date | None]] = set()
+    tried = 0
+    for found in ranked:
+        if tried > 2 * most:
+            break  # as the memory does: behind that, only crumbs would fit
+        chat, id_ = found.chat, found.message.id
+        at = costs[chat].at(id_)
+        own = int((costs[chat].words if budget.tokens is None else costs[chat].tokens)[at])
+        tried += own if own <= most else 0
+        day = (chat, found.time.date() if found.time else None)
+        length = len(encoded({"": line(found.session, found.message)}))
+        length += 0 if day in headed else _DAY
+        if length <= room and fillings[chat].add(at):
+            chosen.setdefault(chat, set()).add(id_)
+            headed.add(day)
+            room -= length
+    parts = [f"{chat.id}\n{_written(chat, ids)}" for chat, ids in chosen.items()]
+    count = sum(map(len, chosen.values()))
+    return RecalledText("\n\n".join(parts), count, size.tokens, size.words)
 
-    def __init__(self) -> None:
-        self._costs: dict[ListedChat, MessageCosts] = {}
 
-    def recall(self, ranked: Ranked, text: str, budget: Budget, period: Period) -> RecalledText:
-        """The messages that rank highest for a question and fit the budget."""
-        size, room = Size(budget), MOST_CHARACTERS - _ROOM
-        fillings: dict[ListedChat, Filling] = {}
-        chosen: dict[ListedChat, set[str]] = {}
-        headed: set[tuple[ListedChat, date | None]] = set()
-        in_vain = 0
-        for found in nearest(ranked, text, "", period):
-            costs = self._costs_of(found.chat)
-            filling = fillings.setdefault(found.chat, Filling(costs.sheet, size))
-            day = (found.chat, found.time.date() if found.time else None)
-            written = encoded({"": line(found.session, found.message)})
-            length = len(written) + (0 if day in headed else _DAY)
-            if length <= room and filling.add(costs.at(found.message.id)):
-                chosen.setdefault(found.chat, set()).add(found.message.id)
-                room -= length
-                headed.add(day)
-                in_vain = 0
-            elif (in_vain := in_vain + 1) == _IN_VAIN:
-                break
-        parts = [f"{chat.id}\n{_written(chat, ids)}" for chat, ids in chosen.items()]
-        count = sum(map(len, chosen.values()))
-        return RecalledText("\n\n".join(parts), count, size.tokens, size.words)
-
-    def _costs_of(self, chat: ListedChat) -> MessageCosts:
-        if chat not in self._costs:
-            self._costs[chat] = MessageCosts(chat.shown)
-        return self._costs[chat]
+def _cut(chat: ListedChat, ranked: Sequence[FoundMessage]) -> Chat:
+    """The chat with these messages alone: only what may be shown is counted."""
+    kept = {found.message.id for found in ranked if found.chat is chat}
+    sessions = (
+        replace(each, messages=tuple(m for m in each.messages if m.id in kept))
+        for each in chat.shown.sessions
+    )
+    return replace(chat.shown, sessions=tuple(sessions))
 
 
 def line(session: Session, message: Message) -> str:

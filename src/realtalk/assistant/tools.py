@@ -10,18 +10,18 @@ wrong with a question raises RealtalkError.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from realtalk.assistant.answers import check_page, page
-from realtalk.assistant.collection import Collection
+from realtalk.assistant.collection import Collection, ListedChat
 from realtalk.assistant.feelings import MOST_TURNS, By, Feelings
-from realtalk.assistant.finding import WordSearch, nearest
+from realtalk.assistant.finding import FoundMessage, WordSearch, nearest
 from realtalk.assistant.indexes import Indexes
 from realtalk.assistant.overview import chat_rows, statistics
 from realtalk.assistant.periods import Period
 from realtalk.assistant.reading import message_row, read
-from realtalk.assistant.recalling import Recalling, parse_budget
+from realtalk.assistant.recalling import parse_budget, recall
 from realtalk.errors import RealtalkError
 
 _EXCERPT = 500  # characters of a message among search results
@@ -36,7 +36,6 @@ class Tools:
         self._collection = collection
         self._words = WordSearch(collection)
         self._indexes = Indexes()
-        self._recalling = Recalling()
         self._feelings = Feelings()
 
     def offered(self) -> tuple[Callable[..., dict[str, Any]], ...]:
@@ -77,11 +76,18 @@ class Tools:
         """
         wanted = _checked("question", question)
         size, period = parse_budget(budget), Period.of(since, until)
-        ranked = self._indexes.built(self._collection.chosen(chat))
-        recalled = self._recalling.recall(ranked, wanted, size, period)
-        way = "meaning" if ranked.by_meaning else "words"
-        note = {"note": ranked.note} if ranked.note else {}
-        return {"searched_by": way, **note, **recalled.to_json()}
+        found, head = self._found(wanted, self._collection.chosen(chat), "", period)
+        return {**head, **recall(found, size).to_json()}
+
+    def _found(
+        self, text: str, chats: Sequence[ListedChat], person: str, period: Period
+    ) -> tuple[list[FoundMessage], dict[str, Any]]:
+        """Messages by meaning where that is ready, else by words; and what is said about it."""
+        ranked = self._indexes.built(chats)
+        if ranked.memories is None:
+            found = self._words.rows(text, chats, person, period)
+            return found, {"searched_by": "words", "note": ranked.note}
+        return nearest(ranked.memories, text, person, period), {"searched_by": "meaning"}
 
     def search_messages(
         self,
@@ -105,9 +111,8 @@ class Tools:
         chats = self._collection.chosen(chat, person)
         head: dict[str, Any] = {}
         if by == "meaning":
-            ranked = self._indexes.built(chats)
-            found = nearest(ranked, wanted, person, period)[:_MOST_NEAR]
-            head = {"note": ranked.note} if ranked.note else {}
+            found, head = self._found(wanted, chats, person, period)
+            found = found[:_MOST_NEAR]
         else:
             found = self._words.rows(wanted, chats, person, period)
         rows = (
