@@ -58,6 +58,18 @@ def test_only_the_protocol_is_written_and_the_end_of_input_is_the_end(
     assert (running.returncode, rest, errors) == (0, "", "")
 
 
+def test_an_assistant_that_goes_in_the_middle_is_not_kept_waiting(
+    running: subprocess.Popen[str],
+) -> None:
+    """Its question is left behind, vectors half made; nobody is told a traceback."""
+    ask(running, OPENING[0])
+    assert running.stdin is not None
+    running.stdin.write(f"{OPENING[1]}\n{call('recall', question='Who broke the bicycle?')}\n")
+    rest, errors = running.communicate(timeout=60)
+    assert (running.returncode, errors) == (0, "")
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells what a process has open")
 def test_no_port_is_opened(running: subprocess.Popen[str]) -> None:
     ask(running, OPENING[0])

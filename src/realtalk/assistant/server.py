@@ -15,7 +15,7 @@ import logging
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -82,18 +82,18 @@ def make_server(collection: Collection) -> MCPServer[Any]:
 
 def _answering(
     tool: Callable[..., dict[str, Any]], lock: threading.Lock
-) -> Callable[..., CallToolResult]:
+) -> Callable[..., Awaitable[CallToolResult]]:
     """The tool with its answer as JSON, and its errors as the assistant is told them."""
     import json
 
+    import anyio.to_thread
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import CallToolResult, TextContent
 
-    @functools.wraps(tool)
-    def answer(**given: Any) -> CallToolResult:
+    def ask(given: dict[str, Any]) -> str:
         try:
             with lock:
-                text = encoded(tool(**given))
+                return encoded(tool(**given))
         except RealtalkError as error:
             raise ToolError(str(error)) from None
         except Exception as error:
@@ -101,9 +101,13 @@ def _answering(
             place = traceback.extract_tb(error.__traceback__)[-1]
             told = f"{type(error).__name__} in {place.name}, line {place.lineno}"
             sys.stderr.write(f"{tool.__name__} failed: {told}\n")
-            raise ToolError(
-                f"this failed ({type(error).__name__}); it is an error of ours"
-            ) from None
+            kind = type(error).__name__
+            raise ToolError(f"this failed ({kind}); it is an error of ours") from None
+
+    @functools.wraps(tool)
+    async def answer(**given: Any) -> CallToolResult:
+        # Left behind where the assistant takes its question back, or goes.
+        text = await anyio.to_thread.run_sync(ask, given, abandon_on_cancel=True)
         return CallToolResult(
             content=[TextContent(type="text", text=text)], structured_content=json.loads(text)
         )
