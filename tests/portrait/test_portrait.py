@@ -17,6 +17,7 @@ import realtalk as rt
 from portrait_chats import ENGLISH, ODD, arabic_group, chat, corpus, english, japanese, spanish
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.reading import Ledger, Reading
+from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.errors import RealtalkError
 from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
 from realtalk.portrait.feelings import feeling_lines
@@ -203,7 +204,7 @@ def test_labels_are_kept_and_a_sample_is_said(
     def never(*_: Any, **__: Any) -> Any:
         raise AssertionError("labelled again")
 
-    monkeypatch.setattr(labelling.EmbeddedLabeller, "label", never)
+    monkeypatch.setattr(EmbeddedLabeller, "label", never)
     again = make_portrait(reading(made), quick, cache=tmp_path)
     assert again.sentences == first.sentences
 

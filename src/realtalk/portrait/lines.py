@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
+from realtalk.chat import Message
 from realtalk.corpora.tables import Tables
 from realtalk.stats.describe import count_words
 
@@ -125,20 +126,9 @@ def _reactions(lines: pl.DataFrame) -> pl.DataFrame:
 
 
 def _marks(extra: str) -> dict[str, object]:
-    """The reactions that a reader kept; anything else in that place is none."""
-    from realtalk.chat import unpack_extra
-
-    kept = unpack_extra(extra).get("reactions")
-    marks = []
-    for mark in kept if isinstance(kept, list) else ():
-        if not isinstance(mark, dict):
-            continue
-        by = mark.get("by")
-        names = [name for name in by if isinstance(name, str)] if isinstance(by, list) else []
-        count = mark.get("count")
-        number = count if isinstance(count, int) and not isinstance(count, bool) else len(names)
-        marks.append({"emoji": str(mark.get("emoji", "")), "by": names, "count": number})
-    return {"reactions": marks}
+    """The reactions that a reader kept."""
+    marks = Message("", "", None, "", extra=extra).reactions
+    return {"reactions": [{"emoji": m.emoji, "by": list(m.by), "count": m.count} for m in marks]}
 
 
 def _unit(times: pl.Series) -> Unit:
