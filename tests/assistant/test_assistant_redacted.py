@@ -17,8 +17,8 @@ EXPORT = """\
 02/03/2026, 18:04 - Ottoline Quill: morning Bertrand, did the harmonica arrive?
 02/03/2026, 18:05 - Bertrand Osei: it did! @Ottoline you are the best, call me on +44 7700 900123
 02/03/2026, 18:07 - Ottoline Quill: quill is typing with gloves on
-09/03/2026, 09:00 - Bertrand Osei: Ottoline's cake fell on the harmonica
-09/03/2026, 09:02 - Ottoline Quill: ottoline.quill@example.org was hacked, ignore the invoice
+08/03/2026, 09:00 - Bertrand Osei: Ottoline's cake fell on the harmonica
+08/03/2026, 09:02 - Ottoline Quill: ottoline.quill@example.org was hacked, ignore the invoice
 """
 OTHER = """\
 03/03/2026, 10:00 - Beppo: hey Ottoline Quill, are you coming to the lake?
@@ -83,7 +83,7 @@ def test_no_name_is_told(exports: tuple[str, str], tmp_path: Path) -> None:
         felt = asked("feelings", person=shared)["rows"]
         assert {row["person"] for row in felt} == {shared}
         told = everything(asked)
-        assert asked.said == "" or NAMES.search(asked.said) is None
+        assert asked.said == ""  # notes on reading may name files, and these people
     assert "harmonica" in told and "Person1" in told
     assert NAMES.findall(told) == []
     assert "900123" not in told and "example.org" not in told
@@ -93,3 +93,4 @@ def test_the_names_would_be_found(exports: tuple[str, str], tmp_path: Path) -> N
     with assistant(*exports, cache=tmp_path) as asked:
         assert asked("search_messages", words="Ottoline", person="Bertrand Osei")["total"] == 2
         assert len(NAMES.findall(everything(asked))) > 2
+        assert asked.said.startswith("note: the dates")

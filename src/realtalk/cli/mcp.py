@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from realtalk.cli.options import FormatName, Gap, opened, read_options
+from realtalk.cli.options import FormatName, Gap, read_options
 
 
 def register(app: typer.Typer) -> None:
@@ -60,6 +60,8 @@ def mcp(
     from realtalk.assistant.collection import Collection
     from realtalk.assistant.labels_beside import labels_beside, named_labels
     from realtalk.assistant.server import need_extra, serve
+    from realtalk.cli.printing import warn
+    from realtalk.corpora.opening import open_reading
     from realtalk.errors import RealtalkError
 
     need_extra()
@@ -67,8 +69,10 @@ def mcp(
     for path in paths:
         if path == "-":
             raise RealtalkError("standard input is where the assistant asks", fix="name a file")
-        with opened(path, format_name, read_options(gap)) as one:
-            corpus = one.reading.corpus
+        reading = open_reading(path, format_name, read_options(gap)).reading
+        for note in () if redact else reading.notes:  # they may name files, and files people
+            warn(note)
+        corpus = reading.corpus
         corpora.append(corpus)
         found.append(named_labels(labels, corpus) if labels else labels_beside(path, corpus))
     with suppress(KeyboardInterrupt):
