@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from datetime import date, datetime
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from realtalk.assistant.finding import asked, nearest
 from realtalk.assistant.indexes import Indexes
 from realtalk.assistant.labels_beside import labels_beside
 from realtalk.assistant.periods import Period
+from realtalk.assistant.preparing import Prepared
 from realtalk.assistant.recalling import recall
 from realtalk.errors import RealtalkError
 from realtalk.memory.retrieved import Retrieved
@@ -82,6 +84,21 @@ def test_one_chat_is_recalled_as_the_memory_does_it(
         told = recall(nearest({chat: memory}, text, "", Period()), budget)
         assert tuple(re.findall(r"^\((D\d+:\d+),", told.text, re.MULTILINE)) == context.message_ids
         assert (told.tokens, told.words) == (context.tokens, context.words)
+
+
+def test_what_takes_its_time_is_asked_for_again() -> None:
+    go = threading.Event()
+    slow = Prepared(lambda: go.wait() and "made")
+    with pytest.raises(RealtalkError, match="still being prepared; ask again in a minute"):
+        slow.get(wait=0)
+    go.set()
+    assert slow.get() == "made"
+
+    def fail() -> str:
+        raise RealtalkError("no such luck")
+
+    with pytest.raises(RealtalkError, match="no such luck"):
+        Prepared(fail).get()
 
 
 def test_labels_of_another_corpus_are_not_taken(tmp_path: Path) -> None:

@@ -58,9 +58,8 @@ class ListedChat:
 class Collection:
     """Every chat that was opened."""
 
-    def __init__(self, chats: Sequence[ListedChat], *, redacted: bool = False) -> None:
+    def __init__(self, chats: Sequence[ListedChat]) -> None:
         self.chats = tuple(chats)
-        self.redacted = redacted
         self._by_id = {chat.id: chat for chat in chats}
 
     @classmethod
@@ -86,7 +85,7 @@ class Collection:
 
             renamed = list(rewrite(Corpus("", "", tuple(renamed)))[0].chats)
         rows = zip(renamed, sources, stored, strict=True)
-        return cls([ListedChat(*row) for row in rows], redacted=redact)
+        return cls([ListedChat(*row) for row in rows])
 
     def chat(self, chat_id: str) -> ListedChat:
         """The chat of an id."""

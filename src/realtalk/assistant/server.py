@@ -1,6 +1,6 @@
 """A collection of chats → a server of the Model Context Protocol: six tools that only read.
 
-    serve(collection)     answers on standard input and output until the input ends
+    serve(Prepared(lambda: collection))     answers on standard input and output until that ends
 
 Nothing but the protocol goes to standard output, there is no socket, and what goes wrong is told
 to the assistant in one line; standard error gets the kind of an unexpected error and its place in
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk import __version__
 from realtalk.assistant.answers import encoded
+from realtalk.assistant.preparing import Prepared
 from realtalk.assistant.tools import Tools
 from realtalk.errors import MissingExtraError, RealtalkError
 
@@ -46,12 +47,12 @@ def need_extra() -> None:
         raise MissingExtraError("the server for assistants", "mcp")
 
 
-def serve(collection: Collection) -> None:
+def serve(chats: Prepared[Collection], *, redacted: bool = False) -> None:
     """Answers an assistant until it closes our standard input."""
-    make_server(collection).run("stdio")
+    make_server(chats, redacted=redacted).run("stdio")
 
 
-def make_server(collection: Collection) -> MCPServer[Any]:
+def make_server(chats: Prepared[Collection], *, redacted: bool = False) -> MCPServer[Any]:
     """The server with its tools; nothing is loaded or indexed yet."""
     need_extra()
     _quiet()
@@ -61,7 +62,7 @@ def make_server(collection: Collection) -> MCPServer[Any]:
     server: MCPServer[Any] = MCPServer(
         "realtalk",
         title="realtalk: one's own chats",
-        instructions=_INSTRUCTIONS + (_REDACTED if collection.redacted else ""),
+        instructions=_INSTRUCTIONS + (_REDACTED if redacted else ""),
         version=__version__,
         log_level="ERROR",
         subscriptions=False,
@@ -70,7 +71,7 @@ def make_server(collection: Collection) -> MCPServer[Any]:
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     )
     one_at_a_time = threading.Lock()
-    for tool in Tools(collection).offered():
+    for tool in Tools(chats).offered():
         server.add_tool(
             _answering(tool, one_at_a_time),
             description=inspect.getdoc(tool),

@@ -1,6 +1,6 @@
 """What an assistant may ask: six functions, whose names, types and texts are what it is told.
 
-    tools = Tools(collection)
+    tools = Tools(Prepared(lambda: collection))
     tools.search_messages("bicycle", person="Mara", since="2026-03")
     → {"messages": [{"chat": …, "id": "D1:4", "text": …}], "total": 3}
 
@@ -11,6 +11,7 @@ wrong with a question raises RealtalkError.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 from realtalk.assistant.answers import check_page, page
@@ -20,6 +21,7 @@ from realtalk.assistant.finding import FoundMessage, WordSearch, nearest
 from realtalk.assistant.indexes import Indexes
 from realtalk.assistant.overview import chat_rows, statistics
 from realtalk.assistant.periods import Period
+from realtalk.assistant.preparing import Prepared
 from realtalk.assistant.reading import message_row, read
 from realtalk.assistant.recalling import parse_budget, recall
 from realtalk.errors import RealtalkError
@@ -32,9 +34,8 @@ _MOST_NEAR = 200  # messages that are ranked by meaning: everything is somehow n
 class Tools:
     """The tools over one collection; what they need is made when they first need it."""
 
-    def __init__(self, collection: Collection) -> None:
-        self._collection = collection
-        self._words = WordSearch(collection)
+    def __init__(self, chats: Prepared[Collection]) -> None:
+        self._chats = chats
         self._indexes = Indexes()
         self._feelings = Feelings()
 
@@ -48,6 +49,14 @@ class Tools:
             self.chat_statistics,
             self.feelings,
         )
+
+    @property
+    def _collection(self) -> Collection:
+        return self._chats.get()
+
+    @cached_property
+    def _words(self) -> WordSearch:
+        return WordSearch(self._collection)
 
     def list_chats(self, person: str = "", limit: int = 50, offset: int = 0) -> dict[str, Any]:
         """List the chats: id, people with their numbers of messages, sessions, first and last date.

@@ -59,6 +59,7 @@ def mcp(
     """
     from realtalk.assistant.collection import Collection
     from realtalk.assistant.labels_beside import labels_beside, named_labels
+    from realtalk.assistant.preparing import Prepared
     from realtalk.assistant.server import need_extra, serve
     from realtalk.cli.printing import warn
     from realtalk.corpora.opening import open_reading
@@ -76,7 +77,8 @@ def mcp(
         corpora.append(corpus)
         found.append(named_labels(labels, corpus) if labels else labels_beside(path, corpus))
     with suppress(KeyboardInterrupt):
-        serve(Collection.of(corpora, found, redact=redact))
+        chats = Prepared(lambda: Collection.of(corpora, found, redact=redact))
+        serve(chats, redacted=redact)
     _end()
 
 
