@@ -125,8 +125,11 @@ def test_an_answer_that_stands_in_a_thread_only_is_a_message(tmp_path: Path) -> 
     assert [m.text for m in found if m.reply_to] == ["no\nnot a minute"]
 
 
-def test_the_end_of_a_long_answer_is_not_of_what_it_answers(tmp_path: Path) -> None:
-    text = TEXT.replace("not a minute", "not a minute\n\nnot one")
+@pytest.mark.parametrize("indent", ["", "    "])
+def test_the_end_of_a_long_answer_is_not_of_what_it_answers(tmp_path: Path, indent: str) -> None:
+    first, second = (f"{each}not a minute\n\n{each}not one" for each in (indent, ""))
+    text = TEXT.replace("not a minute", first, 1)
+    text = text.replace("Me\nno\nnot a minute", f"Me\nno\n{second}")
     found = messages(read(tmp_path, "a.txt", text))
     assert [m.text for m in found[1:3]] == [
         "did you sleep\n\nat all?",

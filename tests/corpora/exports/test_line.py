@@ -112,6 +112,13 @@ def test_a_pc_without_tabs(tmp_path: Path) -> None:
     assert any("by what repeats" in note for note in reading.notes)
 
 
+def test_tabs_that_became_spaces(tmp_path: Path) -> None:
+    reading = read(tmp_path, ENGLISH.replace("\t", "    "))
+    assert [m.speaker for m in messages(reading)][:3] == ["Mara", "Theo Lund", "Mara"]
+    assert messages(reading)[2].attachments == (Attachment("sticker"),)
+    assert not reading.notes
+
+
 def test_what_was_taken_back(tmp_path: Path) -> None:
     text = ENGLISH.replace("did you sleep", "メッセージの送信を取り消しました")
     assert messages(read(tmp_path, text))[0].deleted

@@ -58,9 +58,9 @@ _FILES = {"img": "image", "video": "video", "source": "video", "audio": "audio"}
 
 def is_page(head: str) -> bool:
     """Whether the head of a page is one of imessage-exporter's."""
-    said = 'class="received"' in head or 'class="sent ' in head
-    return (said and 'class="timestamp"' in head and 'class="sender"' in head) or (
-        'class ="announcement"' in head and 'class="timestamp"' in head
+    marks = ('class="message_part"', 'class="timestamp"', 'class="sender"')
+    return all(mark in head for mark in marks) and (
+        'class="received"' in head or 'class="sent ' in head
     )
 
 

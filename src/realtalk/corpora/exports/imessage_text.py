@@ -57,7 +57,7 @@ class ThreadCopy:
     parent: Entry
     entry: Entry
     size: int
-    tail: list[str] = field(default_factory=list)  # what stands below it without an indent
+    tail: list[str] = field(default_factory=list)  # what stands below it and an empty line
 
 
 @dataclass(slots=True)
@@ -215,10 +215,12 @@ def _join(chat: Draft, copies: list[ThreadCopy]) -> None:
 
 
 def _cut(chat: Draft, copy: ThreadCopy, answer: Entry) -> None:
-    """Takes what is the answer's from what it answers: only its first lines are indented."""
+    """Takes what is the answer's from what it answers: it goes on below an empty line."""
     tail = "\n".join(copy.tail).strip("\n")
+    # Newer versions indent every line, older ones the first of each part.
+    plain = "\n".join(line.removeprefix("    ") for line in copy.tail).strip("\n")
     parent = copy.parent
-    if tail and answer.text.endswith(tail) and parent.text.endswith(tail):
+    if tail and answer.text.endswith(plain) and parent.text.endswith(tail):
         parent.text = parent.text[: -len(tail)].rstrip("\n")
         parent.size -= len(copy.tail)
         chat.notice(len(copy.tail))

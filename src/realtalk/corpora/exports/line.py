@@ -43,6 +43,7 @@ _TELLING = 3  # lines of one person, before what they share is taken for a name
 _TIME = re.compile(
     r"(?:([^\W\d_]{2,12}\.?) ?)?(\d{1,2}):(\d\d)(?: ?([AaPp]\.?[Mm]\.?|น\.))?(\t| {1,4})(.+)"
 )
+_WIDE = "    "  # what copying makes of a tab
 _CALL = "☎"
 _KINDS = {
     phrase: kind
@@ -115,7 +116,8 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
     order = _order(lines, timed, dates, member, notes)
     draft = Draft(_title(member.stem) or member.stem, unit="lines")
     tabs = any(line and line.gap == "\t" for line in timed)
-    names = {} if tabs else _names([line.rest for line in timed if line], draft.name)
+    narrow = [line.rest for line in timed if line and line.gap not in ("\t", _WIDE)]
+    names = {} if tabs else _names(narrow, draft.name)
     if names:
         notes.append(f"{member.name}: no tabs; names were told from texts by what repeats")
     kept = EntryLines(draft, member.name, partial(_judge, bare=not tabs))
@@ -191,8 +193,8 @@ def _title(line: str) -> str:
 
 def _parts(head: TimedLine, names: dict[str, str]) -> tuple[str, str]:
     """Who wrote a line and what; an empty name or text for a notice."""
-    if head.gap == "\t":
-        name, _, text = head.rest.partition("\t")
+    if head.gap in ("\t", _WIDE):
+        name, _, text = head.rest.partition(head.gap)
         return (name, text) if len(name) <= _LONGEST_NAME else ("", "")
     name = names.get(head.rest, "")
     return name, head.rest[len(name) :].strip()
@@ -235,7 +237,7 @@ def _judge(entry: Entry, *, bare: bool) -> bool:
     elif len(text) <= _LONGEST_WORDS and text.startswith(_CALL):
         entry.attachments = (Attachment("call", caption=text.removeprefix(_CALL).strip()),)
         entry.text = ""
-    elif kind := _KINDS.get(text if bare else text[1:-1] if _in_brackets(text) else ""):
+    elif kind := _KINDS.get(text[1:-1] if _in_brackets(text) else text if bare else ""):
         entry.attachments, entry.text = (Attachment(kind),), ""
     return True
 
