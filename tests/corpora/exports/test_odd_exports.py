@@ -6,6 +6,7 @@ import json
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -173,3 +174,32 @@ def test_thousands_of_members_and_a_very_long_message(tmp_path: Path) -> None:
     assert len(set(chat.speakers)) == 6000
     assert len(chat.by_id["D1:8"].text) == 300_000
     assert "P0 (user0)" in chat.speakers
+
+
+OTHERS = {
+    "KakaoTalk.txt": "Ann 님과 카카오톡 대화\n\n2024. 5. 1. 15:05, Ann : hi\n",
+    "[LINE] Ann.txt": "[LINE] Chat history with Ann\n\n2024/05/01(Wed)\n15:05\tAnn\thi\n",
+    "viber.txt": "[ 01/05/2024 ] 15:05:11: Ann: hi\n",
+    "imessage.txt": "May 17, 2022  5:29:42 PM\nAnn\nhi\n",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_chat_of_another_app_that_was_sent_in_one_does_not_take_it(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "WhatsApp Chat with Theo.zip"
+    with ZipFile(path, "w") as archive:
+        archive.writestr(name, OTHERS[name])
+        archive.writestr("WhatsApp Chat with Theo.txt", WHATSAPP)
+    opened = open_reading(path)
+    assert opened.format == "whatsapp"
+    assert messages(opened.reading)[0].text == "hi"
+    (tmp_path / "export" / "files").mkdir(parents=True)
+    (tmp_path / "export" / "files" / name).write_text(OTHERS[name], "utf-8")
+    result = json.dumps(telegram(said(1, text="hi")))
+    (tmp_path / "export" / "result.json").write_text(result, "utf-8")
+    assert open_reading(tmp_path / "export").format == "telegram"
+    alone = tmp_path / name
+    alone.write_text(OTHERS[name], "utf-8")
+    assert open_reading(alone).format in ("kakaotalk", "line", "viber", "imessage")
