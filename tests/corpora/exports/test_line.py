@@ -119,6 +119,14 @@ def test_tabs_that_became_spaces(tmp_path: Path) -> None:
     assert not reading.notes
 
 
+def test_placeholders_of_a_language_that_is_not_known(tmp_path: Path) -> None:
+    added = "00:02\tMara\t[Naklejka]\n00:03\tTheo Lund\t[Naklejka]\n00:04\tMara\t[once]\n"
+    text = f"{ENGLISH}{added}"
+    *_, first, second, once = messages(read(tmp_path, text))
+    assert first.attachments == second.attachments == (Attachment("media", caption="Naklejka"),)
+    assert (first.text, once.text) == ("", "[once]")
+
+
 def test_what_was_taken_back(tmp_path: Path) -> None:
     text = ENGLISH.replace("did you sleep", "メッセージの送信を取り消しました")
     assert messages(read(tmp_path, text))[0].deleted

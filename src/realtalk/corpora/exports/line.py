@@ -9,8 +9,9 @@
     → Chat("Ann") with one message of Ann, and one notice
 
 A message has three columns and a notice two, whatever the language. Text of several lines stands
-in quotes. A call begins with a telephone. A PC writes spaces instead of tabs ("15:05 Ann hi"), so
-there a name is what the lines of one person share. Times are to the minute.
+in quotes, and words in brackets stand for what was sent. A call begins with a telephone. A PC
+writes spaces instead of tabs ("15:05 Ann hi"), so there a name is what the lines of one person
+share. Times are to the minute.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ _TIME = re.compile(
     r"(?:([^\W\d_]{2,12}\.?) ?)?(\d{1,2}):(\d\d)(?: ?([AaPp]\.?[Mm]\.?|น\.))?(\t| {1,4})(.+)"
 )
 _WIDE = "    "  # what copying makes of a tab
+_PLACEHOLDER = re.compile(r"\[[^\W\d_][^\[\]\n]{2,40}\]")
 _CALL = "☎"
 _KINDS = {
     phrase: kind
@@ -137,7 +139,7 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
             kept.title()
         else:
             kept.go_on(line)
-    return kept.end()
+    return _recurring(kept.end())
 
 
 def _order(
@@ -240,6 +242,23 @@ def _judge(entry: Entry, *, bare: bool) -> bool:
     elif kind := _KINDS.get(text[1:-1] if _in_brackets(text) else text if bare else ""):
         entry.attachments, entry.text = (Attachment(kind),), ""
     return True
+
+
+def _recurring(draft: Draft) -> Draft:
+    """Words in brackets that recur are the app's, in a language that we do not know.
+
+    They stay as the caption of what was sent, so that nothing is lost where a person wrote them.
+    """
+    people: dict[str, list[str]] = {}
+    for entry in draft.entries:
+        if len(entry.text) <= _LONGEST_WORDS and _PLACEHOLDER.fullmatch(entry.text):
+            people.setdefault(entry.text, []).append(entry.name)
+    app = {text for text, names in people.items() if len(names) >= _TELLING or len({*names}) > 1}
+    for entry in draft.entries:
+        if entry.text in app:
+            entry.attachments = (Attachment("media", caption=entry.text[1:-1]),)
+            entry.text = ""
+    return draft
 
 
 def _in_brackets(text: str) -> bool:
