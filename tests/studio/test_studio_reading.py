@@ -79,6 +79,19 @@ def test_a_shelf_needs_messages() -> None:
         Shelf(small_corpus())[7]
 
 
+def test_a_chat_is_told_at_a_glance_as_on_its_page() -> None:
+    from realtalk.portrait.build import PortraitOptions, make_portrait
+    from realtalk.surface.sources import as_reading
+
+    corpus = small_corpus()
+    book = Shelf(corpus)[0]
+    whole = make_portrait(as_reading(corpus), PortraitOptions(labels=False, chat=book.chat.id))
+    assert book.glance == whole.sentences
+    html = render("glance.html", sentences=book.glance)
+    assert f"<strong>{len(book.messages)}</strong> messages" in html
+    assert render("glance.html", sentences=()).strip() == ""
+
+
 def test_search_finds_beginnings_accents_and_captions() -> None:
     book = Shelf(small_corpus())[0]
     assert [hit.place for hit in book.search("CAFE").rows] == [3]

@@ -87,6 +87,10 @@ def reading_routes(desk: Desk, keys: Keys) -> APIRouter:
         hits, days = book.search(q), day_hits(book, q)
         return page("hits.html", hits=hits, days=days, **pages.context(book))
 
+    @router.get("/chat/{number}/glance")
+    def glance(number: int) -> HTMLResponse:
+        return page("glance.html", sentences=desk.book(number).glance)
+
     @router.get("/chat/{number}/jump")
     def jump_to(
         number: int, q: str = "", after: int | None = None, back: bool = False

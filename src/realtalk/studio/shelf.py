@@ -22,7 +22,10 @@ from itertools import groupby
 
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.categories import CATEGORIES
+from realtalk.corpora.tables import from_corpus
 from realtalk.errors import RealtalkError
+from realtalk.portrait.aggregates import Aggregates
+from realtalk.portrait.glance import Sentence, glance
 from realtalk.studio.searching import Hits, MessageIndex
 from realtalk.studio.troubles import Unknown
 
@@ -70,6 +73,12 @@ class Book:
         for at, message in enumerate(self.messages):
             places.setdefault(message.id, at)
         return places
+
+    @cached_property
+    def glance(self) -> tuple[Sentence, ...]:
+        """The chat in a few figures, as the page of it opens."""
+        tables = from_corpus(Corpus("", "", (self.chat,)))
+        return tuple(glance(Aggregates.build(tables, words=False)))
 
     @cached_property
     def starts(self) -> tuple[tuple[int, Session], ...]:

@@ -42,6 +42,10 @@ document.querySelector(".tabs").addEventListener("click", (event) => {
   if (tab) document.body.dataset.view = tab.dataset.show;
 });
 
+// The chat at a glance, as its page opens. It is a convenience: without it nothing is missing.
+const glance = document.getElementById("glance");
+text(`/chat/${reader.facts.chat}/glance`).then((html) => { glance.innerHTML = html; glance.hidden = !html.trim(); }).catch(() => {});
+
 const toSearch = () => { document.body.dataset.view = "sessions"; search.focus(); search.select(); };
 const onward = (back) => (jumping.isSearching() ? jumping.jump(back) : toSearch());
 
