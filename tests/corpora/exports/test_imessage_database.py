@@ -13,6 +13,7 @@ import pytest
 
 from realtalk.chat import Attachment, unpack_extra
 from realtalk.corpora.exports.typedstream import typed_text
+from realtalk.corpora.limits import VARIABLE
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.errors import RealtalkError
@@ -190,6 +191,12 @@ def test_damage_is_one_line(kept: Path) -> None:
     with pytest.raises(RealtalkError) as error:
         open_reading(kept, "imessage")
     assert "\n" not in str(error.value)
+
+
+def test_more_rows_than_a_file_can_hold(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "0.001")  # ten rows: damage can name one page many times
+    with pytest.raises(RealtalkError, match="more than a file of its size can"):
+        open_reading(kept, "imessage")
 
 
 @pytest.mark.parametrize("size", [0, 1, 127, 128, 255, 256, 70_000])
