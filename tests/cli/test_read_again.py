@@ -82,6 +82,8 @@ def test_somebody_at_the_terminal_is_asked(
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
+        (("--same", "Mum=Anna"), "--same names people of two exports; name both files"),
+        (("hers.txt", "--same", "Mom=Anna"), "unknown name 'Mom'; known: Theo, Anna, Mum"),
         (("--same", "Mum"), "'Mum' names no two people; write --same \"Mum=Anna\""),
         (("--into", "nowhere"), "nowhere: holds no stored corpus to add to; make one with"),
         (("--into", "a", "--out", "b"), "--out stores a new corpus, --into adds to a stored one"),
@@ -94,3 +96,12 @@ def test_one_line_says_what_is_wrong(
     status, _, err = run("read", "first.txt", *arguments)
     assert status == 2
     assert err.startswith(f"error: {line}") and err.count("\n") == 1
+
+
+def test_a_corpus_that_is_replaced_says_how_to_add_to_one(run: Any, exports: Path) -> None:
+    assert "--into" not in run("read", "first.txt", "--out", "anna")[2]
+    _, _, err = run("read", "second.txt", "--out", "anna")
+    assert err.endswith(
+        "stored in anna\n"
+        "in place of the corpus that was there; --into anna adds to one and keeps its ids\n"
+    )

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import realtalk as rt
-from joined_chats import GAP, Bubble, tables
+from joined_chats import GAP, Bubble, tables, wholes
 from realtalk.chat import Corpus, Message
 from realtalk.corpora.alignment import align
 from realtalk.corpora.merging import Merging, merge
-from realtalk.corpora.opening import open_reading
+from realtalk.corpora.opening import Opened, open_reading
 from realtalk.corpora.people import SamePersonError
+from realtalk.corpora.reading import Ledger, Reading, ReadOptions
+from realtalk.corpora.several import together
 from realtalk.corpora.store import load, store
 from realtalk.corpora.tables import Tables, to_corpus
 from realtalk.errors import RealtalkError
@@ -92,6 +97,34 @@ def test_what_is_said_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     ]
     assert [entry["name"] for entry in about["source"]] == ["WhatsApp Chat with 0.txt"] * 2
     assert about["options"]["gap"] == GAP.total_seconds()
+
+
+@settings(max_examples=60, deadline=None)
+@given(wholes(least=4), st.data())
+def test_the_order_of_the_files_makes_no_difference(
+    whole: list[Bubble], data: st.DataObject
+) -> None:
+    whole = [replace(one, text=f"{one.text} {one.who}") for one in whole]
+    picks = st.lists(st.booleans(), min_size=len(whole), max_size=len(whole))
+    parts = []
+    for _ in range(3):
+        kept = [one for one, keep in zip(whole, data.draw(picks), strict=True) if keep]
+        assume(kept)
+        count = len(kept)
+        reading = Reading(tables=tables(("c", kept)), ledger=Ledger("lines", count, count))
+        parts.append(Opened(reading, None, "whatsapp"))
+    found = [
+        together(order, ReadOptions()).reading.tables.messages for order in permutations(parts)
+    ]
+    assert all(each.equals(found[0]) for each in found)
+    total = Counter(found[0].select("speaker", "time", "text").rows())
+    for part in parts:
+        assert (
+            not Counter(part.reading.tables.messages.select("speaker", "time", "text").rows())
+            - total
+        )
+    again = together([*parts, parts[0]], ReadOptions()).reading.tables.messages
+    assert again.drop("chat").equals(found[0].drop("chat"))
 
 
 def test_events_and_questions_still_point_to_their_messages(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def _store(
 ) -> None:
     from realtalk.cli.printing import print_json, say, show, warn
     from realtalk.corpora.several import together
-    from realtalk.corpora.store import provenance, store
+    from realtalk.corpora.store import is_stored, provenance, store
 
     opened = _opened(paths, format_name, options)
     found = _asking(
@@ -138,7 +138,9 @@ def _store(
     for note in found.reading.notes:
         warn(note)
     tables = found.reading.tables
-    folder = store(found.reading, out or Path(f"{tables.name}-corpus"), found.source, options)
+    folder = out or Path(f"{tables.name}-corpus")
+    is_replaced = is_stored(folder)
+    store(found.reading, folder, found.source, options)
     if json:
         about = provenance(found.reading, found.source, options)
         print_json({"folder": str(folder), "messages": tables.messages.height} | about)
@@ -151,6 +153,8 @@ def _store(
     if (more := len(found.reading.ledger.leftovers) - 5) > 0:
         say(f"  and {more:,} more; realtalk check lists them all")
     say(f"stored in {folder}")
+    if is_replaced:
+        say(f"in place of the corpus that was there; --into {folder} adds to one and keeps its ids")
 
 
 def _add(

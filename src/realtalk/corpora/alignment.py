@@ -26,7 +26,7 @@ _ZONE = timedelta(minutes=15)
 _FARTHEST = timedelta(hours=26)  # between any two clocks on earth
 _JITTER = timedelta(seconds=90)
 _CLEAR = 0.95
-_CLEAR_AT_LEAST = 3
+_CLEAR_AT_LEAST = 3  # messages: two people say "ok" in one minute too
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Alignment:
         found: dict[str, str | None] = {}
         for new, counts in new_names.items():
             total = sum(counts.values())
-            if 2 * counts.get(new, 0) >= total:
+            if total < _CLEAR_AT_LEAST or 2 * counts.get(new, 0) >= total:
                 continue
             best = max(counts, key=lambda old: counts[old])
             back = old_names[best]

@@ -21,7 +21,7 @@ import polars as pl
 
 # Marks of direction, which one phone writes and the other does not, and joins of nothing.
 _UNSEEN = "[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
-_WHOLE_MINUTES = 8  # messages without seconds, from which on the file has none
+_WHOLE_MINUTES = 4  # messages without seconds, from which on the file has none
 _NEAR = timedelta(minutes=1)
 _NEAR_AT_LEAST = 5  # pairs some seconds apart, before two clocks are held to be two
 _SAME = ("speaker", "key_time", "key_text", "deleted")

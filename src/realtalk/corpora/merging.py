@@ -142,9 +142,9 @@ class _Merger:
         if not aligned:
             return self._next_part(row, frame, likely)
         named = [each for each in aligned if common_name(each[0].id) == common_name(row.id)]
-        if len(aligned) > 1 and len(named) != 1:
+        if len(aligned) > 1 and len(named) != 1 and not self._way.fresh:
             raise _several(row, [known for known, _ in aligned])
-        return (named or aligned)[0]
+        return max(named or aligned, key=lambda each: each[1].agreeing)
 
     def _next_part(
         self, row: ChatRow, frame: pl.DataFrame, likely: Sequence[ChatRow]
@@ -162,7 +162,7 @@ class _Merger:
             if alike and not common(self._frames[known.id], frame):
                 apart.append(known)
         named = [known for known in apart if common_name(known.id) == common_name(row.id)]
-        if len(apart) > 1 and len(named) != 1:
+        if len(apart) > 1 and len(named) != 1 and not self._way.fresh:
             raise _several(row, apart)
         return ((named or apart)[0], None) if apart else None
 

@@ -10,15 +10,16 @@ or where the app's own ids say so. What the messages suggest is proposed, never 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
 
 from realtalk.chat import Alias
 from realtalk.corpora.alignment import Alignment
-from realtalk.corpora.tables import ChatRow
+from realtalk.corpora.tables import ChatRow, Tables
 from realtalk.errors import RealtalkError
+from realtalk.registry import suggest
 
 JOINED = "another export"  # the source of an alias that was learned by joining
 
@@ -89,6 +90,19 @@ def authors_of(row: ChatRow) -> dict[str, str]:
     if not isinstance(authors, dict):
         return {}
     return {name: number for name, number in authors.items() if isinstance(number, str)}
+
+
+def check_names(same: Mapping[str, str], parts: Iterable[Tables]) -> None:
+    """Refuses a name that nobody has in any of the files: most likely it is misspelt."""
+    people = [
+        name
+        for part in parts
+        for row in part.chats
+        for name in (*row.speakers, *(alias.name for alias in row.aliases))
+    ]
+    for name in (name for pair in same.items() for name in pair):
+        if name not in people:
+            raise suggest("name", name, list(dict.fromkeys(people)))
 
 
 def aliases_with(known: ChatRow, names: Mapping[str, str]) -> tuple[Alias, ...]:

@@ -20,6 +20,7 @@ from realtalk.corpora.joining import JoinCounts
 from realtalk.corpora.matching import span
 from realtalk.corpora.merging import Merging, merge
 from realtalk.corpora.opening import Opened
+from realtalk.corpora.people import check_names
 from realtalk.corpora.reading import Ledger, Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.corpora.store import is_stored, load, record, store
@@ -46,7 +47,12 @@ def together(
 ) -> Opened:
     """Readings of several files as one; chats that are one are joined, others stand beside it."""
     if len(opened) == 1:
+        if same:
+            raise RealtalkError(
+                "--same names people of two exports", fix="name both files, or give --into"
+            )
         return opened[0]
+    check_names(same or {}, (each.reading.tables for each in opened))
     first, *others = in_order(opened)
     way = Merging(options.gap, same=dict(same or {}), take_edits=take_edits, fresh=True)
     tables, notes = first.reading.tables, list(first.reading.notes)
@@ -75,6 +81,7 @@ def add(
     """Puts into a stored corpus what is new in exports that were read with `stored_options`."""
     earlier = _record(folder)
     known = load(folder)
+    check_names(same or {}, (known.tables, *(each.reading.tables for each in opened)))
     way = Merging(options.gap, chat, dict(same or {}), take_edits)
     tables, counts, chats = known.tables, JoinCounts(), 0
     notes: list[str] = []
