@@ -147,6 +147,7 @@ def filled(root: Path) -> dict[str, list[Path]]:
         "indexes": [f"memory/{7:032x}.npz"],
         "vectors": ["threads/vectors-3.sqlite"],
         "strips": [f"{strips}/{name}" for name in ("labels.jsonl", "run.json")],
+        "portraits": [f"portraits/{9:016x}-2-all/{name}" for name in ("labels.jsonl", "run.json")],
         "mem0": ["mem0/config.json", "mem0/history.db", "mem0/migrations_qdrant/meta.json"],
     }  # fmt: skip
     return {kind: [put(root / name) for name in names] for kind, names in named.items()}

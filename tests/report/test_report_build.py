@@ -43,8 +43,8 @@ def section(report: PageReport, start: str) -> Section:
 def test_every_kind_of_run_has_its_section(report: PageReport) -> None:
     found = [each.id.partition("-")[0] for each in report.sections if not each.depth]
     assert found == [
-        *("measured", "corpora", "ei", "consistency", "compared", "memory", "persona"),
-        *("threads", "unscored"),
+        *("corpora", "ei", "consistency", "compared", "memory", "persona", "threads"),
+        *("unscored", "measured"),
     ]
     assert len({each.id for each in report.sections}) == len(report.sections)
     kinds = {row[1] for row in section(report, "measured").tables[0].rows}

@@ -44,7 +44,7 @@ function waited(value) {
 // A chart with its caption and the same figures as a table, for those who do not see it.
 function figure(caption, drawing, headings, rows, note = null) {
   return el("figure", {}, el("figcaption", {}, caption), el("div", { class: "drawing" }, drawing), note && el("p", { class: "note" }, note),
-    el("details", { class: "numbers" }, el("summary", {}, "The numbers"), grid(headings, rows, caption)));
+    el("details", { class: "numbers" }, el("summary", {}, "The numbers"), grid(headings, rows, `${caption}, in numbers`)));
 }
 function grid(headings, rows, label, classes = "") {
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, el("table", { class: classes },
@@ -86,7 +86,7 @@ function calendar(days, first, last) {
     }).filter(Boolean);
     const weekdays = ["Mon", "Wed", "Fri"].map((name, at) => svg("text", { x: 0, y: 15 + size / 2 + 5 + at * 2 * size }, name));
     return el("div", { class: short ? "" : "year" }, short ? null : el("span", { class: "year-name" }, String(year)),
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": short ? "Every day" : `Days of ${year}` },
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": short ? "Calendar" : `Calendar of ${year}` },
         svg("svg", { viewBox: `0 0 ${wide} ${22 + 7 * size}`, width: wide, height: 22 + 7 * size, class: "plain" }, names, weekdays, cells)));
   });
 }

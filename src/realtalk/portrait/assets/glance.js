@@ -58,7 +58,7 @@ function card(items, heading) {
     if (last && (last + " " + word).length <= most) lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
     return lines;
-  }, []).slice(0, 2);
+  }, []).map((line, at, lines) => (at === 1 && lines.length > 2 ? `${line} …` : line)).slice(0, 2);
   const text = (x, y, size, family, colour_, content, weight = 400) => svg("text", { x, y, "font-size": size, "font-family": family, fill: colour_, "font-weight": weight }, content);
   return svg("svg", { xmlns: SVG, viewBox: `0 0 ${W} ${H}`, width: W, height: H },
     svg("rect", { width: W, height: H, fill: "#fbf8f2" }), svg("rect", { width: W, height: 16, fill: "#0a6e8f" }),
