@@ -41,6 +41,20 @@ _APPLE = (
 )
 _STAMP = b"May 17, 2022  5:29:42 PM"
 _KAKAO = "------- 2024년 5월 1일 수요일 -------\n".encode()
+_DISCORD = (
+    b"<html><div class=preamble></div><div class=chatlog__message-group>"
+    b"<div class=chatlog__message data-message-id=1><span class=chatlog__author data-user-id=1>A"
+    b"</span><div class=chatlog__content>"
+)
+_MAIL = b"From a@b Wed May 01 07:30:00 2024\nFrom: A <a@b>\nDate: Wed, 1 May 2024 07:30:00 +0000\n"
+_NESTED = b"".join(
+    b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (at, at) for at in range(150)
+)
+_TEAMS = (
+    b'{"value":[{"messageType":"message","createdDateTime":"2024-05-01T07:30:00Z","from":{"user":'
+    b'{"id":"1","displayName":"A"}},"body":{"contentType":"html","content":"'
+)
+_CHATLAB = b'{"_type":"header","chatlab":{"version":"1"},"meta":{"platform":"qq"}}\n'
 _COLUMNS = b"speaker,text,time\n"
 _SHEET = "xlsx"
 
@@ -85,6 +99,32 @@ _CONTENTS = {
     "breaks": _raw(b"<br>", _BUBBLE, b"", "html"),
     "links": _raw(b'<a href="http://x">y</a>', _BUBBLE, b"", "html"),
     "entities": _raw(b"9", _BUBBLE + b"&#", b";", "html"),
+    "boxes": _raw(b"<div><b>a</b><b>b</b><b>1.1.2021 1:11</b></div>", b"<html><body>", b"", "html"),
+    "dates": _raw(b"<b>1.1.2021 1:11</b>", b"<html><body><div>", b"", "html"),
+    "items": _raw(b"<li>x", b"<html><body><div><b>a</b><b>", b"", "html"),
+    "plain attributes": _raw(b" a=b", b"<html><div", b">", "html"),
+    "cards": _raw(b"<div class=chatlog__embed>", _DISCORD, b"", "html"),
+    "reactions": _raw(b"<img class=chatlog__reaction alt=x>", _DISCORD, b"", "html"),
+    "groups": _raw(b"<p data-message-id=1>x", _DISCORD, b"", "html"),
+    "mails": _raw(_MAIL + b"\nx\n\n", b"", b"", "mbox"),
+    "bare mails": _raw(b"From a b 1:11 2024\n\n", b"", b"", "mbox"),
+    "mail parts": _raw(
+        b"Content-Type: multipart/mixed; boundary=x\n\n--x\n", _MAIL, b"", "mbox", "eml"
+    ),
+    "deep mail": _raw(b"xxx\n", _MAIL + _NESTED, b"", "mbox"),
+    "mail words": _raw(b"=?a?q?", _MAIL + b"Subject: ", b"\n\nx\n", "mbox"),
+    "mail references": _raw(b"<a@b> ", _MAIL + b"References: ", b"\n\nx\n", "mbox"),
+    "mail headers": _raw(b"X: y\n", _MAIL, b"\nx\n", "mbox"),
+    "mail quotations": _raw(b"> x\n", _MAIL + b"\nx:\n", b"", "mbox"),
+    "mail copies": _raw(b"To: x\n", _MAIL + b"\nx\n\n", b"", "mbox"),
+    "mail page": _raw(b"<p>x", _MAIL + b"Content-Type: text/html\n\n", b"", "mbox"),
+    "quotations": _raw(b"<quote>x", _TEAMS, b'"}}]}', "json"),
+    "links in a message": _raw(b"<a href=x>y</a>", _TEAMS, b'"}}]}', "json"),
+    "pictures": _raw(b"<img src=x>", _TEAMS, b'"}}]}', "json"),
+    "members": _raw(b'{"_type":"member"}\n', _CHATLAB, b"", "jsonl"),
+    "placeholders": _raw(
+        b"[x", _CHATLAB + b'{"_type":"message","sender":"a","type":1,"content":"', b'"}', "jsonl"
+    ),
     "marks": _raw("\u200e".encode(), b"12/07/2017" + "\u200e".encode(), b"", "txt"),
     "marks in lines": _raw(("1.1.1" + "\u200e" * 500 + "\n").encode(), _HEAD, b"", "txt"),
     "spaces in lines": _raw(b"12/07/2017" + b" " * 500 + b"x\n", _HEAD, b"", "txt"),

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from said import Form, Said
 from written_apple import APPLE
+from written_downloads import DOWNLOADS
 from written_exports import EXPORTS
 from written_published import PUBLISHED
 
 __all__ = ["FORMS", "Form", "Said"]
 
-FORMS: dict[str, Form] = PUBLISHED | EXPORTS | APPLE
+FORMS: dict[str, Form] = PUBLISHED | EXPORTS | APPLE | DOWNLOADS

@@ -8,6 +8,7 @@ marks only, and the catch-alls (JSONL, CSV) come last.
 
 from __future__ import annotations
 
+from realtalk.corpora.known_files import explanation
 from realtalk.corpora.reading import Format
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
@@ -35,6 +36,10 @@ FORMATS: Registry[Format] = Registry(
         "line": f"{_HERE}.exports.line:FORMAT",
         "kakaotalk": f"{_HERE}.exports.kakaotalk:FORMAT",
         "viber": f"{_HERE}.exports.viber:FORMAT",
+        "chatlab": f"{_HERE}.exports.chatlab:FORMAT",
+        "teams": f"{_HERE}.exports.teams:FORMAT",
+        "google-chat": f"{_HERE}.exports.google_chat:FORMAT",
+        "mbox": f"{_HERE}.exports.mbox:FORMAT",
         "jsonl": f"{_HERE}.published.jsonl:FORMAT",
         "csv": f"{_HERE}.published.csv:FORMAT",
     },
@@ -50,6 +55,8 @@ def detect(source: Source) -> str:
         return "sheet"  # its reader says what is wrong with it
     for member in source.members[:3]:
         member.head()  # says so where it is damaged, or out of proportion
+    if known := explanation(source):
+        raise known
     raise RealtalkError(
         "the format is not recognised",
         where=str(source.path),

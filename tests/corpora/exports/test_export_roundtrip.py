@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import html
 import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from email.header import Header
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,12 +20,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from realtalk.corpora.exports import (
+    chatlab,
     discord,
+    google_chat,
     imessage,
     kakaotalk,
     line,
+    mbox,
     signal,
     slack,
+    teams,
     telegram,
     viber,
 )
@@ -37,6 +44,7 @@ from said import Said as Written
 from written_chats import FORMS
 
 START = datetime(2024, 5, 1, 7, 30)
+CATCH_ALLS = ("jsonl", "csv")
 NAMES = ("Ann Berg", "Bo", "Зоя", "李雷", "o'Neil: jr")
 
 
@@ -51,6 +59,11 @@ class Said:
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)
 # What a text file can hold: no line end of its own kind, and a last line that is not empty.
 tame = texts.map(lambda text: text.replace("\r", " ")).filter(lambda text: text[-1] != "\n")
+
+# What a page keeps: no characters that HTML has none of, and no space around.
+visible = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zs", "Cn"]), min_size=1)
+# What a text in HTML begins with is a tag.
+untagged = texts.filter(lambda text: not text.startswith("<"))
 
 
 @st.composite
@@ -227,6 +240,115 @@ def form_files(said: list[Said], form: str) -> Files:
     return dict(FORMS[form].write(written))
 
 
+def chatlab_files(said: list[Said]) -> Files:
+    items = [
+        {
+            "sender": f"wx{one.who}",
+            "accountName": NAMES[one.who],
+            "timestamp": millis(one.time) // 1000,
+            "type": 0,
+            "content": one.text,
+            "platformMessageId": f"m{index}",
+        }
+        | ({} if one.answers is None else {"replyToMessageId": f"m{one.answers}"})
+        for index, one in enumerate(said)
+    ]
+    meta = {"name": "x", "platform": "qq", "type": "group"}
+    return {"x.json": {"chatlab": {"version": "0.0.2"}, "meta": meta, "messages": items}}
+
+
+def chatlab_lines(said: list[Said]) -> Files:
+    whole = chatlab_files(said)["x.json"]
+    head = {"_type": "header", "chatlab": whole["chatlab"], "meta": whole["meta"]}
+    lines = [head, *({"_type": "message", **item} for item in whole["messages"])]
+    return {"x.jsonl": "".join(json.dumps(line) + "\n" for line in lines)}
+
+
+def google_files(said: list[Said]) -> Files:
+    items = [
+        {
+            "creator": {"name": NAMES[one.who], "email": f"{one.who}@x.org"},
+            "created_date": f"{one.time:%A, %B %d, %Y at %I:%M:%S %p} UTC",
+            "text": one.text,
+            "message_id": f"m{index}",
+        }
+        | (
+            {}
+            if one.answers is None
+            else {"quoted_message_metadata": {"message_id": f"m{one.answers}"}}
+        )
+        for index, one in enumerate(said)
+    ]
+    return {"Groups/DM 1/messages.json": {"messages": items}}
+
+
+def teams_files(said: list[Said]) -> Files:
+    items = [
+        {
+            "id": f"m{index}",
+            "messageType": "message",
+            "createdDateTime": one.time.isoformat() + "Z",
+            "from": {"user": {"id": f"u{one.who}", "displayName": NAMES[one.who]}},
+            "body": {"contentType": "text", "content": one.text},
+            "replyToId": None if one.answers is None else f"m{one.answers}",
+        }
+        for index, one in reversed(list(enumerate(said)))
+    ]
+    return {"messages.json": {"value": items}}
+
+
+def skype_files(said: list[Said]) -> Files:
+    items = [
+        {
+            "id": str(index),
+            "displayName": NAMES[one.who],
+            "originalarrivaltime": one.time.isoformat() + "Z",
+            "messagetype": "Text",
+            "content": one.text,
+            "from": f"8:p{one.who}",
+            "properties": {"emotions": [{"key": "like", "users": [{"mri": "8:p1"}]}]},
+        }
+        for index, one in reversed(list(enumerate(said)))
+    ]
+    chat = {"id": "19:x", "displayName": "x", "MessageList": items}
+    return {"messages.json": {"userId": "8:p0", "conversations": [chat]}}
+
+
+def discord_page(said: list[Said]) -> Files:
+    groups = "".join(
+        "<div class=chatlog__message-group><div class=chatlog__message-container "
+        f"data-message-id={((millis(one.time) - 1420070400000) << 22) + index}>"
+        f"<span class=chatlog__author data-user-id={one.who}>{html.escape(NAMES[one.who])}</span>"
+        f"<div class=chatlog__content>{html.escape(one.text)}</div></div></div>"
+        for index, one in enumerate(said)
+    )
+    return {"x.html": f"<!DOCTYPE html><html><div class=preamble></div>{groups}</html>"}
+
+
+def meta_page(said: list[Said]) -> Files:
+    boxes = "".join(
+        f'<div class="x"><div>{html.escape(NAMES[one.who])}</div><div><div>'
+        f"{html.escape(one.text)}</div></div><div>{one.time:%b %d, %Y, %I:%M:%S %p}</div></div>"
+        for one in reversed(said)
+    )
+    page = f"<html><head><title>x</title></head><body>{boxes}</body></html>"
+    return {"facebook/inbox/x_1/message_1.html": page}
+
+
+def mbox_file(said: list[Said]) -> Files:
+    """Mails of one thread, in base64: a text of any kind is safe in it."""
+    mails = [
+        f"From {index}@xxx {one.time:%a %b %d %H:%M:%S} +0000 {one.time:%Y}\n"
+        f"From: {Header(NAMES[one.who], 'utf-8').encode()} <p{one.who}@x.org>\n"
+        f"Date: {one.time:%a, %d %b %Y %H:%M:%S} +0000\nSubject: x\nMessage-ID: <{index}@x.org>\n"
+        f"References: <0@x.org>\nIn-Reply-To: <{0 if one.answers is None else one.answers}@x.org>\n"
+        "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n"
+        f"{base64.b64encode(one.text.encode()).decode()}\n\n"
+        for index, one in enumerate(said)
+    ]
+    return {"box.mbox": "".join(mails)}
+
+
 @dataclass(frozen=True)
 class App:
     format: Format
@@ -255,6 +377,14 @@ APPS = {
     "messenger": App(MESSENGER, meta_files),
     "instagram": App(INSTAGRAM, meta_files),
     "messenger encrypted": App(MESSENGER, encrypted_files),
+    "chatlab": App(chatlab.FORMAT, chatlab_files, answers=True),
+    "chatlab lines": App(chatlab.FORMAT, chatlab_lines, answers=True),
+    "discord page": App(discord.FORMAT, discord_page, visible),
+    "messenger page": App(MESSENGER, meta_page, visible),
+    "mbox": App(mbox.FORMAT, mbox_file, visible.filter(lambda text: ">" not in text)),
+    "teams": App(teams.FORMAT, teams_files, answers=True),
+    "skype": App(teams.FORMAT, skype_files, untagged),
+    "google chat": App(google_chat.FORMAT, google_files, answers=True),
 }
 each_app = pytest.mark.parametrize("app", APPS.values(), ids=list(APPS))
 
@@ -316,10 +446,11 @@ def test_written_and_read_back(app: App, sampled: st.DataObject) -> None:
 def test_no_other_reader_claims_it(app: App) -> None:
     said = [Said(0, START, "hi"), Said(1, START + timedelta(minutes=1), "ho", 0)]
     source = source_of({name: packed(value) for name, value in app.write(said).items()})
-    particular = [FORMATS[name] for name in FORMATS if name not in ("jsonl", "csv")]
-    claims = [export for export in particular if export.sniff(source)]
+    claims = [FORMATS[name] for name in FORMATS if FORMATS[name].sniff(source)]
     meta = app.write is meta_files  # nothing in it tells the two apart, so Instagram takes it
-    assert claims == [INSTAGRAM if meta else app.format]
+    # Generic tables and lines of JSON come last, and take what nobody else does.
+    assert claims[:1] == [INSTAGRAM if meta else app.format]
+    assert {claim.title for claim in claims[1:]} <= {FORMATS[name].title for name in CATCH_ALLS}
 
 
 def deep(levels: int) -> Any:

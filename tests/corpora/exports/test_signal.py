@@ -317,6 +317,28 @@ def test_the_plaintext_export(tmp_path: Path) -> None:
     assert str(reading.ledger) == "11 entries = 4 in messages + 7 system + 0 left over"
 
 
+def test_quotations_payments_and_long_texts(tmp_path: Path) -> None:
+    def item(sent: int, **what: Any) -> dict[str, Any]:
+        stamp = str(1714548700000 + sent)
+        return {"chatItem": {"chatId": "9", "authorId": "2", "dateSent": stamp} | what}
+
+    gone = {"targetSentTimestamp": "0", "authorId": "1", "text": {"body": "lost words"}}
+    more = [
+        item(1, standardMessage={"text": {"body": "that"}, "quote": gone}),
+        item(2, standardMessage={"text": {"body": "begun"}, "longText": {"contentType": "x"}}),
+        item(3, paymentNotification={"amountMob": "1.5", "note": "for the seeds"}),
+        item(4, paymentNotification={"amountMob": "1.5"}),
+        item(5, giftBadge={"state": "OPENED"}),
+        item(6, updateMessage={"individualCall": {"type": "AUDIO_CALL", "state": "MISSED"}}),
+    ]
+    reading = read(tmp_path / "main.jsonl", lines(*frames(), *more))
+    that, begun, seeds = messages(reading)[-3:]
+    assert (that.reply_to, unpack_extra(that.extra)["quote"]) == (None, "lost words")
+    assert unpack_extra(begun.extra)["cut"] is True
+    assert seeds.text == "for the seeds"
+    assert str(reading.ledger) == "17 entries = 7 in messages + 10 system + 0 left over"
+
+
 def test_mentions_are_shown_by_name(tmp_path: Path) -> None:
     told = frames()
     told[3]["recipient"]["contact"]["aci"] = "QUNJ"

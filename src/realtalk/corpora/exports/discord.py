@@ -4,6 +4,7 @@
       {"id": "41", "type": "Default", "timestamp": "2024-05-01T09:30:00+00:00",
        "content": "hi", "author": {"id": "7", "name": "ann", "nickname": "Ann"}}]}
     AuthorID,Author,Date,Content,Attachments,Reactions        (its CSV)
+    <div class=chatlog__message-container data-message-id=41> (its HTML, `discord_html`)
     → Chat("general") with one message of Ann
 
 Files of one channel (parts, or exports of several date ranges) are joined, and a message
@@ -21,7 +22,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
-from realtalk.corpora.exports import discord_package
+from realtalk.corpora.exports import discord_html, discord_package
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.corpora.exports.values import (
     attached,
@@ -31,7 +32,7 @@ from realtalk.corpora.exports.values import (
     records,
     text_at,
 )
-from realtalk.corpora.json_input import head_keys, head_text, load, mapping, zone
+from realtalk.corpora.json_input import decoded, head_keys, head_text, load, mapping, zone
 from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
@@ -49,6 +50,8 @@ _EXPORTER = re.compile(
     r"Started a thread\.|Joined the server\.|A poll has closed\."
 )
 _CSV_HEAD = re.compile(r'"?AuthorID"?,"?Author"?,"?Date"?,"?Content"?', re.I)
+_PAGES = (".html", ".htm")
+_PAGE_HEAD = 1 << 18  # bytes: a page begins with its styles
 _MENTION = re.compile(r"<@!?(\d{1,25})>")
 _EMOJI = re.compile(r"<a?(:\w{1,40}:)\d{1,25}>")
 _COUNTED = re.compile(r"(.+?) \((\d{1,9})\)$")
@@ -60,6 +63,7 @@ def _sniff(source: Source) -> bool:
         any(matching(source, (".json",), _is_channel))
         or any(matching(source, (".csv",), _is_csv))
         or discord_package.sniff(source)
+        or any(matching(source, _PAGES, _is_page, limit=64))
     )
 
 
@@ -72,6 +76,10 @@ def _is_csv(member: Member) -> bool:
     return _CSV_HEAD.match(head_text(member)) is not None
 
 
+def _is_page(member: Member) -> bool:
+    return discord_html.is_page(decoded(member.head(_PAGE_HEAD)))
+
+
 def _read(source: Source, options: ReadOptions) -> Reading:
     tz = zone(options.timezone)
     channels = tuple(matching(source, (".json",), _is_channel, limit=0))
@@ -79,6 +87,10 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     if not channels and not tables:
         if discord_package.sniff(source):
             return discord_package.read(source, options)
+        if pages := list(matching(source, _PAGES, _is_page, limit=0)):
+            written = partial(_written, order=options.dates or "mdy")
+            chats = discord_html.drafts(pages, tz, written)
+            return assemble(source, "discord", chats, options)
         channels = source.having(".json") if len(source.members) == 1 else ()
     if not channels and not tables:
         raise RealtalkError(

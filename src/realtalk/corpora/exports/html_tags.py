@@ -13,13 +13,24 @@ from __future__ import annotations
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from realtalk.chat import Attachment
+from realtalk.corpora.exports.values import attached
+
+T = TypeVar("T")
 
 VOID = frozenset(("area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"))
 
+_DEEPEST = 200  # tags inside each other; real pages have a dozen
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]{0,40})([^<>]*)>|<![^<>]*>")
-_ATTRIBUTE = re.compile(r"""([a-zA-Z][\w:.-]{0,60})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)')""")
+# Minified pages leave the quotes out where they can.
+_ATTRIBUTE = re.compile(
+    r"""([a-zA-Z][\w:.-]{0,60})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'=]+))"""
+)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _SPACES = re.compile(r"[ \t\r\n\f\u00a0]+")
 _BLOCKS = frozenset(
@@ -28,7 +39,7 @@ _BLOCKS = frozenset(
     li main nav ol p pre quote section table tbody tr ul
     """.split()  # noqa: SIM905 - words read better than quotes
 )
-_UNSEEN = frozenset(("head", "style", "script", "title", "template", "noscript"))
+_UNSEEN = frozenset(("head", "style", "script", "title", "template", "noscript", "legacyquote"))
 _QUOTES = frozenset(("blockquote", "quote"))
 
 
@@ -59,17 +70,51 @@ def walk(text: str) -> Iterator[Tag | str]:
     ended = text.rfind("-->") + 3  # what begins later has no end to look for
     text = _COMMENT.sub("", text[:ended]) + text[ended:] if ended > 2 else text
     for match in _TAG.finditer(text):
-        yield text[start : match.start()]
+        if start < match.start():
+            yield text[start : match.start()]
         start = match.end()
         if match[2] is not None:  # else <!DOCTYPE html>
             yield Tag(match[2].lower(), match[3], bool(match[1]))
-    yield text[start:]
+    if start < len(text):
+        yield text[start:]
+
+
+class Nesting(Generic[T]):
+    """The tags that are open, each with what a reader keeps of it."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[str, T]] = []
+        self._names: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @property
+    def here(self) -> T | None:
+        """What is kept of the innermost tag."""
+        return self._open[-1][1] if self._open else None
+
+    def enter(self, name: str, value: T) -> None:
+        if name not in VOID and len(self._open) < _DEEPEST:
+            self._open.append((name, value))
+            self._names[name] += 1
+
+    def leave(self, name: str) -> list[T]:
+        """Closes a tag and whatever was left open in it; none where it is not open."""
+        closed: list[T] = []
+        while self._names[name]:
+            last, value = self._open.pop()
+            self._names[last] -= 1
+            closed.append(value)
+            if last == name:
+                break
+        return closed
 
 
 def unescaped(text: str) -> str:
     """Text as people see it."""
     try:
-        return html.unescape(text)
+        return html.unescape(text) if "&" in text else text
     except ValueError:  # a character's number of thousands of digits
         return text
 
@@ -85,19 +130,32 @@ class Flat:
     pictures: list[tuple[str, str]] = field(default_factory=list)  # address, name
 
 
-def flat(text: str) -> Flat:
-    """HTML of one message, flattened: one line per block, spaces as a browser shows them."""
-    return _Flattening(text).result
+def flat(text: str, *, spaced: bool = False) -> Flat:
+    """HTML of one message, flattened: one line per block, spaces as a browser shows them.
+
+    Where it is `spaced`, line breaks and spaces are the sender's own.
+    """
+    return _Flattening(text, spaced).result
+
+
+def linked(said: Flat) -> Iterator[Attachment]:
+    """Pictures in a text, and addresses that stand behind words of it."""
+    for address, words in said.pictures:
+        yield attached(address, "image", words)
+    for address, words in said.links:
+        if address.rstrip("/") != words.rstrip("/"):
+            yield Attachment("link", words, address)
 
 
 class _Flattening:
     """Walks through a message."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, spaced: bool) -> None:
         self.result = Flat()
         self._said: list[str] = []
         self._quoted: list[str] = []
-        self._unseen = self._quotes = self._kept = 0  # how many such tags are open
+        self._unseen = self._quotes = 0  # how many such tags are open
+        self._kept = int(spaced)
         self._link: tuple[str, int] | None = None  # an address, and where its words begin
         for piece in walk(text):
             if isinstance(piece, str):
@@ -113,10 +171,18 @@ class _Flattening:
     def _here(self) -> list[str]:
         return self._quoted if self._quotes else self._said
 
+    @property
+    def _at_start(self) -> bool:
+        """Whether a line has just begun."""
+        return not self._here or self._here[-1].endswith("\n")
+
     def _data(self, written: str) -> None:
-        if written and not self._unseen:
-            words = unescaped(written)
-            self._here.append(words if self._kept else _SPACES.sub(" ", words))
+        if not written or self._unseen:
+            return
+        if not self._kept and self._at_start and not written.strip(" \t\r\n\f"):
+            return  # between two blocks
+        words = unescaped(written)
+        self._here.append(words if self._kept else _SPACES.sub(" ", words))
 
     def _tag(self, tag: Tag) -> None:
         if tag.name in _QUOTES and not tag.is_alone:
@@ -126,7 +192,7 @@ class _Flattening:
                     named.get("itemid") or named.get("messageid") or ""
                 )
             self._quotes = max(0, self._quotes + (-1 if tag.closes else 1))
-        if tag.name in _BLOCKS or tag.name == "br":
+        if tag.name == "br" or (tag.name in _BLOCKS and not self._at_start):
             self._here.append("\n")
         if tag.name in ("td", "th"):
             self._here.append(" ")

@@ -13,21 +13,21 @@
 
 The older download writes every UTF-8 byte as a character of its own; each string is
 put right where that is possible and left alone where it is not. The bare minimum of the layout
-counts as Instagram.
+counts as Instagram. `meta_html` reads a download as HTML; where both are there, the JSON is read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
+from realtalk.corpora.exports import meta_html
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.corpora.exports.meta_notices import Line, MetaThread, judge
+from realtalk.corpora.exports.meta_threads import Candidate, OpenThread, settle
 from realtalk.corpora.exports.values import (
     attached,
     filled,
@@ -38,7 +38,7 @@ from realtalk.corpora.exports.values import (
     text_at,
     whole,
 )
-from realtalk.corpora.json_input import head_keys, head_text, listed, load, mapping, zone
+from realtalk.corpora.json_input import decoded, head_keys, head_text, listed, load, mapping, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
@@ -60,8 +60,6 @@ _MEDIA = {
 }
 _SYSTEM_TYPES = frozenset({"subscribe", "unsubscribe", "call", "plan"})
 _SYSTEM_FIELDS = ("call_duration", "users")  # only calls, and people who come and go, have them
-_NEAR = 10  # entries between a message and the notice that somebody liked it
-_UNCERTAIN = "messages that begin with their sender's own name and may be notices of the app"
 
 
 def repaired(text: str) -> str:
@@ -78,7 +76,20 @@ def _sniff(source: Source, *, instagram: bool) -> bool:
     """Whether a message file, by which the whole source can be judged, is of the one app."""
     member = next(matching(source, (".json",), _is_thread, named=_PART), None)
     member = member or next(matching(source, (".json",), _is_thread), None)
+    member = member or next(_pages(source, limit=8), None)
     return member is not None and _is_of_instagram(member, source) == instagram
+
+
+def _pages(source: Source, limit: int = 0) -> Iterator[Member]:
+    """Pages of a download as HTML; one that stands alone may have any name."""
+    named = meta_html.PAGE if len(source.members) > 1 else None
+    return matching(source, meta_html.ENDINGS, _is_page, limit=limit, named=named)
+
+
+def _is_page(member: Member) -> bool:
+    # One message by structure may be anything; a file of the usual name, or two, are not.
+    least = 1 if meta_html.PAGE.search(member.name) else 2
+    return meta_html.messages_in(decoded(member.head(meta_html.HEAD))) >= least
 
 
 def _is_thread(member: Member) -> bool:
@@ -98,7 +109,7 @@ def _is_of_instagram(member: Member, source: Source) -> bool:
         return True
     if "your_facebook_activity" in head or "facebook" in path or "messenger" in path:
         return False
-    return not head_keys(member) & _MESSENGER_ONLY
+    return member.suffix == ".json" and not head_keys(member) & _MESSENGER_ONLY
 
 
 def _read(source: Source, options: ReadOptions, *, format_name: str) -> Reading:
@@ -106,12 +117,16 @@ def _read(source: Source, options: ReadOptions, *, format_name: str) -> Reading:
     tz = zone(options.timezone)
     members = taken(source, (".json",), _is_thread)
     if not members:
+        if pages := list(_pages(source)):
+            found = meta_html.threads(pages, options.dates)
+            notes = [*settle(found), meta_html.NOTE]
+            return assemble(source, format_name, [thread.draft for thread in found], options, notes)
         raise RealtalkError(
             "no message files (message_1.json) found",
             where=str(source.path),
             fix="download your information again and choose the format JSON",
         )
-    threads: dict[str, _Thread] = {}
+    threads: dict[str, OpenThread] = {}
     for member in sorted(members, key=_part):
         export = mapping(load(member))
         if not isinstance(export.get("messages"), list):
@@ -123,115 +138,58 @@ def _read(source: Source, options: ReadOptions, *, format_name: str) -> Reading:
         )
         # Only the older layout runs backwards.
         thread = threads.setdefault(
-            _thread_key(export, member), _Thread(Draft("", newest_first=not encrypted))
+            _thread_key(export, member), OpenThread(Draft("", newest_first=not encrypted))
         )
         _describe(thread.draft, export, member, encrypted=encrypted)
         for where, item in thread.draft.objects(export["messages"], f"{member.name}, messages"):
-            thread.add(item, where, tz, encrypted=encrypted)
-    notes = _finish(list(threads.values()))
+            _add(thread, item, where, tz, encrypted=encrypted)
+    notes = settle(list(threads.values()))
     drafts = [thread.draft for thread in threads.values()]
     return assemble(source, format_name, drafts, options, notes)
 
 
-@dataclass(slots=True)
-class _Candidate:
-    """An entry that is a message, or a notice of the app."""
-
-    entry: Entry
-    second: int  # when it was sent
-    is_repaired: bool
-
-
-@dataclass(slots=True)
-class _Thread:
-    """A conversation while it is read: what may be the app's own can only be decided at the end."""
-
-    draft: Draft
-    candidates: list[_Candidate] = field(default_factory=list)
-    reacted: set[tuple[str, int]] = field(default_factory=set)  # who gave a reaction when
-
-    def add(
-        self, item: dict[str, Any], where: str, tz: ZoneInfo | None, *, encrypted: bool
-    ) -> None:
-        """Takes one entry; the download of encrypted conversations is clean UTF-8."""
-        fix = scalar if encrypted else _repair
-        kind = text_at(item, "type").lower()
-        if encrypted:
-            name, stamp = fix(item.get("senderName")), item.get("timestamp")
-            written = text_at(item, "text", "messageText")
-            attachments = tuple(_media(file) for file in records(item.get("media")))
-            gone = item.get("isUnsent") is True
-            notice = kind == "placeholder" and not gone and not attachments
-        else:
-            name, stamp = fix(item.get("sender_name")), item.get("timestamp_ms")
-            written = text_at(item, "content")
-            attachments = tuple(_attachments(item))
-            empty = item.get("is_taken_down") is True and not (written or attachments)
-            gone = item.get("is_unsent") is True or empty
-            notice = any(item.get(key) not in (None, []) for key in _SYSTEM_FIELDS)
-        if notice or kind in _SYSTEM_TYPES:
-            self.draft.notice()
-            return
-        text = fix(written)
-        marks = [
-            (fix(mark.get("reaction")), fix(mark.get("actor")), whole(mark.get("timestamp")))
-            for mark in records(item.get("reactions"))
-        ]
-        if not encrypted:
-            self.reacted |= {
-                (actor, when if when < 10**11 else when // 1000) for _, actor, when in marks if when
-            }
-        entry = Entry(
-            "",
-            name,
-            from_number(stamp, tz, 1000),
-            "" if gone else text,
-            attachments=attachments,
-            deleted=gone,
-            extra=reactions((emoji, [actor], 1) for emoji, actor, _ in marks),
-            where=where,
-        )
-        self.candidates.append(_Candidate(entry, whole(stamp) // 1000, text != written))
-
-    def evidence(self) -> MetaThread:
-        """What distinguishes the notices of a conversation from its messages."""
-        entries = [candidate.entry for candidate in self.candidates]
-        reactors = [
-            {name for mark in entry.extra.get("reactions", ()) for name in mark["by"]}
-            for entry in entries
-        ]
-        lines = [
-            Line(
-                entry.name,
-                entry.text,
-                bool(entry.attachments),
-                (entry.name, candidate.second) in self.reacted,
-                any(entry.name in names for names in reactors[max(0, at - _NEAR) : at + _NEAR + 1]),
-            )
-            for at, (entry, candidate) in enumerate(zip(entries, self.candidates, strict=True))
-        ]
-        return MetaThread(tuple(self.draft.extra.get("participants", ())), lines)
-
-
-def _finish(threads: Sequence[_Thread]) -> list[str]:
-    """Gives every entry its place: a message, or a notice of the app."""
-    judged, uncertain = judge([thread.evidence() for thread in threads])
-    fixed = 0
-    for thread, sorts in zip(threads, judged, strict=True):
-        for candidate, sort in zip(thread.candidates, sorts, strict=True):
-            entry = candidate.entry
-            if sort == "notice":
-                thread.draft.notice()
-                continue
-            if sort is not None:  # the app's words for what the sender sent or took back
-                entry.extra["notice"], entry.text = entry.text, ""
-                entry.deleted = entry.deleted or sort == "unsent"
-                if sort == "sent" and not entry.attachments:
-                    entry.attachments = (Attachment("media"),)
-            fixed += sort is None and candidate.is_repaired
-            thread.draft.add(entry)
-    notes = [f"messages whose characters were put right: {fixed:,}"] if fixed else []
-    return [*notes, *([f"{_UNCERTAIN}: {uncertain:,}"] if uncertain else [])]
+def _add(
+    thread: OpenThread, item: dict[str, Any], where: str, tz: ZoneInfo | None, *, encrypted: bool
+) -> None:
+    """Takes one entry; the download of encrypted conversations is clean UTF-8."""
+    fix = scalar if encrypted else _repair
+    kind = text_at(item, "type").lower()
+    if encrypted:
+        name, stamp = fix(item.get("senderName")), item.get("timestamp")
+        written = text_at(item, "text", "messageText")
+        attachments = tuple(_media(file) for file in records(item.get("media")))
+        gone = item.get("isUnsent") is True
+        notice = kind == "placeholder" and not gone and not attachments
+    else:
+        name, stamp = fix(item.get("sender_name")), item.get("timestamp_ms")
+        written = text_at(item, "content")
+        attachments = tuple(_attachments(item))
+        empty = item.get("is_taken_down") is True and not (written or attachments)
+        gone = item.get("is_unsent") is True or empty
+        notice = any(item.get(key) not in (None, []) for key in _SYSTEM_FIELDS)
+    if notice or kind in _SYSTEM_TYPES:
+        thread.draft.notice()
+        return
+    text = fix(written)
+    marks = [
+        (fix(mark.get("reaction")), fix(mark.get("actor")), whole(mark.get("timestamp")))
+        for mark in records(item.get("reactions"))
+    ]
+    if not encrypted:
+        thread.reacted |= {
+            (actor, when if when < 10**11 else when // 1000) for _, actor, when in marks if when
+        }
+    entry = Entry(
+        "",
+        name,
+        from_number(stamp, tz, 1000),
+        "" if gone else text,
+        attachments=attachments,
+        deleted=gone,
+        extra=reactions((emoji, [actor], 1) for emoji, actor, _ in marks),
+        where=where,
+    )
+    thread.candidates.append(Candidate(entry, whole(stamp) // 1000, text != written))
 
 
 def _repair(value: Any) -> str:
@@ -287,12 +245,12 @@ def _media(file: dict[str, Any]) -> Attachment:
 
 
 INSTAGRAM = Format(
-    title="Instagram (JSON download)",
+    title="Instagram (JSON or HTML download)",
     sniff=partial(_sniff, instagram=True),
     read=partial(_read, format_name="instagram"),
 )
 MESSENGER = Format(
-    title="Messenger (JSON download)",
+    title="Messenger (JSON or HTML download)",
     sniff=partial(_sniff, instagram=False),
     read=partial(_read, format_name="messenger"),
 )

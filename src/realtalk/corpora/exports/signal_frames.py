@@ -41,6 +41,7 @@ _SAID = (
     "directStoryReplyMessage",
     "remoteDeletedMessage",
     "adminDeletedMessage",
+    "paymentNotification",
 )
 
 
@@ -74,7 +75,12 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
         name = people.get(chats.get(number, ""), "") or f"Chat {number}"
         draft = drafts.setdefault(number, Draft(name))
         if any(key in item for key in _SAID):
-            draft.add(_entry(item, where, people, tz))
+            entry = _entry(item, where, people, tz)
+            # A payment is told by the app; what was written beside it is somebody's.
+            if "paymentNotification" in item and not entry.text:
+                draft.notice()
+            else:
+                draft.add(entry)
         else:
             draft.notice()
     return [*drafts.values(), rest]
@@ -111,6 +117,8 @@ def _recipient(recipient: dict[str, Any]) -> str:
         or text_at(contact, "username")
         or (f"+{phone}" if phone else "")
         or text_at(group, "title")
+        or text_at(object_at(recipient, "callLink"), "name")
+        or text_at(object_at(object_at(recipient, "distributionList"), "distributionList"), "name")
         or ("Signal" if "releaseNotes" in recipient else "")
         or f"Recipient {text_at(recipient, 'id')}"
     )
@@ -126,16 +134,23 @@ def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInf
         (text_at(mark, "emoji"), [people.get(text_at(mark, "authorId"), "")], 1)
         for mark in records(content.get("reactions"))
     )
+    quote = object_at(content, "quote")
+    answered, quoted = text_at(quote, "targetSentTimestamp"), object_at(quote, "text")
+    # What is quoted but was not there any more when it was quoted, stands nowhere else.
+    if not whole(answered) and (words := text_at(quoted, "body")):
+        extra["quote"] = words
+    if "longText" in content or "longText" in object_at(content, "textReply"):
+        extra["cut"] = True  # the rest lies in a file of the export
     if kind == "poll":
         extra["poll"] = [text_at(option, "option") for option in records(content.get("options"))]
     return Entry(
         author,
         people.get(author, ""),
         from_number(sent, tz, 1000),
-        text or text_at(content, "question", "emoji"),
+        text or text_at(content, "question", "emoji", "note"),
         id=sent,
         attachments=tuple(_attachments(kind, content)),
-        reply_to=text_at(object_at(content, "quote"), "targetSentTimestamp"),
+        reply_to=answered if whole(answered) else "",
         edited=bool(item.get("revisions")),
         deleted=kind in ("remoteDeletedMessage", "adminDeletedMessage"),
         extra=extra,

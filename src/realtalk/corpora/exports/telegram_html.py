@@ -11,9 +11,8 @@ speaker, and no sign that a message was edited. The reader says so.
 
 from __future__ import annotations
 
-import html
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -21,6 +20,7 @@ from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
+from realtalk.corpora.exports.html_tags import Nesting, unescaped, walk
 from realtalk.corpora.exports.values import attached, filled
 from realtalk.corpora.json_input import decoded
 from realtalk.corpora.source import Member
@@ -31,12 +31,7 @@ _STAMP = re.compile(
     r"(\d\d)\.(\d\d)\.(\d{4}) (\d\d):(\d\d):(\d\d)(?: UTC([+-])(\d\d):(\d\d))?", re.ASCII
 )
 _ANSWERED = re.compile(r"#go_to_message(\d+)", re.ASCII)
-_VOID = frozenset(("area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"))
-_DEEPEST = 200  # tags inside each other; real pages have a dozen
 _MOST_SEARCHED = 100_000_000  # letters: a message of a hundred thousand links keeps them all
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]{0,40})([^<>]*)>|<![^<>]*>")
-_ATTRIBUTE = re.compile(r"""([a-zA-Z][\w:.-]{0,60})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)')""")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 # What the text in a tag of such a class is, and what kind of file such a tag holds.
 _SAID = {
     "from_name": "from",
@@ -188,7 +183,6 @@ def _attachments(files: list[_File], text: str) -> Iterator[Attachment]:
 class _Place:
     """An open tag: what text in it means, by its classes and those around it."""
 
-    tag: str = ""
     meaning: str = ""
     in_file: str = ""  # the meaning where the tag stands in an attached file
     around: frozenset[str] = frozenset()
@@ -200,13 +194,13 @@ class _Place:
         forwarded = meaning == "from" and "forwarded" in self.around
         return "forwarded_from" if forwarded else meaning
 
-    def inside(self, tag: str, classes: frozenset[str]) -> _Place:
+    def inside(self, classes: frozenset[str]) -> _Place:
         """A tag inside of this one."""
         own = _meaning(classes)
         meaning, in_file = (self.meaning, self.in_file) if own is None else (own, own)
         if not classes & _SAID.keys():
             in_file = next((name for name in ("title", "status") if name in classes), in_file)
-        return _Place(tag, meaning, in_file, self.around | (classes & _AROUND))
+        return _Place(meaning, in_file, self.around | (classes & _AROUND))
 
 
 def _meaning(classes: frozenset[str]) -> str | None:
@@ -218,34 +212,23 @@ def _meaning(classes: frozenset[str]) -> str | None:
 
 
 class _Page:
-    """Collects the messages of one page while it is walked through.
-
-    Telegram escapes `<` and `>` everywhere but in tags, so a tag ends at the first `>`. Python's
-    own parser looks for ends again and again: a page of five megabytes could take it hours.
-    """
+    """Collects the messages of one page while it is walked through."""
 
     def __init__(self, text: str) -> None:
         self.notices = 0
         self.bubbles: list[_Bubble] = []
         self._title: list[str] = []
-        self._open: list[_Place] = []
-        self._tags: Counter[str] = Counter()  # of the open ones
+        self._open: Nesting[_Place] = Nesting()
         self._bubble: _Bubble | None = None
         self._depth = 0
-        start = 0
-        ended = text.rfind("-->") + 3  # what begins later has no end to look for
-        text = _COMMENT.sub("", text[:ended]) + text[ended:] if ended > 2 else text
-        for tag in _TAG.finditer(text):
-            self._data(text[start : tag.start()])
-            start = tag.end()
-            if tag[2] is None:
-                continue  # <!DOCTYPE html>
-            name = tag[2].lower()
-            if not tag[1]:
-                self._start(name, _attributes(tag[3]))
-            if tag[1] or tag[3].endswith("/"):
-                self._end(name)
-        self._data(text[start:])
+        for piece in walk(text):
+            if isinstance(piece, str):
+                self._data(piece)
+                continue
+            if not piece.closes:
+                self._start(piece.name, piece.attributes)
+            if piece.closes or piece.is_alone:
+                self._end(piece.name)
         self._finish()  # a page may end in the middle of a message
 
     @property
@@ -254,7 +237,7 @@ class _Page:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         classes = frozenset(attributes.get("class", "").split())
-        around = self._open[-1] if self._open else _Place()
+        around = self._open.here or _Place()
         if tag == "div" and "message" in classes and self._bubble is None:
             if "service" in classes:
                 # The lines between two days are of the page, not of the chat.
@@ -265,18 +248,10 @@ class _Page:
                 around = _Place()  # what is around a message does not tell what is in it
         elif self._bubble is not None:
             self._look(self._bubble, tag, classes, attributes, around)
-        if tag not in _VOID and len(self._open) < _DEEPEST:
-            self._open.append(around.inside(tag, classes))
-            self._tags[tag] += 1
+        self._open.enter(tag, around.inside(classes))
 
     def _end(self, tag: str) -> None:
-        if not self._tags[tag]:
-            return
-        closed = ""
-        while closed != tag:
-            closed = self._open.pop().tag
-            self._tags[closed] -= 1
-        if len(self._open) <= self._depth:
+        if self._open.leave(tag) and len(self._open) <= self._depth:
             self._finish()
 
     def _finish(self) -> None:
@@ -285,15 +260,15 @@ class _Page:
             self._bubble = None
 
     def _data(self, written: str) -> None:
-        place = self._open[-1] if self._open else _Place()
+        place = self._open.here or _Place()
         bubble = self._bubble
         if bubble is None:
             if "page_header" in place.around:
-                self._title.append(_unescaped(written))
+                self._title.append(unescaped(written))
             return
         if not written or len(self._open) <= self._depth or not (part := place.part):
             return
-        data = _unescaped(written)
+        data = unescaped(written)
         words = " ".join(data.split())
         if part in ("title", "status"):
             if bubble.files:
@@ -330,17 +305,3 @@ class _Page:
             bubble.files.append(_File(kind, address))
         elif tag == "a" and at.part == "text" and address.startswith("http"):
             bubble.files.append(_File("link", address))
-
-
-def _attributes(text: str) -> dict[str, str]:
-    attributes: dict[str, str] = {}
-    for name, *values in _ATTRIBUTE.findall(text):
-        attributes.setdefault(name.lower(), _unescaped("".join(values)))
-    return attributes
-
-
-def _unescaped(text: str) -> str:
-    try:
-        return html.unescape(text)
-    except ValueError:  # a character's number of thousands of digits
-        return text

@@ -1,0 +1,175 @@
+"""Microsoft Teams and Skype, as JSON, into chats. Two layouts are known:
+
+    messages as Microsoft Graph gives them, which exporters of Teams save:
+        {"value": [{"id": "41", "messageType": "message", "chatId": "19:x",
+                    "createdDateTime": "2024-05-01T07:30:00Z",
+                    "from": {"user": {"id": "u7", "displayName": "Ann"}},
+                    "body": {"contentType": "html", "content": "<p>hi</p>"}}]}
+    messages.json of a personal account, Teams' or Skype's (`teams_personal`):
+        {"userId": "8:ben", "conversations": [{"id": "8:ann", "displayName": "Ann",
+         "MessageList": [{"messagetype": "RichText", "content": "hi", ...}]}]}
+    → Chat("Ann") with one message of Ann
+
+What an entry is stands in its type; calls, people who come and go and the like are notices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import orjson
+
+from realtalk.chat import Attachment
+from realtalk.corpora.exports import teams_personal
+from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
+from realtalk.corpora.exports.html_tags import Flat, flat, linked
+from realtalk.corpora.exports.values import (
+    attached,
+    filled,
+    from_stamp,
+    object_at,
+    records,
+    text_at,
+)
+from realtalk.corpora.json_input import head_keys, load, mapping, zone
+from realtalk.corpora.reading import Format, Reading, ReadOptions
+from realtalk.corpora.source import Member, Source, holding, taken
+from realtalk.errors import RealtalkError
+
+_LISTS = ("value", "messages", "Messages")
+_NAMED_AFTER = 4  # people whose names make that of a chat
+
+
+def _is_ours(member: Member) -> bool:
+    keys = head_keys(member)
+    graph = {"messageType", "createdDateTime", "body"} <= keys and bool(
+        keys & {"contentType", "chatId", "channelIdentity", "eventDetail"}
+    )
+    return graph or teams_personal.fits(keys)
+
+
+def _read(source: Source, options: ReadOptions) -> Reading:
+    tz = zone(options.timezone)
+    members = taken(source, (".json",), _is_ours)
+    if not members:
+        raise RealtalkError(
+            "no messages of Microsoft Teams or Skype found",
+            where=str(source.path),
+            fix="give messages.json of the account's export, or chats saved from Microsoft Graph",
+        )
+    drafts: dict[tuple[str, ...], Draft] = {}
+    for member in members:
+        export = load(member)
+        if isinstance(mapping(export).get("conversations"), list):
+            teams_personal.fill(drafts, export, member.name, tz)
+        else:
+            _fill(export, member, drafts, tz)
+    return assemble(source, "teams", list(drafts.values()), options)
+
+
+def _fill(
+    export: Any, member: Member, drafts: dict[tuple[str, ...], Draft], tz: ZoneInfo | None
+) -> None:
+    """Adds messages as Graph gives them: a list, or an object that holds one."""
+    holder = mapping(export)
+    items = export if isinstance(export, list) else None
+    key = next((key for key in _LISTS if isinstance(holder.get(key), list)), "")
+    items = items if items is not None else holder.get(key)
+    if not isinstance(items, list):
+        raise RealtalkError("no list of messages", where=member.where)
+    title = text_at(holder, "topic", "displayName", "name")
+    here: dict[tuple[str, ...], Draft] = {}
+    for index, item in enumerate(items):
+        where = f"{member.name}, {key}[{index}]"
+        channel = object_at(mapping(item), "channelIdentity")
+        number = text_at(mapping(item), "chatId") or text_at(channel, "channelId")
+        # What is no object stands in the file's first chat.
+        place = (number,) if number else next(iter(here), (member.name, ""))
+        draft = here[place] = drafts.setdefault(
+            place, Draft("", newest_first=True, extra=filled({"id": number}))
+        )
+        if not isinstance(item, dict):
+            draft.leave(where, "not an object")
+        elif text_at(item, "messageType") not in ("message", "") or object_at(item, "eventDetail"):
+            draft.notice()
+        else:
+            draft.add(_entry(item, where, tz))
+    for draft in here.values():
+        people = list(dict.fromkeys(entry.name for entry in draft.entries if entry.name))
+        of_people = ", ".join(people[:_NAMED_AFTER]) if len(here) > 1 else ""
+        draft.name = draft.name or title or of_people or member.stem
+
+
+def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
+    sender = _identity(object_at(item, "from"))
+    body = object_at(item, "body")
+    content = text_at(body, "content")
+    said = flat(content) if text_at(body, "contentType") == "html" else Flat(content)
+    gone = bool(text_at(item, "deletedDateTime"))
+    files = records(item.get("attachments"))
+    answered = next((number for file in files if (number := _answered(file))), "")
+    marks = (
+        (
+            text_at(mark, "reactionType", "displayName"),
+            [text_at(_identity(object_at(mark, "user")), "displayName")],
+            None,
+        )
+        for mark in records(item.get("reactions"))
+    )
+    return Entry(
+        text_at(sender, "id"),
+        text_at(sender, "displayName"),
+        from_stamp(item.get("createdDateTime"), tz),
+        "" if gone else said.text,
+        id=text_at(item, "id"),
+        attachments=() if gone else (*_files(files), *linked(said)),
+        reply_to=answered or text_at(item, "replyToId"),
+        edited=bool(text_at(item, "lastEditedDateTime")),
+        deleted=gone,
+        extra=reactions(marks)
+        | filled(
+            {
+                "subject": text_at(item, "subject"),
+                "quote": "" if answered else said.quoted,
+                "bot": "application" in object_at(item, "from") and not sender.get("isUser"),
+            }
+        ),
+        where=where,
+    )
+
+
+def _identity(sender: dict[str, Any]) -> dict[str, Any]:
+    """A person, or else a bot or a device."""
+    if user := object_at(sender, "user"):
+        return user | {"isUser": True}
+    return object_at(sender, "application") or object_at(sender, "device")
+
+
+def _answered(file: dict[str, Any]) -> str:
+    """The id of the message that this one answers: it is attached to it."""
+    if text_at(file, "contentType") != "messageReference":
+        return ""
+    try:
+        content = orjson.loads(text_at(file, "content") or "{}")
+    except orjson.JSONDecodeError:
+        content = {}
+    return text_at(mapping(content), "messageId") or text_at(file, "id")
+
+
+def _files(files: Sequence[dict[str, Any]]) -> Iterator[Attachment]:
+    for file in files:
+        kind = text_at(file, "contentType")
+        if kind == "reference":
+            yield attached(file.get("contentUrl"), name=file.get("name"))
+        elif kind.startswith(("image/", "video/", "audio/")):
+            yield attached(file.get("contentUrl"), name=file.get("name"), mime=kind)
+        elif "Reference" not in kind:  # a card; answers and forwarded messages are no files
+            title = text_at(file, "name") or kind.rsplit(".", 1)[-1]
+            yield Attachment("link", title, text_at(file, "contentUrl"))
+
+
+FORMAT = Format(
+    title="Microsoft Teams, Skype (JSON)", sniff=holding((".json",), _is_ours), read=_read
+)

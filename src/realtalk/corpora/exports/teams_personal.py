@@ -1,0 +1,161 @@
+"""messages.json of a personal account of Teams or Skype into drafts of chats.
+
+    {"userId": "8:ben", "exportDate": "2024-05-02", "conversations": [
+      {"id": "8:ann", "displayName": "Ann", "MessageList": [
+        {"id": "41", "displayName": "Ann", "originalarrivaltime": "2024-05-01T07:30:00Z",
+         "messagetype": "RichText", "content": "hi", "from": "8:ann", "properties": null}]}]}
+    → Draft("Ann") with one entry of Ann
+
+Whatever is no rich text, text or poll was written by the app: calls, people who were added. A
+file is an element inside the text; a quotation names the message that it answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from realtalk.chat import Attachment
+from realtalk.corpora.exports.assembly import Draft, Entry, reactions
+from realtalk.corpora.exports.html_tags import Flat, Tag, flat, linked, walk
+from realtalk.corpora.exports.values import (
+    attached,
+    filled,
+    from_stamp,
+    object_at,
+    records,
+    scalar,
+    text_at,
+)
+from realtalk.corpora.json_input import listed
+
+_CALLS = ("RichText/Media_CallRecording", "RichText/Media_CallTranscript")
+_INVITES = ("RichText/ScheduledCallInvite",)
+# What kind of file an element or a type of entry is of, by the beginning of its name.
+_KINDS = {
+    "picture": "image",
+    "media_album": "image",
+    "audio": "audio",
+    "media_audio": "audio",
+    "video": "video",
+    "media_video": "video",
+    "media_flik": "sticker",
+    "swift": "link",
+    "media_card": "link",
+    "contacts": "contact",
+    "location": "location",
+    "file": "",
+}
+
+
+def fits(keys: Collection[str]) -> bool:
+    """Whether these are keys of such a file."""
+    return "MessageList" in keys and ("messagetype" in keys or "originalarrivaltime" in keys)
+
+
+def fill(
+    drafts: dict[tuple[str, ...], Draft], export: dict[str, Any], file: str, tz: ZoneInfo | None
+) -> None:
+    """Adds one chat per conversation, or to the chat that another file has of it."""
+    owner = text_at(export, "userId")
+    names = _names(export)
+    for place, conversation in enumerate(records(export.get("conversations"))):
+        number = text_at(conversation, "id")
+        name = text_at(conversation, "displayName") or names.get(number, "") or number
+        extra = filled({"id": number, "owner": owner})
+        draft = drafts.setdefault(
+            (number,) if number else (file, str(place)),
+            Draft(name, newest_first=True, extra=extra),
+        )
+        where = f"{file}, conversations[{place}].MessageList"
+        for here, item in draft.objects(listed(conversation.get("MessageList")), where):
+            if _is_said(text_at(item, "messagetype")):
+                draft.add(_entry(item, here, names, tz))
+            else:
+                draft.notice()
+
+
+def _is_said(kind: str) -> bool:
+    if kind in _CALLS or kind in _INVITES:
+        return False
+    return kind.partition("/")[0] in ("RichText", "Text", "Poll", "")
+
+
+def _person(sender: str) -> str:
+    """The account behind an address such as https://…/contacts/8:ann."""
+    return sender.rpartition("/")[2]
+
+
+def _names(export: dict[str, Any]) -> dict[str, str]:
+    """Who is called what, as far as any message or conversation says."""
+    names: dict[str, str] = {}
+    for conversation in records(export.get("conversations")):
+        for item in records(conversation.get("MessageList")):
+            if name := text_at(item, "displayName").strip():
+                names.setdefault(_person(text_at(item, "from")), name)
+        if name := text_at(conversation, "displayName").strip():
+            names.setdefault(text_at(conversation, "id"), name)
+    return names
+
+
+def _entry(item: dict[str, Any], where: str, names: dict[str, str], tz: ZoneInfo | None) -> Entry:
+    kind, content = text_at(item, "messagetype"), text_at(item, "content")
+    properties = object_at(item, "properties")
+    sender = _person(text_at(item, "from"))
+    gone = bool(text_at(properties, "deletetime"))
+    plain = kind == "Text" and not content.startswith("<")
+    said = Flat(content) if plain else flat(content, spaced=not kind.endswith("/Html"))
+    files = list(_files(kind, content))
+    marks = (
+        (text_at(mark, "key"), [names.get(mri, "") for mri in _users(mark)], len(_users(mark)))
+        for mark in records(properties.get("emotions"))
+    )
+    return Entry(
+        sender,
+        names.get(sender, "") or sender.partition(":")[2] or sender,
+        from_stamp(item.get("originalarrivaltime") or item.get("composetime"), tz),
+        "" if gone or files else said.text,  # beside a file stand words for old programs
+        id=text_at(item, "id"),
+        attachments=() if gone else tuple(files or linked(said)),
+        reply_to=said.answers,
+        edited=bool(text_at(properties, "edittime")) or "<e_m " in content,
+        deleted=gone,
+        extra=reactions(marks) | filled({"quote": "" if said.answers else said.quoted}),
+        where=where,
+    )
+
+
+def _users(mark: dict[str, Any]) -> list[str]:
+    return [scalar(user.get("mri")) for user in records(mark.get("users"))]
+
+
+def _files(kind: str, content: str) -> Iterator[Attachment]:
+    """Files stand as elements in the text: <URIObject type="Picture.1" uri="…">."""
+    form = kind.partition("/")[2]
+    found: list[Attachment] = []
+    named = ""
+    for tag in walk(content) if "<URIObject" in content or form not in ("", "Html") else ():
+        if not isinstance(tag, Tag) or tag.closes:
+            continue
+        if tag.name == "uriobject":
+            fields = tag.attributes
+            kinds = (_kind(fields.get("type", "")), _kind(form))
+            found.append(attached(fields.get("uri", ""), next(filter(None, kinds), "file")))
+        elif tag.name == "originalname":
+            named = tag.attributes.get("v", "")
+            if found and named:
+                last = found[-1]
+                found[-1] = attached(last.url, "" if last.kind == "file" else last.kind, named)
+        elif tag.name in ("location", "c") and _kind(form) in ("location", "contact"):
+            fields = tag.attributes
+            title = fields.get("address", "") or fields.get("f", "")
+            found.append(Attachment(_kind(form), title, fields.get("url", "")))
+    if not found and _kind(form):
+        found.append(Attachment(_kind(form)))
+    yield from found
+
+
+def _kind(name: str) -> str:
+    small = name.lower()
+    return next((kind for begins, kind in _KINDS.items() if small.startswith(begins)), "")

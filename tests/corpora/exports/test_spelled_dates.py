@@ -1,0 +1,73 @@
+"""Dates in words, as downloads write them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from realtalk.corpora.exports.spelled_dates import order_of, spelled
+
+EVENING = datetime(2021, 3, 14, 22, 41)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sunday, March 14, 2021 at 10:41:00\u202fPM UTC",
+        "Sunday, 14 March 2021 at 22:41:00 UTC",
+        "Mar 14, 2021, 10:41 PM",
+        "Mar 14, 2021 10:41 pm",
+        "Mar 14, 2021 10:41:00 pm",
+        "14 mars 2021 à 22:41",
+        "dimanche 14 mars 2021 à 22:41",
+        "14. März 2021, 22:41",
+        "Sonntag, 14. März 2021 um 22:41:00 UTC",
+        "14 de marzo de 2021, 22:41",
+        "domingo, 14 de março de 2021 às 22:41",
+        "14 mar 2021, 10:41 p. m.",
+        "14 maart 2021 22:41",
+        "14 mrt. 2021 22:41",
+        "14 марта 2021 г., 22:41",
+        "2021. március 14. 22:41",
+        "14.3.2021 klo 22.41",
+        "14.03.2021 22:41",
+        "14/03/2021 22:41",
+        "14/03/21, 22:41",
+        "2021年3月14日 22:41",
+        "2021年3月14日 下午10:41",
+        "2021년 3월 14일 오후 10:41",
+        "2021년 3월 14일 일요일 오후 10시 41분 0초 UTC",
+        "2021年3月14日日曜日 22時41分00秒 UTC",
+        "2021年3月14日星期日 UTC 22:41:00",
+        "2021年3月14日星期日下午10:41",
+        "2021/03/14 22:41",
+        "2021-03-14T22:41:00",
+        "14 tháng 3, 2021 22:41",
+    ],
+)
+def test_one_moment_in_many_languages(text: str) -> None:
+    assert spelled(text) == EVENING
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Mar 14, 2021 12:05 AM", datetime(2021, 3, 14, 0, 5)),
+        ("Mar 14, 2021 12:05 PM", datetime(2021, 3, 14, 12, 5)),
+        ("mardi 16 février 2021 à 07:03", datetime(2021, 2, 16, 7, 3)),
+        ("30 Feb 2021, 10:41", None),
+        ("see you at 10:41", None),
+        ("14 March 2021", None),
+        ("", None),
+        ("9" * 5000, None),
+    ],
+)
+def test_odd_ones(text: str, expected: datetime | None) -> None:
+    assert spelled(text) == expected
+
+
+def test_the_order_of_numbers() -> None:
+    assert order_of(["03/04/2021 10:00", "03/14/2021 10:00"]) == "mdy"
+    assert order_of(["03/04/2021 10:00", "14/03/2021 10:00"]) == "dmy"
+    assert spelled("03/14/2021 22:41", "mdy") == EVENING
