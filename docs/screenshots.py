@@ -1,7 +1,7 @@
-"""Pictures of studio and report in a real browser: `python docs/screenshots.py [studio] [report]`.
+"""Pictures of what a browser shows: `python docs/screenshots.py [studio] [report] [portrait]`.
 
-Both show the sample corpora, so that nobody's chat is in a picture. Needs chromium, playwright
-and the extra `studio`; writes docs/images/studio.png and docs/images/report.png.
+All show the sample corpora, so that nobody's chat is in a picture. Needs chromium, playwright
+and the extra `studio`; writes docs/images/studio.png, report.png and portrait.png.
 """
 
 from __future__ import annotations
@@ -82,17 +82,29 @@ def picture_report(browser: Browser, folder: Path) -> None:
     keep(page, "report")
 
 
+def picture_portrait(browser: Browser, folder: Path) -> None:
+    """The first screen of the page about one chat."""
+    chat = ["--chat", "Chat_1_Mara_Theo", "--out", str(folder / "own.html")]
+    subprocess.run([*COMMAND, "report", "sample", *chat], check=True)
+    page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
+    page.goto((folder / "own.html").as_uri())
+    page.wait_for_timeout(500)
+    keep(page, "portrait")
+
+
 def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         raise SystemExit("no chromium on this machine")
-    wanted = sys.argv[1:] or ["studio", "report"]
+    wanted = sys.argv[1:] or ["studio", "report", "portrait"]
     with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         if "studio" in wanted:
             picture_studio(browser, Path(name))
         if "report" in wanted:
             picture_report(browser, Path(name))
+        if "portrait" in wanted:
+            picture_portrait(browser, Path(name))
         browser.close()
 
 
