@@ -38,7 +38,7 @@ def test_again_next_month(run: Any, exports: Path) -> None:
     about = json.loads(run("read", "second.txt", "--into", "anna", "--json")[1])
     assert about == {
         **{"folder": "anna", "messages": 24, "joined": 16, "new": 0, "edited": 0, "deleted": 0},
-        **{"gone": 0, "chats": 0, "written": False},
+        **{"reacted": 0, "gone": 0, "chats": 0, "written": False},
     }
 
 
@@ -83,7 +83,7 @@ def test_somebody_at_the_terminal_is_asked(
     ("arguments", "line"),
     [
         (("--same", "Mum=Anna"), "--same names people of two exports; name both files"),
-        (("hers.txt", "--same", "Mom=Anna"), "unknown name 'Mom'; known: Theo, Anna, Mum"),
+        (("hers.txt", "--same", "Mom=Anna"), "unknown name 'Mom'; known: Mum, Theo, Anna"),
         (("--same", "Mum"), "'Mum' names no two people; write --same \"Mum=Anna\""),
         (("--into", "nowhere"), "nowhere: holds no stored corpus to add to; make one with"),
         (("--into", "a", "--out", "b"), "--out stores a new corpus, --into adds to a stored one"),

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from joined_chats import GAP, Bubble, frame, wholes
+from realtalk.chat import pack_extra
 from realtalk.corpora.joining import JoinCounts, is_cut, join, recut
 from realtalk.corpora.matching import match
 from realtalk.corpora.tables import MESSAGES
@@ -186,6 +187,25 @@ def test_the_apps_ids_decide() -> None:
     # Two accounts count their messages apart from each other: then the texts decide.
     _, counts = join(known, with_ids(said, first=7000), GAP)
     assert (counts.joined, counts.new) == (4, 0)
+
+
+def test_reactions_that_came_later() -> None:
+    def marked(count: int) -> str:
+        return pack_extra({"id": "7", "reactions": [{"emoji": "❤", "count": count, "by": []}]})
+
+    said = [
+        Bubble("Mara", 0, "a", extra=marked(1)),
+        Bubble("Theo", 60, "b"),
+        Bubble("Mara", 90, "c"),
+    ]
+    later = [replace(said[0], extra=marked(2)), said[1], replace(said[2], extra='{"id":"8"}')]
+    known = frame(said)
+    after, counts = join(known, frame(later), GAP)
+    assert after.equals(known)
+    assert str(counts) == "joined 3, new 0, edited 0, deleted 0, reacted 1"
+    after, counts = join(known, frame(later), GAP, take_edits=True)
+    assert after["extra"].to_list() == [marked(2), "", ""]
+    assert join(after, frame(later), GAP)[1].reacted == 0
 
 
 def test_ids_of_a_file_stay_and_never_meet() -> None:

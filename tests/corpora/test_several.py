@@ -93,7 +93,10 @@ def test_what_is_said_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     assert "a: joined 5, new 10, edited 0, deleted 0" in caplog.messages
     about = json.loads((folder / "corpus.json").read_bytes())
     assert about["added"] == [
-        {"names": ["b"], "joined": 5, "new": 10, "edited": 0, "deleted": 0, "gone": 0}
+        {
+            **{"names": ["b"], "joined": 5, "new": 10, "edited": 0, "deleted": 0},
+            **{"reacted": 0, "gone": 0},
+        }
     ]
     assert [entry["name"] for entry in about["source"]] == ["WhatsApp Chat with 0.txt"] * 2
     assert about["options"]["gap"] == GAP.total_seconds()
@@ -143,6 +146,27 @@ def test_events_and_questions_still_point_to_their_messages(tmp_path: Path) -> N
     for message in short.chats[0].messages:
         assert joined.by_id[message.id] == message
     assert after.chats[1] == sample.chats[1]
+
+
+def test_edits_are_taken_where_asked(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    first = rt.read(written(tmp_path / "a", "telegram", said(14)), out=folder)
+    later = [replace(one, text="better said") if one.id == "104" else one for one in said(14)]
+    path = written(tmp_path / "b", "telegram", later)
+    before = contents(folder)
+    assert rt.read(path, into=folder) == first
+    assert contents(folder) == before
+    after = rt.read(path, into=folder, take_edits=True)
+    changed = [
+        (old.id, new.text)
+        for old, new in zip(first.chats[0].messages, after.chats[0].messages, strict=True)
+        if old != new
+    ]
+    assert [text for _, text in changed] == ["better said"]
+    assert rt.read(folder) == after
+    stored = contents(folder)
+    assert rt.read(path, into=folder, take_edits=True) == after
+    assert contents(folder) == stored
 
 
 def test_sessions_are_cut_as_before(tmp_path: Path) -> None:

@@ -69,7 +69,8 @@ def read(
         bool,
         typer.Option(
             "--take-edits",
-            help="Take messages as they were edited or deleted since; else they stay.",
+            help="Take messages as they were edited, deleted or given reactions since; else they "
+            "stay.",
         ),
     ] = False,
     format_name: FormatName = None,

@@ -12,6 +12,7 @@ everything anew, for chats that nothing points to yet.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -31,13 +32,22 @@ _TAKEN = ("text", "attachments", "edited", "deleted", "extra")  # of a message t
 
 @dataclass(frozen=True, slots=True)
 class JoinCounts:
-    """What became of the messages of a new export; `gone` are known ones that it lacks."""
+    """What became of the messages of a new export.
+
+    `reacted` have other reactions by now, and `gone` are known ones that the export lacks.
+    """
 
     joined: int = 0
     new: int = 0
     edited: int = 0
     deleted: int = 0
+    reacted: int = 0
     gone: int = 0
+
+    @property
+    def changed(self) -> int:
+        """How many known messages the export has otherwise."""
+        return self.edited + self.deleted + self.reacted
 
     def __add__(self, other: JoinCounts) -> JoinCounts:
         names = [each.name for each in fields(self)]
@@ -45,9 +55,9 @@ class JoinCounts:
 
     def __str__(self) -> str:
         counts = {each.name: getattr(self, each.name) for each in fields(self)}
-        if not self.gone:
-            del counts["gone"]
-        return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        rare = ("reacted", "gone")  # said where there are any
+        told = {name: count for name, count in counts.items() if count or name not in rare}
+        return ", ".join(f"{name} {count:,}" for name, count in told.items())
 
 
 def join(
@@ -64,15 +74,18 @@ def join(
     """
     matches = match(known, new)
     pairs = matches.pairs
+    reacted = _reacted(known, new, pairs.filter(pl.col("kind") == "same"))
     counts = JoinCounts(
         joined=pairs.height,
         new=new.height - pairs.height,
         edited=matches.count("edited"),
         deleted=matches.count("deleted"),
+        reacted=reacted.height,
         gone=matches.gone,
     )
     if take_edits:
-        known = _edited(known, new, pairs.filter(pl.col("kind") != "same"))
+        known = _taken(known, new, pairs.filter(pl.col("kind") != "same"), _TAKEN)
+        known = _taken(known, new, reacted, ("extra",))
     if not counts.new:
         return known, counts
     merged = _in_order(known, new, pairs)
@@ -80,18 +93,44 @@ def join(
     return _named(merged, known, new, pairs), counts
 
 
-def _edited(known: pl.DataFrame, new: pl.DataFrame, changed: pl.DataFrame) -> pl.DataFrame:
-    """The known messages with what the new export has in their place."""
+def _reacted(known: pl.DataFrame, new: pl.DataFrame, same: pl.DataFrame) -> pl.DataFrame:
+    """Pairs in which nothing but the reactions differs."""
+    both = same.with_columns(
+        known["extra"].gather(same["old"]).alias("before"),
+        new["extra"].gather(same["new"]).alias("after"),
+    )
+    marked = pl.any_horizontal(pl.col("before", "after").str.contains('"reactions"', literal=True))
+    both = both.filter((pl.col("before") != pl.col("after")) & marked)
+    alike = [
+        _but_reactions(before) == _but_reactions(after)
+        for before, after in both.select("before", "after").rows()
+    ]
+    return both.filter(pl.Series(alike, dtype=pl.Boolean)).select("old", "new")
+
+
+def _but_reactions(extra: str) -> Any:
+    try:
+        values = json.loads(extra or "{}")
+    except (ValueError, RecursionError):
+        return extra
+    if isinstance(values, dict):
+        values.pop("reactions", None)
+    return values
+
+
+def _taken(
+    known: pl.DataFrame, new: pl.DataFrame, changed: pl.DataFrame, columns: Sequence[str]
+) -> pl.DataFrame:
+    """The known messages with what the new export has in some columns of them."""
     if not changed.height:
         return known
-    later = new[changed["new"]].select(_TAKEN).with_columns(place=changed["old"])
+    later = new[changed["new"]].select(columns).with_columns(place=changed["old"], is_later=True)
     frame = known.with_row_index("place").join(
         later, on="place", how="left", suffix="_later", maintain_order="left"
     )
-    is_later = pl.col("deleted_later").is_not_null()
     takes = [
-        pl.when(is_later).then(pl.col(f"{name}_later")).otherwise(pl.col(name)).alias(name)
-        for name in _TAKEN
+        pl.when("is_later").then(pl.col(f"{name}_later")).otherwise(pl.col(name)).alias(name)
+        for name in columns
     ]
     return frame.with_columns(takes).select(MESSAGES.names())
 

@@ -116,8 +116,8 @@ class _Merger:
         if self._way.fresh:
             told = taken_once(counts.joined)
             self._notes.append(f"{chat}: {told}" if len(self._rows) > 1 else told)
-        if (counts.edited or counts.deleted) and not self._way.take_edits:
-            told = f"edited since {counts.edited:,}, deleted since {counts.deleted:,}"
+        if counts.changed and not self._way.take_edits:
+            told = f"messages edited, deleted or given reactions since: {counts.changed:,}"
             self._notes.append(f"{chat}: {told}; they stay as they were without --take-edits")
         behind = sum(
             frame.filter(pl.col("chat") == new).height

@@ -10,6 +10,7 @@ or where the app's own ids say so. What the messages suggest is proposed, never 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ from realtalk.corpora.tables import ChatRow, Tables
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
+_LISTED = 20  # names in an error
 JOINED = "another export"  # the source of an alias that was learned by joining
 
 
@@ -94,15 +96,16 @@ def authors_of(row: ChatRow) -> dict[str, str]:
 
 def check_names(same: Mapping[str, str], parts: Iterable[Tables]) -> None:
     """Refuses a name that nobody has in any of the files: most likely it is misspelt."""
-    people = [
-        name
+    people = {
+        name: None
         for part in parts
         for row in part.chats
         for name in (*row.speakers, *(alias.name for alias in row.aliases))
-    ]
+    }
     for name in (name for pair in same.items() for name in pair):
         if name not in people:
-            raise suggest("name", name, list(dict.fromkeys(people)))
+            near = difflib.get_close_matches(name, people, n=3)
+            raise suggest("name", name, list(dict.fromkeys((*near, *people)))[:_LISTED])
 
 
 def aliases_with(known: ChatRow, names: Mapping[str, str]) -> tuple[Alias, ...]:

@@ -89,7 +89,7 @@ def add(
         merged = merge(tables, each.reading.tables, way)
         tables, counts, chats = merged.tables, counts + merged.counts, chats + merged.chats
         notes += [*each.reading.notes, *merged.notes]
-    is_changed = bool(counts.new or chats or (take_edits and (counts.edited or counts.deleted)))
+    is_changed = bool(counts.new or chats or (take_edits and counts.changed))
     reading = known
     if is_changed:
         ledger = _ledger([known.ledger, *(each.reading.ledger for each in opened)])

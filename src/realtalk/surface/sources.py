@@ -67,8 +67,8 @@ def read(
     Of a list of paths, exports of one chat are joined, and `same` says which names are one
     person's ({"Mum": "Anna"}). With `into` what is new is added to the corpus that is stored
     there, and the whole is returned: what it has keeps its ids, and stays as it was where it was
-    edited or deleted since, unless `take_edits`. `chat` is the id of the chat that goes on, where
-    several could be meant.
+    edited, deleted or given reactions since, unless `take_edits`. `chat` is the id of the chat
+    that goes on, where several could be meant.
     """
     checked_places(out, into, chat)
     options = read_options(gap, dates, timezone, columns, progress)
