@@ -60,6 +60,16 @@ def test_two_people_two_files(run: Any, exports: Path) -> None:
     assert "joined 16, new 0" in err
 
 
+def test_a_name_is_remembered_where_nothing_is_new(run: Any, exports: Path) -> None:
+    run("read", "first.txt", "second.txt", "--out", "anna")
+    assert run("read", "hers.txt", "--into", "anna")[0] == 2
+    assert "new 0" in run("read", "hers.txt", "--into", "anna", "--same", "Mum=Anna")[2]
+    before = (exports / "anna" / "corpus.json").read_bytes()
+    for more in ((), ("--same", "Mum=Anna")):
+        assert "nothing new" in run("read", "hers.txt", "--into", "anna", *more)[2]
+    assert (exports / "anna" / "corpus.json").read_bytes() == before
+
+
 def test_somebody_at_the_terminal_is_asked(
     run: Any, exports: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

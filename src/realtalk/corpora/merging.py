@@ -257,8 +257,9 @@ def joined_row(
     known: ChatRow, new: ChatRow, names: Mapping[str, str], after: pl.DataFrame
 ) -> ChatRow:
     """The known chat with new speakers, their ids, and the names that others have for them."""
-    spoke = after["speaker"].unique(maintain_order=True)
-    speakers = tuple(dict.fromkeys((*known.speakers, *spoke)))
+    spoke = set(after["speaker"].unique())
+    others = (names.get(name, name) for name in new.speakers)
+    speakers = tuple(dict.fromkeys((*known.speakers, *(name for name in others if name in spoke))))
     numbers = authors_of(known)
     fresh = {
         name: number

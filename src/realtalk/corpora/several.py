@@ -89,7 +89,8 @@ def add(
         merged = merge(tables, each.reading.tables, way)
         tables, counts, chats = merged.tables, counts + merged.counts, chats + merged.chats
         notes += [*each.reading.notes, *merged.notes]
-    is_changed = bool(counts.new or chats or (take_edits and counts.changed))
+    is_learned = tables.chats != known.tables.chats  # a name that was said to be somebody's
+    is_changed = bool(counts.new or is_learned or (take_edits and counts.changed))
     reading = known
     if is_changed:
         ledger = _ledger([known.ledger, *(each.reading.ledger for each in opened)])
