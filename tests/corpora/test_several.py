@@ -361,3 +361,21 @@ def test_overlapping_exports_in_one_folder(tmp_path: Path, name: str) -> None:
             (chat.id, 24),
             (f"{chat.id} (2)", 24),
         ]
+
+
+def test_a_thousand_chats_of_one_name_take_no_thousand_looks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file can hold very many chats, all called alike, with one greeting in each of them."""
+
+    def looked(*_: object) -> None:
+        raise AssertionError("chats were compared one by one")
+
+    monkeypatch.setattr("realtalk.corpora.overlaps.align", looked)
+    hello = {"id": 1, "type": "message", "date": "2024-05-01T09:30:00", "from": "Ann", "text": "hi"}
+    chats = [
+        {"name": "x", "type": "personal_chat", "id": n, "messages": [hello]} for n in range(1000)
+    ]
+    export = {"about": "x", "chats": {"about": "x", "list": chats}}
+    (tmp_path / "result.json").write_text(json.dumps(export), "utf-8")
+    assert len(rt.read(tmp_path / "result.json", "telegram").chats) == 1000

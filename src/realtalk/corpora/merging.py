@@ -70,7 +70,7 @@ class _Merger:
         self._counts = JoinCounts()
         self._whole: list[str] = []  # ids of chats that were put together
         self._notes: list[str] = []
-        self._telling: pl.DataFrame | None = None
+        self._shared: dict[str, list[str]] | None = None
 
     def merged(self) -> Merged:
         frames = by_chat(self._new)
@@ -133,7 +133,7 @@ class _Merger:
                 raise suggest("chat", self._way.chat, list(self._rows))
             known = self._rows[self._way.chat]
             return known, align(self._frames[known.id], frame)
-        likely = self._likely(row, frame)
+        likely = self._likely(row)
         aligned = [
             (known, alignment)
             for known in likely
@@ -166,18 +166,16 @@ class _Merger:
             raise _several(row, apart)
         return ((named or apart)[0], None) if apart else None
 
-    def _likely(self, row: ChatRow, frame: pl.DataFrame) -> list[ChatRow]:
+    def _likely(self, row: ChatRow) -> list[ChatRow]:
         """Known chats that may be this one: of its name, its people, or with texts of it."""
         rows = list(self._rows.values())
         if len(rows) <= _FEW:
             return rows
         named = [each for each in rows if common_name(each.id) == common_name(row.id)]
         people = [each for each in rows if set(each.speakers) == set(row.speakers)]
-        if self._telling is None:
-            self._telling = _telling(self._known.messages)
-        shared = self._telling.join(_telling(frame).select("text"), on="text")
-        counts = shared["chat"].value_counts(sort=True).head(_LIKELY)
-        texts = [self._rows[chat] for chat in counts["chat"]]
+        if self._shared is None:
+            self._shared = _shared(self._known.messages, self._new.messages)
+        texts = [self._rows[chat] for chat in self._shared.get(row.id, ())]
         found = {each.id: each for each in (*named[:_LIKELY], *people[:_LIKELY], *texts)}
         return [each for each in rows if each.id in found]
 
@@ -248,9 +246,22 @@ def _of_chats(frame: pl.DataFrame, ids: Mapping[str, str]) -> pl.DataFrame:
     return frame.filter(pl.col("chat").is_in(list(ids))).with_columns(pl.col("chat").replace(ids))
 
 
+def _shared(known: pl.DataFrame, new: pl.DataFrame) -> dict[str, list[str]]:
+    """New chats and the known ones that have most long texts in common with them."""
+    first, second = _telling(known), _telling(new)
+    both = second.join(first, on="text", suffix="_known")
+    counts = both.group_by("chat", "chat_known").len().sort("len", descending=True)
+    found: dict[str, list[str]] = {}
+    for chat, other, _ in counts.rows():
+        if len(likely := found.setdefault(chat, [])) < _LIKELY:
+            likely.append(other)
+    return found
+
+
 def _telling(messages: pl.DataFrame) -> pl.DataFrame:
-    long = messages.filter(pl.col("text").str.len_chars() >= _LONG).select("chat", "text")
-    return long.filter(~pl.struct("chat", "text").is_duplicated())
+    """Long texts that few chats have: what is sent to everybody tells nothing."""
+    long = messages.filter(pl.col("text").str.len_chars() >= _LONG).select("chat", "text").unique()
+    return long.filter(pl.len().over("text") <= _FEW)
 
 
 def joined_row(

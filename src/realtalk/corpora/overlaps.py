@@ -27,6 +27,7 @@ from realtalk.local.naming import UniqueNames
 
 _SAME = ["speaker", "time", "text"]
 _LIKELY = 5  # chats that share most messages with one
+_MOST = 500  # chats that share messages: nobody exports one so often, and each takes some time
 
 
 def join_overlaps(reading: Reading, wanted: Sequence[str], gap: Gap) -> Reading:
@@ -37,19 +38,24 @@ def join_overlaps(reading: Reading, wanted: Sequence[str], gap: Gap) -> Reading:
     counts = Counter(map(common_name, wanted))
     if all(count == 1 for count in counts.values()):
         return reading
-    tables, notes = _joined(reading.tables, wanted, gap)
+    names = {row.id: name for row, name in zip(reading.tables.chats, wanted, strict=True)}
+    sharing = _sharing(reading.tables.messages, names)
+    if not sharing or len(sharing) > _MOST:
+        return reading
+    tables, notes = _joined(reading.tables, names, sharing, gap)
     if not notes:
         return reading
     return Reading(tables=tables, ledger=reading.ledger, notes=(*reading.notes, *notes))
 
 
-def _joined(tables: Tables, wanted: Sequence[str], gap: Gap) -> tuple[Tables, list[str]]:
+def _joined(
+    tables: Tables, names: dict[str, str], sharing: Mapping[str, Sequence[str]], gap: Gap
+) -> tuple[Tables, list[str]]:
     frames = by_chat(tables)
     rows = {row.id: row for row in tables.chats}
-    names = dict(zip(rows, wanted, strict=True))
     into: dict[str, str] = {}  # a chat → the one that it was put into
     notes: list[str] = []
-    for chat, others in _sharing(tables.messages, names).items():
+    for chat, others in sharing.items():
         for home in dict.fromkeys(into.get(other, other) for other in others):
             merged = _merged(rows[home], frames[home], rows[chat], frames[chat], gap)
             if merged is not None:
