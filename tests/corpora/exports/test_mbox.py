@@ -113,6 +113,13 @@ def test_a_folder_of_mails_and_a_zone(tmp_path: Path) -> None:
     assert open_reading(tmp_path / "1.eml").format == "mbox"
 
 
+def test_a_mailbox_whose_beginning_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "cut.mbox"
+    path.write_text("".join(BOX)[180:])
+    found = open_reading(path, "mbox").reading
+    assert str(found.ledger) == "7 entries = 4 in messages + 1 system + 2 left over"
+
+
 def test_a_text_that_begins_like_one_is_no_mailbox(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("From my window in 2024\nSubject: none\n")

@@ -42,6 +42,7 @@ from realtalk.errors import RealtalkError
 _ENDINGS = ("", ".mbox", ".mbx", ".eml", ".txt")
 _LINE = rb"From \S{1,300} .{0,40}\d{1,2}:\d\d(?::\d\d)?.{0,20}\d{4}.{0,10}"
 _BEGIN = re.compile(_LINE + rb"\s*")
+_LATER = re.compile(rb"^" + _LINE + rb"\r?$", re.M)
 _HEAD = re.compile(rb"\s*" + _LINE + rb"\r?\n[\w-]{2,40}: ?")
 _FIELD = re.compile(rb"^(From|Date|Message-ID|Received|Subject|MIME-Version):", re.M | re.I)
 _HEADER_LINES = re.compile(rb"[\w-]{2,60}:.*")
@@ -78,6 +79,8 @@ def _members(source: Source, limit: int = 0) -> Iterator[Member]:
 
 def _read(source: Source, options: ReadOptions) -> Reading:
     members = list(_members(source))
+    if not members and len(source.members) == 1 and _LATER.search(source.members[0].head()):
+        members = list(source.members)  # a mailbox whose beginning is lost
     if not members:
         raise RealtalkError(
             "no mails found",
@@ -98,21 +101,21 @@ def _read(source: Source, options: ReadOptions) -> Reading:
 
 
 def _mails(member: Member) -> Iterator[bytes]:
-    """The bytes of each mail."""
+    """The bytes of each mail; what stands before the first of them counts as one."""
     lines: list[bytes] = []
-    blank, parted = True, False
+    blank = True
     with member.open() as stream:
         for line in stream:
             if blank and line.startswith(b"From ") and _BEGIN.fullmatch(line[:500]):
-                if parted and lines:
+                if any(map(bytes.strip, lines)):
                     yield b"".join(lines)
-                lines, parted = [], True
+                lines = []
             else:
                 # Inside a mail such a line is marked, once more each time it is saved.
                 marked = line.startswith(b">") and line.lstrip(b">").startswith(b"From ")
                 lines.append(line[1:] if marked else line)
             blank = not line.strip()
-    if b"".join(lines[:200]).strip():
+    if any(map(bytes.strip, lines)):
         yield b"".join(lines)
 
 
