@@ -153,8 +153,9 @@ class _Box:
         answered = _ids(mail, "In-Reply-To")
         related = [*_ids(mail, "References"), *answered]
         thread = self._thread(number, related, topic, is_answer)
-        said = bare(_text(mail))
-        files = tuple(_files(mail))
+        parts = [(part, part.get_content_type()) for part in mail.walk() if not part.is_multipart()]
+        said = bare(_text(parts))
+        files = tuple(_files(parts))
         self.quoted += said.quoted
         self.signatures += said.signature
         draft = self._threads[thread]
@@ -274,12 +275,11 @@ def _time(mail: Mail, tz: ZoneInfo | None) -> datetime | None:
     return moment.replace(tzinfo=None)
 
 
-def _text(mail: Mail) -> str:
+def _text(parts: list[tuple[Mail, str]]) -> str:
     """The first part in plain text, or else the first in HTML as text."""
     pages: list[str] = []
-    for part in mail.walk():
-        kind = part.get_content_type()
-        if part.is_multipart() or part.get_filename() or kind not in ("text/plain", "text/html"):
+    for part, kind in parts:
+        if kind not in ("text/plain", "text/html") or part.get_filename():
             continue
         payload = part.get_payload(decode=True)
         data = payload if isinstance(payload, bytes) else b""
@@ -294,12 +294,10 @@ def _text(mail: Mail) -> str:
     return found.text or found.quoted
 
 
-def _files(mail: Mail) -> Iterator[Attachment]:
-    for part in mail.walk():
-        if part.is_multipart():
-            continue
-        kind, name = part.get_content_type(), part.get_filename()
-        if name or part.get_content_maintype() not in ("text", "message", "multipart"):
+def _files(parts: list[tuple[Mail, str]]) -> Iterator[Attachment]:
+    for part, kind in parts:
+        name = part.get_filename()
+        if name or kind.partition("/")[0] not in ("text", "message", "multipart"):
             yield attached("", name=_plain(name or ""), mime=kind)
 
 
