@@ -30,16 +30,24 @@ _LIKELY = 5  # chats that share most messages with one
 _MOST = 500  # chats that share messages: nobody exports one so often, and each takes some time
 
 
-def join_overlaps(reading: Reading, wanted: Sequence[str], gap: Gap) -> Reading:
+def join_overlaps(
+    reading: Reading, wanted: Sequence[str], gap: Gap, ids: Sequence[str] = ()
+) -> Reading:
     """The reading with chats of one name joined where they agree.
 
-    `wanted` are the names that its chats have in their files, before two of one were told apart.
+    `wanted` are the names that its chats have in their files, before two of one were told apart,
+    and `ids` what the app itself calls them: chats that it tells apart stay apart.
     """
-    counts = Counter(map(common_name, wanted))
+    keys = [
+        (common_name(name), id_)
+        for name, id_ in zip(wanted, ids or [""] * len(wanted), strict=True)
+    ]
+    counts = Counter(keys)
     if all(count == 1 for count in counts.values()):
         return reading
-    names = {row.id: name for row, name in zip(reading.tables.chats, wanted, strict=True)}
-    sharing = _sharing(reading.tables.messages, names)
+    chats = [row.id for row in reading.tables.chats]
+    names = dict(zip(chats, wanted, strict=True))
+    sharing = _sharing(reading.tables.messages, dict(zip(chats, keys, strict=True)))
     if not sharing or len(sharing) > _MOST:
         return reading
     tables, notes = _joined(reading.tables, names, sharing, gap)
@@ -71,11 +79,11 @@ def _joined(
     return replace(tables, chats=chats, messages=pl.concat(messages)), notes
 
 
-def _sharing(messages: pl.DataFrame, names: Mapping[str, str]) -> dict[str, list[str]]:
+def _sharing(messages: pl.DataFrame, keys: Mapping[str, tuple[str, str]]) -> dict[str, list[str]]:
     """Chats, and those of their name before them that have messages of theirs, most first."""
-    common = {chat: common_name(name) for chat, name in names.items()}
-    counts = Counter(common.values())
-    alike = [chat for chat, name in common.items() if counts[name] > 1]
+    counts = Counter(keys.values())
+    alike = [chat for chat, key in keys.items() if counts[key] > 1]
+    common = {chat: "\0".join(key) for chat, key in keys.items()}
     said = messages.filter(pl.col("chat").is_in(alike)).select("chat", *_SAME)
     said = said.unique(maintain_order=True).with_columns(
         name=pl.col("chat").replace_strict(common, return_dtype=pl.String)

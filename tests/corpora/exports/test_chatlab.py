@@ -128,10 +128,13 @@ def test_two_exports_of_one_group_are_one_chat(tmp_path: Path) -> None:
     found = open_reading(tmp_path / "all").reading
     assert texts(found) == ["番茄都红了", "at last!", "new"]
     assert len(found.ledger.leftovers) == 2
-    # Without an id nothing says that two chats of one name are the same.
+    # Without an id only what they hold says that two chats of one name are the same.
     as_json(tmp_path / "two", ITEMS[:1], "a.json", groupId="")
-    as_json(tmp_path / "two", ITEMS[:1], "b.json", groupId="")
+    as_json(tmp_path / "two", ITEMS[1:2], "b.json", groupId="")
     assert len(open_reading(tmp_path / "two").reading.corpus.chats) == 2
+    as_json(tmp_path / "apart", ITEMS[:2], "a.json", groupId="1")
+    as_json(tmp_path / "apart", ITEMS[:2], "b.json", groupId="2")
+    assert len(open_reading(tmp_path / "apart").reading.corpus.chats) == 2
 
 
 def test_milliseconds_and_a_time_zone(tmp_path: Path) -> None:

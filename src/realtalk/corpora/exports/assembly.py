@@ -61,6 +61,7 @@ class Draft:
 
     name: str
     unit: str = "entries"
+    id: str = ""  # the app's own: chats with different ones are different, whatever they hold
     newest_first: bool = False  # the app's habit, for chats whose times do not show it
     extra: dict[str, Any] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
@@ -148,11 +149,13 @@ def assemble(
     all_notes = list(dict.fromkeys(notes))
     chats: list[Chat] = []
     wanted: list[str] = []
+    ids: list[str] = []
     names = UniqueNames()
     for done, draft in enumerate(drafts):
         options.progress(done, len(drafts), "chats")
         if draft.entries:
             wanted.append(draft.name.strip() or source.name)
+            ids.append(draft.id or str(draft.extra.get("id") or ""))
             chats.append(_chat(draft, names.free(wanted[-1]), options))
     options.progress(len(drafts), len(drafts), "chats")
     if not chats:
@@ -162,7 +165,7 @@ def assemble(
         all_notes.append(f"messages without a readable time, left in their place: {untimed:,}")
     corpus = Corpus(source.name, format_name, tuple(chats))
     reading = Reading(corpus=corpus, ledger=ledger, notes=tuple(all_notes))
-    return join_overlaps(reading, wanted, options.gap)
+    return join_overlaps(reading, wanted, options.gap, ids)
 
 
 def _nothing(source: Source, ledger: Ledger) -> RealtalkError:

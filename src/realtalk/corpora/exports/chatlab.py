@@ -138,7 +138,9 @@ class _Parts:
     def draft(self, stem: str) -> Draft:
         keys = ("platform", "type", "groupId", "ownerId")
         extra = filled({key: text_at(self.meta, key) for key in keys})
-        return Draft(text_at(self.meta, "name") or stem, extra=extra)
+        return Draft(
+            text_at(self.meta, "name") or stem, id=text_at(self.meta, "groupId"), extra=extra
+        )
 
     def fill(self, draft: Draft, tz: ZoneInfo | None) -> None:
         draft.notice(self.notices)

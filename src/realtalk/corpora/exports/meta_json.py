@@ -140,6 +140,7 @@ def _read(source: Source, options: ReadOptions, *, format_name: str) -> Reading:
         thread = threads.setdefault(
             _thread_key(export, member), OpenThread(Draft("", newest_first=not encrypted))
         )
+        thread.draft.id = thread.draft.id or text_at(export, "thread_path")
         _describe(thread.draft, export, member, encrypted=encrypted)
         for where, item in thread.draft.objects(export["messages"], f"{member.name}, messages"):
             _add(thread, item, where, tz, encrypted=encrypted)
