@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import shutil
 import statistics
 from collections import Counter, defaultdict
@@ -12,6 +14,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+import scipy.stats
 
 from portrait_chats import ODD, arabic_group, english, japanese, spanish
 from realtalk.chat import Corpus, Message
@@ -235,6 +238,55 @@ def test_every_figure_is_that_of_a_count_by_hand(name: str, open_page: Any) -> N
         } == months
 
 
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+
+
+def words_by_hand(lines: list[Line]) -> Counter[str]:
+    """Words as the page counts them, without its code: addresses cut out, letters only."""
+    found: Counter[str] = Counter()
+    for line in lines:
+        found.update(WORD.findall(ADDRESS.sub(" ", line["message"].text).lower()))
+    return found
+
+
+@pytest.mark.parametrize("name", ["english", "spanish"])
+def test_words_and_emoji_are_those_of_a_count_by_hand(name: str, open_page: Any) -> None:
+    corpus = MADE[name]()
+    page = open_page(corpus)
+    lines = by_hand(corpus)
+    sizes = Counter(line["message"].speaker for line in lines)
+    names = sorted(sizes, key=lambda who: (-sizes[who], who))
+    everybody = words_by_hand(lines)
+    total = sum(everybody.values())
+    typical = page.evaluate(
+        "window.realtalk.typicalWords(window.realtalk.figures(window.realtalk.state))"
+    )
+    assert any(typical) or name != "english"
+    for person, entries in enumerate(typical):
+        own = words_by_hand([x for x in lines if x["message"].speaker == names[person]])
+        size = sum(own.values())
+        for entry in entries:
+            word = entry["word"]
+            others = everybody[word] - own[word]
+            assert (entry["count"], entry["others"]) == (own[word], others), word
+            prior = 500 * everybody[word] / total
+
+            def odds(count: float, of: float, prior: float = prior) -> float:
+                return math.log((count + prior) / (of + 500 - count - prior))
+
+            spread = math.sqrt(1 / (own[word] + prior) + 1 / (others + prior))
+            right = (odds(own[word], size) - odds(others, total - size)) / spread
+            assert entry["z"] == pytest.approx(right) and right >= 1.96
+    emoji = page.evaluate(
+        "window.realtalk.uses('emoji', window.realtalk.figures({...window.realtalk.state}).own)"
+    )
+    for item, counts in zip(emoji["items"], emoji["counts"], strict=True):
+        for person, count in enumerate(counts):
+            own_lines = [x for x in lines if x["message"].speaker == names[person]]
+            assert count == sum(x["message"].text.count(item) for x in own_lines)
+
+
 def test_filters_in_the_page_change_what_is_shown(open_page: Any) -> None:
     corpus = english()
     page = open_page(corpus)
@@ -305,6 +357,28 @@ def test_feelings_are_those_of_the_labels(open_page: Any, tmp_path: Path) -> Non
     )
     assert intimacy["value"] == pytest.approx(labels["intimacy"].mean(), abs=1e-4)
     assert page.is_visible("#feelings")
+
+
+def test_intervals_are_by_whole_days(open_page: Any, tmp_path: Path) -> None:
+    """The mood of one person, its interval by hand from the labels."""
+    corpus = english()
+    page = open_page(corpus, labels=True)
+    kept = next((tmp_path / "cache" / "portraits").glob("*/labels.parquet"))
+    felt = pl.read_parquet(kept).filter(pl.col("speaker") == "Ines").drop_nulls("sentiment")
+    score = felt["sentiment"].replace_strict({"positive": 1, "neutral": 0, "negative": -1})
+    days = felt.select(pl.col("time").dt.date().alias("day"), score.alias("score"))
+    sums = days.group_by("day").agg(pl.col("score").sum(), pl.len().alias("n"))
+    n, count = felt.height, sums.height
+    mean = score.sum() / n
+    spread = ((sums["score"] - mean * sums["n"]) ** 2).sum()
+    margin = scipy.stats.t.ppf(0.975, count - 1) * math.sqrt(spread * count / (count - 1)) / n
+    found = page.evaluate(
+        "() => { const made = window.realtalk, own = made.figures(made.state).own;"
+        "return made.overall('mood', own, new Set([0])); }"
+    )
+    assert (found["n"], found["days"]) == (n, count)
+    assert found["value"] == pytest.approx(mean)
+    assert found["high"] - found["value"] == pytest.approx(margin, rel=2e-3)
 
 
 def test_a_card_names_nobody_unless_asked(open_page: Any, tmp_path: Path) -> None:

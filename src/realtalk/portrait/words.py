@@ -24,7 +24,8 @@ from realtalk.portrait.typical import log_odds
 LEAST, LEAST_SESSIONS = 5, 3  # uses and sessions from which a word may be shown
 _WORDS, _PART_WORDS, _PARTS = 60, 15, 8  # per person: of the whole time, of each part of it
 _EMOJI, _DOMAINS, _OPENINGS = 120, 40, 60
-_WORD = r"[\p{L}\p{M}]+(?:['’][\p{L}\p{M}]+)*"
+_LETTERS = r"\p{L}[\p{L}\p{M}]*"  # a mark alone, such as the one behind ❤️, is no word
+_WORD = rf"{_LETTERS}(?:['’]{_LETTERS})*"
 _MAIL = r"\S+@\S+"
 _PICTURE = r"[\p{Extended_Pictographic}--[©®™〰〽㊗㊙‼⁉]]"
 EMOJI = (
