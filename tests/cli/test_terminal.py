@@ -155,6 +155,7 @@ def calls() -> list[tuple[str, ...]]:
         ("threads", "compare", "thread"),
         ("threads", "sweep", threads, *shlex.split("--set predictor=majority,mean -o tsweep")),
         ("report", "corpus", "probed", "--out", "page.html"),
+        ("report", "corpus", "--no-labels", "--out", "own.html"),
         ("cache", "list", "--cache", "HERE"),
         ("cache", "clear", "--cache", "HERE", "--yes"),
         ("data", "list", "--cache", "HERE"),
@@ -164,7 +165,7 @@ def calls() -> list[tuple[str, ...]]:
 
 # They print no name of a chat, or fetch, train, serve, or take minutes.
 ELSEWHERE = {"data get", "models get", "persona tune", "studio", "reproduce", "demo", "ei label"}
-ELSEWHERE |= {"models card"}
+ELSEWHERE |= {"models card", "mcp"}
 ELSEWHERE |= {"probe run"}  # called without its name above
 
 

@@ -51,7 +51,7 @@ def halves(draw: st.DrawFn) -> tuple[list[Bubble], list[Bubble], list[Bubble]]:
     return whole, first, second
 
 
-@settings(max_examples=300)
+@settings(max_examples=80)
 @given(halves())
 def test_two_parts_give_the_whole_back(parts: tuple[list[Bubble], ...]) -> None:
     whole, first, second = parts
@@ -66,7 +66,7 @@ def test_two_parts_give_the_whole_back(parts: tuple[list[Bubble], ...]) -> None:
     )
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(wholes(), st.data())
 def test_nothing_is_lost_whatever_the_files_hold(whole: list[Bubble], data: st.DataObject) -> None:
     picks = st.lists(st.booleans(), min_size=len(whole), max_size=len(whole))
@@ -83,7 +83,7 @@ def test_nothing_is_lost_whatever_the_files_hold(whole: list[Bubble], data: st.D
     assert counts.joined + counts.new == len(other)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(wholes(), st.data())
 def test_what_is_known_stays_as_it_was(whole: list[Bubble], data: st.DataObject) -> None:
     picks = st.lists(st.booleans(), min_size=len(whole), max_size=len(whole))
