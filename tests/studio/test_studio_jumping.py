@@ -15,7 +15,7 @@ from studio_browser import NEEDED, long_chat, opened
 from studio_server import small_chat
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from realtalk.studio.serving import Server
 
@@ -82,12 +82,26 @@ def test_a_chat_without_times_and_one_past_midnight() -> None:
 
 
 @NEEDED
+def test_a_list_of_hits_that_comes_after_the_jump_is_marked(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/search?*", lambda route: held.append(route))
+    page.keyboard.press("/")
+    with page.expect_request("**/search?q=kettle"):
+        page.keyboard.type("kettle")
+        page.keyboard.press("Enter")
+    expect(page.locator("#m4.current")).to_be_focused()
+    expect(page.locator("#hits [aria-current]")).to_have_count(0)
+    for route in held:
+        route.continue_()
+    expect(page.locator("#hits [aria-current]")).to_have_attribute("data-go", "4")
+
+
+@NEEDED
 def test_a_word_by_keys_alone(page: Page) -> None:
     page.keyboard.press("/")
     page.keyboard.type("kettle")
     page.keyboard.press("Enter")
-    expect(page.locator("#m4")).to_have_class("row hue1 right current flash")
-    expect(page.locator("#m4")).to_be_focused()  # where somebody who hears the page reads on
+    expect(page.locator("#m4.current")).to_be_focused()  # where a listener reads on
     expect(page.locator("#found")).to_have_text("Message 1 of 2")
     expect(page.locator("#found")).to_have_role("status")
     page.keyboard.press("Enter")

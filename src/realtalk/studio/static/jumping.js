@@ -29,6 +29,11 @@ export function forget() {
   told.textContent = "";
 }
 
+// The list of hits may come after the jump that its Enter asked for.
+export function markAgain() {
+  if (last?.query === search.value.trim()) mark(last.place);
+}
+
 // A hit that was clicked: what follows goes on from there.
 export function from(place) {
   if (!isSearching()) return;

@@ -21,6 +21,7 @@ async function find() {
   hits.innerHTML = html;
   hits.hidden = false;
   sessions.hidden = true;
+  jumping.markAgain();
 }
 search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(find, 90); });
 search.addEventListener("keydown", (event) => {
