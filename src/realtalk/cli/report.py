@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from realtalk.cli.options import Dates, FormatName, Gap, Json, Timezone
+from realtalk.cli.options import (
+    Dates,
+    FormatName,
+    Gap,
+    Json,
+    Timezone,
+    opened,
+    read_options,
+)
 
 if TYPE_CHECKING:
+    from realtalk.corpora.reading import ReadOptions
     from realtalk.portrait.build import PortraitOptions
 
 
@@ -101,8 +110,16 @@ def report(
 
         if len(paths) > 1:
             raise RealtalkError("a page about a chat is made from one path", fix="read them first")
-        options = PortraitOptions(labels, quick, words, anonymous, chat, title or "")
-        _of_chat(paths[0], out, options, format_name, (gap, dates, timezone), json)
+        options = PortraitOptions(
+            labels=labels,
+            quick=quick,
+            words=words,
+            anonymous=anonymous,
+            chat=chat,
+            title=title or "",
+        )
+        reading = read_options(gap, dates, timezone)
+        _of_chat(paths[0], out, options, format_name, reading, json)
     else:
         _of_runs([Path(path) for path in paths], out, title, simulated, human, json)
 
@@ -112,15 +129,13 @@ def _of_chat(
     out: Path,
     options: PortraitOptions,
     format_name: str | None,
-    reading: tuple[str, str | None, str | None],
+    reading: ReadOptions,
     json: bool,
 ) -> None:
-    from realtalk.cli.options import opened, read_options
     from realtalk.cli.printing import print_json, progress, say, warn
     from realtalk.portrait.build import make_portrait, write_portrait
 
-    gap, dates, timezone = reading
-    with opened(path, format_name, read_options(gap, dates, timezone)) as found:
+    with opened(path, format_name, reading) as found:
         with progress("labelling") as advance:
             portrait = make_portrait(found.reading, options, say=warn, progress=advance)
         with progress("page") as advance:

@@ -88,16 +88,26 @@ def label_corpus(
     out: Path | None = None,
     *,
     fresh: bool = False,
-    most: int | None = None,
     progress: Progress = silent,
 ) -> LabelRun:
-    """Labels the turns that the folder does not have yet; with `most`, so many spread evenly."""
+    """Labels the turns that the folder does not have yet."""
     inputs = turn_inputs(corpus, rules_of(protocol).joined)
     own = getattr(labeller, "settings", None)
     settings = label_settings(corpus_record(corpus), protocol, labeller.name, labeller.version, own)
-    if most is not None and most < len(inputs):
-        inputs = spread(inputs, most)
-        settings["sampled"] = len(inputs)
+    return label_turns(inputs, settings, labeller, out, fresh=fresh, progress=progress)
+
+
+def label_turns(
+    inputs: Sequence[TurnInput],
+    settings: Mapping[str, Any],
+    labeller: Labeller,
+    out: Path | None = None,
+    *,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> LabelRun:
+    """The same for turns that were chosen already; `settings` are those of `label_settings`."""
+    protocol = settings["protocol"]
     with _open(out, settings, fresh) as run:
         table = run.table(TABLE, KEY)
         keys = [_key(given.chat, given.turn, protocol) for given in inputs]

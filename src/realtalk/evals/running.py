@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -28,7 +28,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder, Table, stored_settings
 from realtalk.evals.prices import Usage, usage_of
-from realtalk.evals.values import Answer, Benchmark, Row, Sample, Solver, Stage
+from realtalk.evals.values import Answer, Benchmark, Recorded, Row, Sample, Solver, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import private_folder, write_json
 
@@ -71,19 +71,6 @@ class RunRecord:
         return usage_of(
             self.settings, self.rows, judgements=judgements, preparations=self.preparations
         )
-
-
-class Recorded(Protocol):
-    """What a run's settings name: a solver, or a part of one."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
 
 
 def solver_record(solver: Recorded) -> dict[str, Any]:

@@ -87,16 +87,8 @@ class Stage(Generic[ShownT, TruthT]):
     learning: Callable[[], Any] = lambda: None
 
 
-class Solver(Protocol[SeenT_contra, ValueT]):
-    """A way to answer.
-
-    Three optional attributes. `at_once` is how many samples are handed over together. `asks` says
-    that samples are answered one by one by something that may fail: those are then asked again
-    by the next run. `preparation` is what the last preparation took (calls, tokens_in,
-    tokens_out) and which parts it had to leave `unscored`, each with its reason; None where it
-    took nothing. It is kept in the table `preparations`. A stage of which a part was left out is
-    prepared and solved again by the next run.
-    """
+class Recorded(Protocol):
+    """What a run's settings name: a solver, or a part of one."""
 
     @property
     def name(self) -> str: ...
@@ -106,6 +98,18 @@ class Solver(Protocol[SeenT_contra, ValueT]):
 
     @property
     def settings(self) -> Mapping[str, Any]: ...
+
+
+class Solver(Recorded, Protocol[SeenT_contra, ValueT]):
+    """A way to answer.
+
+    Three optional attributes. `at_once` is how many samples are handed over together. `asks` says
+    that samples are answered one by one by something that may fail: those are then asked again
+    by the next run. `preparation` is what the last preparation took (calls, tokens_in,
+    tokens_out) and which parts it had to leave `unscored`, each with its reason; None where it
+    took nothing. It is kept in the table `preparations`. A stage of which a part was left out is
+    prepared and solved again by the next run.
+    """
 
     def prepare(self, learning: Any, progress: Progress = silent) -> None:
         """Learn what the stage offers; called once per stage."""

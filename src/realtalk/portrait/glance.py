@@ -20,6 +20,7 @@ from typing import Any
 
 import polars as pl
 
+from realtalk.notebook import counted
 from realtalk.portrait.aggregates import Aggregates
 from realtalk.portrait.lines import Unit
 
@@ -67,7 +68,7 @@ def _size(aggregates: Aggregates, days: pl.DataFrame) -> list[Sentence]:
     people = aggregates.people
     count = len(people.names) + people.others
     column, noun = ("characters", "character") if aggregates.lines.spaceless else ("words", "word")
-    size = _counted(int(frame[column].sum()), noun)
+    size = counted(int(frame[column].sum()), noun)
     values = {
         "messages": f"{'message' if total == 1 else 'messages'}, {size},",
         "people": people.names[0] if count == 1 else f"{count:,} people",
@@ -141,9 +142,9 @@ def _course(days: pl.DataFrame) -> list[Sentence]:
         if longest is not None and length >= least:
             ends = {"from": dated(longest[0]), "to": dated(longest[1])}
             template = "silence_day" if length == 1 else id_
-            found.append(_say(id_, _counted(length, "day"), ends, template))
+            found.append(_say(id_, counted(length, "day"), ends, template))
     fullest = max(days.iter_rows(), key=lambda row: row[1])
-    found.append(_say("busiest", _counted(fullest[1], "message"), {"date": dated(fullest[0])}))
+    found.append(_say("busiest", counted(fullest[1], "message"), {"date": dated(fullest[0])}))
     return found
 
 
@@ -179,15 +180,11 @@ def waited(value: float, unit: Unit) -> str:
     seconds = value * 60 if unit == "minute" else value
     if seconds < 60:
         short = unit == "minute" or seconds < 1
-        return "under a minute" if short else _counted(int(seconds + 0.5), "second")
+        return "under a minute" if short else counted(int(seconds + 0.5), "second")
     if seconds < 3570:
-        return _counted(int(seconds / 60 + 0.5), "minute")
+        return counted(int(seconds / 60 + 0.5), "minute")
     hours = seconds / 3600
     if hours >= 9.95:
-        return _counted(int(hours + 0.5), "hour")
+        return counted(int(hours + 0.5), "hour")
     short_form = f"{hours:.1f}".removesuffix(".0")
     return "1 hour" if short_form == "1" else f"{short_form} hours"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -20,10 +20,10 @@ import polars as pl
 
 from realtalk.chat import Corpus
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.ei.labelling import label_corpus, spread
+from realtalk.ei.labelling import label_settings, label_turns, spread
 from realtalk.ei.labels import TurnInput, turn_inputs
 from realtalk.ei.languages import chat_languages, language_notes
-from realtalk.evals.corpus_records import content_hash
+from realtalk.evals.corpus_records import corpus_record
 from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
 
@@ -53,30 +53,32 @@ class PortraitLabels:
         """Labels all turns, or with `quick` some of them; `say` is told how long it will take."""
         labeller = EmbeddedLabeller()
         turns = turn_inputs(corpus)
-        most = QUICK if quick and len(turns) > QUICK else None
-        place = _place(corpus, labeller.version, most, cache)
+        chosen = spread(turns, QUICK) if quick and len(turns) > QUICK else turns
+        is_sample = chosen is not turns
+        record = corpus_record(corpus)
+        settings = label_settings(record, "turns", labeller.name, labeller.version)
+        if is_sample:
+            settings["sampled"] = len(chosen)
+        part = str(QUICK) if is_sample else "all"
+        unit = f"{record['sha256']}-{labeller.version}-{part}"
+        place = cache_folder(cache) / "portraits" / unit
         if not (place / "labels.parquet").is_file():
-            _announce(labeller, turns, most, say)
-        run = label_corpus(corpus, labeller, out=place, most=most, progress=progress)
+            _announce(labeller, chosen, say)
+        run = label_turns(chosen, settings, labeller, place, progress=progress)
         sampled = (
-            f"{run.frame.height:,} of {len(turns):,} turns were labelled, spread evenly over time."
-            if most
+            f"{len(chosen):,} of {len(turns):,} turns were labelled, spread evenly over time."
+            if is_sample
             else ""
         )
         return cls(run.frame, sampled, tuple(language_notes(chat_languages(run.frame))))
 
 
-def _place(corpus: Corpus, version: str, most: int | None, cache: Path | None) -> Path:
-    part = "all" if most is None else str(most)
-    return cache_folder(cache) / "portraits" / f"{content_hash(corpus)}-{version}-{part}"
-
-
 def _announce(
-    labeller: EmbeddedLabeller, turns: list[TurnInput], most: int | None, say: Callable[[str], None]
+    labeller: EmbeddedLabeller, turns: list[TurnInput], say: Callable[[str], None]
 ) -> None:
     """Says how long labelling takes, from the time that a few turns take; nothing where short."""
-    total = len(turns) if most is None else most
-    if len(turns) <= 10 * _TRIED:
+    total = len(turns)
+    if total <= 10 * _TRIED:
         return
     labeller.label(turns[:2])  # the first call also loads the model
     began = time.perf_counter()

@@ -64,17 +64,18 @@ def report(
     given = [cast("Part", parts)] if single else list(cast("Sequence[Part]", parts))
     if not given:
         raise RealtalkError("nothing to report", fix="give corpora, labels, runs or folders")
+    check_page(page)
     if single and is_chats(given[0]):
         from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
 
         chats = cast("Readable", given[0])
-        options = PortraitOptions(labels, quick, words, anonymous, None, title or "")
-        check_page(page)
+        options = PortraitOptions(
+            labels=labels, quick=quick, words=words, anonymous=anonymous, title=title or ""
+        )
         return write_portrait(make_portrait(as_reading(chats), options, progress=progress), page)
     from realtalk.report.build import make_report, write_report
     from realtalk.report.writers import Told
 
-    check_page(page)
     told = Told(tuple(simulated), tuple(human))
     with tempfile.TemporaryDirectory(prefix="realtalk-report-") as temporary:
         names = UniqueNames("{}-{}", is_file=True)

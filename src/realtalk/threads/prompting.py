@@ -64,7 +64,7 @@ def _ours() -> Prompts:
 def prompt(sample: Case, budget: int | None = None, prompts: Prompts | None = None) -> str:
     """The whole text; of at most `budget` tokens where one is given."""
     wording = prompts or _ours()
-    page = _Page(sample, wording)
+    page = _ShownPage(sample, wording)
     return page.whole() if budget is None else page.fitted(budget)
 
 
@@ -88,7 +88,7 @@ class _Entry:
         return f"{self.head}{self.text}{self.tail}"
 
 
-class _Page:
+class _ShownPage:
     """A sample's sections, put together whole or within a budget."""
 
     def __init__(self, sample: Case, wording: Prompts) -> None:

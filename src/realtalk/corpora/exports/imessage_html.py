@@ -65,10 +65,10 @@ def is_page(head: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Bubble:
+class _AppleBubble:
     """One message of a page: pieces of text by what they are, and its files."""
 
-    parent: _Bubble | None
+    parent: _AppleBubble | None
     guid: str = ""
     parts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     files: list[tuple[str, str]] = field(default_factory=list)  # kind, path
@@ -124,10 +124,10 @@ def _reaction(words: str) -> Reaction | None:
 
 def draft(member: Member) -> Draft:
     """The chat of one page."""
-    page = _Page(decoded(member.read()))
+    page = _ApplePage(decoded(member.read()))
     chat = Draft(member.stem)
     chat.notice(page.notices)
-    copies: list[tuple[_Bubble, Entry]] = []
+    copies: list[tuple[_AppleBubble, Entry]] = []
     for number, bubble in enumerate(page.bubbles, 1):
         where = f"{member.name}, message {number}"
         if bubble.is_shared:
@@ -152,13 +152,13 @@ def _key(entry: Entry) -> tuple[object, ...]:
     return (entry.id,) if entry.id else (entry.time, entry.name, entry.text)
 
 
-class _Page:
+class _ApplePage:
     """Collects the messages of one page while it is walked through."""
 
     def __init__(self, text: str) -> None:
         self.notices = 0
-        self.bubbles: list[_Bubble] = []
-        self._open: list[tuple[str, str, _Bubble | None]] = []  # tag, part, message around
+        self.bubbles: list[_AppleBubble] = []
+        self._open: list[tuple[str, str, _AppleBubble | None]] = []  # tag, part, message around
         self._tags: Counter[str] = Counter()  # of the open ones
         for piece in walk(text):
             if isinstance(piece, str):
@@ -169,7 +169,7 @@ class _Page:
                 self._start(piece)
 
     @property
-    def _here(self) -> tuple[str, _Bubble | None]:
+    def _here(self) -> tuple[str, _AppleBubble | None]:
         return self._open[-1][1:] if self._open else ("", None)
 
     def _start(self, tag: Tag) -> None:
@@ -177,7 +177,7 @@ class _Page:
         classes = named.get("class", "").split()
         part, bubble = self._here
         if tag.name == "div" and "message" in classes:
-            bubble = _Bubble(bubble)
+            bubble = _AppleBubble(bubble)
             part = ""
             self.bubbles.append(bubble)
         elif tag.name == "div" and "announcement" in classes:
@@ -190,7 +190,7 @@ class _Page:
             self._tags[tag.name] += 1
 
     def _inside(
-        self, tag: Tag, named: dict[str, str], classes: list[str], part: str, bubble: _Bubble
+        self, tag: Tag, named: dict[str, str], classes: list[str], part: str, bubble: _AppleBubble
     ) -> str:
         """Takes what a tag in a message says by itself; which part the text in it is."""
         own = next((_PARTS[name] for name in classes if name in _PARTS), "")

@@ -87,7 +87,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
             where=str(source.path),
             fix="give the workspace export as it was downloaded, or its unpacked folder",
         )
-    names = _Names(source)
+    names = _SlackNames(source)
     drafts: dict[str, Draft] = {}
     for member in days:
         match = _DAY.match(member.name)
@@ -111,7 +111,7 @@ def _is_said(item: dict[str, Any]) -> bool:
     return subtype in _SAID or (subtype not in _NOTICES and bool(item.get("client_msg_id")))
 
 
-class _Names:
+class _SlackNames:
     """Who and what the ids of a workspace are."""
 
     def __init__(self, source: Source) -> None:
@@ -199,7 +199,7 @@ def _person(user: dict[str, Any]) -> str:
     return next(filter(None, names), "")
 
 
-def _entry(item: dict[str, Any], names: _Names, tz: ZoneInfo | None) -> Entry | None:
+def _entry(item: dict[str, Any], names: _SlackNames, tz: ZoneInfo | None) -> Entry | None:
     if not _is_said(item):
         return None
     author, name = names.sender(item)
@@ -233,7 +233,7 @@ def _written(item: dict[str, Any]) -> str:
     return text
 
 
-def _text(written: str, names: _Names) -> tuple[str, list[Attachment]]:
+def _text(written: str, names: _SlackNames) -> tuple[str, list[Attachment]]:
     """Slack's markup as people see it; a link behind words is kept beside the text."""
     links: list[Attachment] = []
 
@@ -254,7 +254,7 @@ def _text(written: str, names: _Names) -> tuple[str, list[Attachment]]:
     return _plain(_REFERENCE.sub(shown, written)), links
 
 
-def _blocks(value: Any, names: _Names) -> str:
+def _blocks(value: Any, names: _SlackNames) -> str:
     """Text that stands in blocks only, as some apps post it."""
     text = ""
     for piece in records(value):

@@ -50,9 +50,9 @@ def _read(source: Source, options: ReadOptions) -> Reading:
     name, format_ = source.name, "jsonl"
     for member in in_turn(members, options):
         first = next((value for _, value in json_lines(member) if value not in _BLANK), None)
-        reader: _Own | _Foreign
+        reader: _OwnLines | _Foreign
         if isinstance(first, dict) and first.get("type") == "corpus" and "realtalk" in first:
-            reader = _Own(member, first)
+            reader = _OwnLines(member, first)
             if len(members) == 1:
                 name, format_ = reader.name, reader.format
         else:
@@ -64,7 +64,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
 
 
 @dataclass
-class _Draft:
+class _LinesDraft:
     """A chat whose lines are still coming."""
 
     head: Chat
@@ -82,13 +82,13 @@ class _Draft:
         return replace(self.head, sessions=sessions, events=events, questions=questions)
 
 
-class _Own:
+class _OwnLines:
     """A file of our own making."""
 
     def __init__(self, member: Member, first: Mapping[str, Any]) -> None:
         self.name, self.format = str(first.get("name")), str(first.get("format"))
         self.notes: list[str] = []
-        self._drafts: dict[str, _Draft] = {}
+        self._drafts: dict[str, _LinesDraft] = {}
         total = messages = 0
         left = []
         if first.get("realtalk") != _VERSION:
@@ -115,7 +115,7 @@ class _Own:
             head = restored(Chat, {**value, "sessions": []}, where)
             if head.id in self._drafts:
                 raise RealtalkError("repeats a chat", where=where)
-            self._drafts[head.id] = _Draft(head)
+            self._drafts[head.id] = _LinesDraft(head)
             return "chat"
         if not isinstance(kind, str) or kind not in ("session", "message", "event", "question"):
             raise RealtalkError("is of no known type", where=where)

@@ -55,7 +55,7 @@ class _Columns:
 
 
 @dataclass
-class _Draft:
+class _SheetDraft:
     """A session while its rows are being read."""
 
     number: int
@@ -98,7 +98,7 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
         raise RealtalkError(
             f"the first row has no '{HEADINGS.time}' after the speakers", where=member.where
         )
-    drafts: list[_Draft] = []
+    drafts: list[_SheetDraft] = []
     events: list[Event] = []
     question_cells: list[tuple[Any, ...]] = []
     leftovers: list[Leftover] = []
@@ -112,7 +112,7 @@ def _chat(member: Member) -> tuple[Chat, Ledger]:
         if session := _session_of(row, columns):
             # A continuation repeats the date of what it continues: its first message tells.
             stamp = None if session[1] else _first_time(row[2 : columns.time])
-            drafts.append(_Draft(len(drafts) + 1, stamp))
+            drafts.append(_SheetDraft(len(drafts) + 1, stamp))
             system += 1
         elif _plain(row[0]).casefold() == _DONE:
             system += 1
@@ -144,7 +144,7 @@ def _first_time(cells: Sequence[Any]) -> datetime | None:
     return next((stamp for stamp in stamps if stamp), None)
 
 
-def _take(row: Sequence[Any], columns: _Columns, draft: _Draft) -> bool:
+def _take(row: Sequence[Any], columns: _Columns, draft: _SheetDraft) -> bool:
     """A message or photo row into the session; False where it is neither."""
     time = row[columns.time]
     stamp = time if isinstance(time, datetime) else parse_time(_plain(time))
@@ -175,12 +175,12 @@ def _attachment(file: Mapping[str, Any]) -> Attachment:
     return Attachment(*(str(file[key]) for key in ("kind", "name", "url", "caption")))
 
 
-def _session(draft: _Draft) -> Session:
+def _session(draft: _SheetDraft) -> Session:
     first = draft.messages[0].time if draft.messages else None
     return Session(draft.number, draft.time or first, tuple(_with_photos(draft)))
 
 
-def _with_photos(draft: _Draft) -> Iterator[Message]:
+def _with_photos(draft: _SheetDraft) -> Iterator[Message]:
     """Photos go to the message nearest in time, the earlier one where two are equally near."""
     photos_of: dict[int, list[str]] = {}
     for id_, stamp in draft.photos:
