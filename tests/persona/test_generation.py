@@ -292,6 +292,18 @@ def test_prompts_end_where_the_reply_begins(base: Pretrained) -> None:
 
 
 @needs_torch
+def test_a_mark_that_was_only_added_ends_a_turn_too(tmp_path: Path) -> None:
+    place = save_tiny_model(tmp_path / "added", ["You are Mara. lol no"])
+    tokenizer = load(place, device="cpu").tokenizer
+    ended = tokenizer.convert_tokens_to_ids("<|im_end|>")
+    # As made from a GGUF: the end of text is its only special token by name.
+    tokenizer.eos_token = "<|endoftext|>"
+    tokenizer.extra_special_tokens = []
+    assert ended not in tokenizer.all_special_ids
+    assert ended in Writer(tokenizer).stops
+
+
+@needs_torch
 def test_a_tokenizer_without_a_template_writes_plain_text(tmp_path: Path) -> None:
     place = save_tiny_model(tmp_path / "plain", ["You are Mara. Reply: lol no"], template=False)
     plain = load(place, device="cpu")

@@ -78,7 +78,9 @@ class Writer:
             asked: list[Message] = [{"role": "user", "content": "x"}]
             whole = self._rendered([*asked, {"role": "assistant", "content": "reply"}], ask=False)
             after = self._ids(whole.rpartition("reply")[2], special=False)
-            marks = set(self._tokenizer.all_special_ids)
+            # A tokenizer made from a GGUF names only one mark as special; the others are added.
+            added = self._tokenizer.added_tokens_decoder.items()
+            marks = {*self._tokenizer.all_special_ids, *(id_ for id_, it in added if it.special)}
             for place, token in enumerate(after):
                 if token in marks:
                     return after[: place + 1]
