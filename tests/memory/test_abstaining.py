@@ -135,10 +135,10 @@ def test_a_run_of_an_earlier_version_is_scored_anew_on_request(
         refuse_other_formulas([new, old])
     with pytest.raises(RealtalkError, match=r"earlier formulas; .*probe rescore .*old"):
         score_answers(corpus, given, tmp_path / "old")
-    found, changed = rescore_run(tmp_path / "old")
-    assert changed == 1 and found.rows == new.rows
+    found, changes = rescore_run(tmp_path / "old")
+    assert changes.changed_rows == 1 and found.rows == new.rows
     refuse_other_formulas([new, found])
-    assert rescore_run(tmp_path / "old")[1] == 0
+    assert rescore_run(tmp_path / "old")[1].changed_rows == 0
     assert score_answers(corpus, given, tmp_path / "old").rows == new.rows
 
 
@@ -159,16 +159,16 @@ def test_a_run_goes_on_after_it_was_scored_anew(tmp_path: Path) -> None:
     with pytest.raises(RealtalkError, match="earlier formulas"):
         run_probe(plan(), tmp_path / "old")
     assert run_probe(plan(), tmp_path / "anew", fresh=True).rows == straight.rows
-    _, changed = rescore_run(tmp_path / "old")
-    assert changed == 1
+    _, changes = rescore_run(tmp_path / "old")
+    assert changes.changed_rows == 1 and changes.changed == {"date_f1": 1}
     assert run_probe(plan(), tmp_path / "old").rows == straight.rows
 
 
 def test_a_shared_run_keeps_all_of_its_rows(corpus: Corpus, tmp_path: Path) -> None:
     score_answers(corpus, answers("nine crowns", "not mentioned"), tmp_path / "run")
     (tmp_path / "run" / "rows.jsonl").unlink()  # what is shared is the table
-    found, changed = rescore_run(tmp_path / "run")
-    assert changed == 0 and len(found.rows) == 2
+    found, changes = rescore_run(tmp_path / "run")
+    assert changes.changed_rows == 0 and len(found.rows) == 2
 
 
 def test_an_empty_answer_is_none_wherever_it_comes_from(corpus: Corpus, tmp_path: Path) -> None:

@@ -159,6 +159,50 @@ def run(
 
 
 @app.command()
+def rescore(
+    run: verbs.StoredRun,
+    corpus: verbs.StoredCorpus = None,
+    bertscore: persona.BertModel = None,
+    bertscore_layer: persona.BertLayer = None,
+    format_name: options.FormatName = None,
+    gap: options.Gap = "6h",
+    json: options.Json = False,
+) -> None:
+    """Score a stored run's turns again by the present formulas; nobody is simulated again.
+
+    Says what changed. Turns that are no longer in the corpus keep the scores they have.
+
+    Examples:
+
+        realtalk persona rescore as-mara
+
+        realtalk persona rescore constant data/realtalk
+    """
+    from realtalk.cli.printing import print_json, say
+    from realtalk.persona.benchmark import rescore_persona
+    from realtalk.persona.scoring import TurnScorer
+    from realtalk.surface.choices import semantics_of
+    from realtalk.surface.runs import Run
+
+    path = verbs.corpus_of(run, corpus, "persona")
+    semantics = semantics_of(bertscore, bertscore_layer)
+    with options.reading(path, format_name, gap, "scoring") as (read, advance):
+        chats = read()
+        scorer = TurnScorer(chats, bertscore=semantics)
+        changes = rescore_persona(run, chats, scorer=scorer, progress=advance)
+    for line in changes.lines:
+        say(line)
+    found = Run.load(run)
+    if json:
+        print_json([found.to_json()])
+    else:
+        published = persona.are_published([found.record])
+        _show([found.record.simulation], published=published, detailed=True)
+    _remarks([found.record.simulation])
+    verbs.end_run(found, run)
+
+
+@app.command()
 def table(
     runs: persona.RunsNamed,
     speakers: Annotated[

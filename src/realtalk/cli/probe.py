@@ -161,8 +161,9 @@ def rescore(
     probed = load_probe(folder)
     judging = make_judge(judge, probed.answering, prompts=prompts, connections=connections)
     if judging is None or not same_formulas(probed):
-        probed, changed = rescore_run(folder)
-        say(f"scored again: {changed:,} of {len(probed.rows):,} rows changed")
+        probed, changes = rescore_run(folder)
+        for line in changes.lines:
+            say(line)
     if judging is not None:
         with progress("judging") as advance:
             probed = judge_run(probed, judging, advance)

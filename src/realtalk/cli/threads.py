@@ -13,6 +13,7 @@ from realtalk.cli import threads_options as threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from realtalk.chat import Corpus
     from realtalk.evals.comparing import Compared
     from realtalk.evals.summaries import Summary
     from realtalk.threads.values import Task
@@ -103,6 +104,46 @@ def run(
         verbs.show_costs(found.usage, known)
     _notes([summary])
     verbs.end_run(found, out)
+
+
+@app.command()
+def rescore(
+    run: verbs.StoredRun,
+    corpus: verbs.StoredCorpus = None,
+    format_name: options.FormatName = None,
+    json: options.Json = False,
+) -> None:
+    """Score a stored run's predictions again by the present formulas; nobody predicts again.
+
+    Says what changed. Replies that are no longer in the corpus keep the scores they have. Rows of
+    sentiment and impact keep no scores: their figures are always made by the present formulas.
+
+    Examples:
+
+        realtalk threads rescore texts
+
+        realtalk threads rescore texts posts.json
+    """
+    from realtalk.cli.printing import print_json, say
+    from realtalk.surface.runs import Run
+    from realtalk.threads.benchmark import rescore_threads
+
+    def read() -> Corpus:
+        path = verbs.corpus_of(run, corpus, "threads")
+        with options.opened(path, format_name, options.read_options()) as source:
+            return source.reading.corpus
+
+    changes = rescore_threads(run, read)
+    for line in changes.lines:
+        say(line)
+    found = Run.load(run)
+    summary = found.record.summary
+    if json:
+        print_json([found.to_json()])
+    else:
+        _show([summary], published=False, domains=False)
+    _notes([summary])
+    verbs.end_run(found, run)
 
 
 @app.command()

@@ -44,6 +44,14 @@ Examples:
 StoredRun = Annotated[
     Path, typer.Argument(metavar="RUN", help="A folder that a run wrote.", show_default=False)
 ]
+StoredCorpus = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[CORPUS]",
+        help="The corpus that the run was of, as `run` takes it; a sample is found by itself.",
+        show_default=False,
+    ),
+]
 Groups = Annotated[bool, typer.Option("--groups", help="Also by category, speaker or domain.")]
 Most = Annotated[int, typer.Option("--most", "-n", metavar="N", help="So many rows.", min=1)]
 
@@ -151,6 +159,25 @@ def load_prices(file: Path | None) -> Prices | None:
     from realtalk.evals.prices import read_prices
 
     return read_prices(file)
+
+
+def corpus_of(run: Path, corpus: str | None, command: str) -> str:
+    """Where the corpus of a stored run lies: a run knows its name only."""
+    from realtalk.corpora.opening import SAMPLES
+    from realtalk.errors import RealtalkError
+    from realtalk.evals.folder import RunFolder
+
+    if corpus is not None:
+        return corpus
+    named = RunFolder.load(run, None).settings.get("corpus")
+    name = named.get("name") if isinstance(named, dict) else None
+    if name in SAMPLES:
+        return str(name)
+    raise RealtalkError(
+        "the run does not say where its corpus lies",
+        where=str(run),
+        fix=f"name it: realtalk {command} rescore {run} CORPUS",
+    )
 
 
 def end_run(run: Run, out: Path | None) -> None:

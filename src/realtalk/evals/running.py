@@ -230,7 +230,7 @@ class _Work:
         prepared = False
         for start in range(0, total, step):
             block = list(self.stage.samples[start : start + step])
-            keys = [_key(sample) for sample in block]
+            keys = [sample_key(sample) for sample in block]
             order += keys
             waiting = {key for key in keys if self._is_open(key)}
             self.progress(start, total, what)
@@ -262,7 +262,7 @@ class _Work:
         what: str,
     ) -> None:
         if self._asks:
-            block = [sample for sample in block if _key(sample) in waiting]
+            block = [sample for sample in block if sample_key(sample) in waiting]
         answers = self.solver.solve(
             [sample.shown for sample in block],
             lambda done, _, __: self.progress(start + done, total, what),
@@ -271,17 +271,17 @@ class _Work:
             raise ValueError(f"{self.solver.name} gave {len(answers)} of {len(block)} answers")
         scored = self.benchmark.score(block, answers, self.progress)
         for sample, answer, columns in zip(block, answers, scored, strict=True):
-            if _key(sample) in waiting:
+            if sample_key(sample) in waiting:
                 self._keep(sample, answer, columns)
 
     def _keep(self, sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> None:
         row = row_of(sample, answer, columns)
-        known = self.rows.get(_key(sample))
+        known = self.rows.get(sample_key(sample))
         if known is not None and known == orjson.loads(orjson.dumps(row)):
             return  # solved again with nothing new
         if answer.times:
             # Before the row, which says that the sample is done.
-            self.timings.add({**dict(zip(KEY, _key(sample), strict=True)), **answer.times})
+            self.timings.add({**dict(zip(KEY, sample_key(sample), strict=True)), **answer.times})
         self.rows.add(row)
 
     @property
@@ -293,7 +293,8 @@ class _Work:
         return row is None or self.partly or (row["unscored"] is not None and self._asks)
 
 
-def _key(sample: Sample[Any, Any]) -> tuple[str, str, str]:
+def sample_key(sample: Sample[Any, Any]) -> tuple[str, str, str]:
+    """A sample's key in a run."""
     return (sample.id, sample.group, sample.variant)
 
 
@@ -301,7 +302,7 @@ def row_of(sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> Row:
     """One row: the columns of every run, then the benchmark's; the latter win."""
     reason = answer.unscored or ("no reason" if answer.value is None else "")
     return {
-        **dict(zip(KEY, _key(sample), strict=True)),
+        **dict(zip(KEY, sample_key(sample), strict=True)),
         "answer": None if answer.value is None else str(answer.value),
         "unscored": reason or None,
         "untold": None,

@@ -3,32 +3,34 @@
     probe_and_judge(plan, judge=judge)
     judge_run(probed, judge)          → the run with a judge's verdicts; the reader is not asked
     compared_runs(first, second)      → (Compared(…), the scores that both have)
-    rescore_run(Path("out"))          → (the run by the present formulas, how many rows changed)
+    rescore_run(Path("out"))          → (the run by the present formulas, what changed)
 
 A run of version 0.1.0 that is scored again is written as one of today, and can be gone on with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import Compared
-from realtalk.evals.folder import RunFolder, versions
-from realtalk.evals.running import KEY, run_schema
-from realtalk.evals.values import Row, Score
+from realtalk.evals.folder import RunFolder
+from realtalk.evals.rescoring import Rescored, rescore
+from realtalk.evals.running import KEY
+from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import write_json
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import KIND, ProbedRun, load_probe, run_probe
 from realtalk.memory.judging import JUDGED_KEY, Judge, is_current, judgement_schema
-from realtalk.memory.rows import SCORING_VERSION, columns, earlier_key, rescored
+from realtalk.memory.rows import SCORES, SCORING_VERSION, columns, earlier_key, rescored_columns
 from realtalk.memory.scoring import compare_runs
 
-_SOLVER_PARTS = frozenset({"memory", "reader"})  # of version 0.1.0, now in the solver's record
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def probe_and_judge(
@@ -85,28 +87,53 @@ def _folder(probed: ProbedRun) -> RunFolder:
     return RunFolder.load(probed.folder, KIND)
 
 
-def rescore_run(folder: Path) -> tuple[ProbedRun, int]:
-    """Scores a run's answers by the present formulas; nobody is asked. And how many rows changed.
+class _StoredQuestions:
+    """The questions of a run as its rows have them: what was retrieved stays, answers are scored.
 
-    The settings are written last: killed before, it is done again with the same result.
+    The rows hold all that the formulas need, so no corpus is asked for.
     """
+
+    name = KIND
+    scores: tuple[Score, ...] = SCORES
+    settings: Mapping[str, Any] = MappingProxyType({"scoring": SCORING_VERSION})
+
+    @property
+    def columns(self) -> Mapping[str, pl.DataType | type[pl.DataType]]:
+        return columns()
+
+    def stages(self, rows: Sequence[Row]) -> list[Stage[None, Row]]:
+        samples = [
+            Sample(row["sample"], row["group"], row["variant"], shown=None, truth=row)
+            for row in rows
+        ]
+        return [Stage("answers", samples)]
+
+    def score(
+        self,
+        samples: Sequence[Sample[None, Row]],
+        answers: Sequence[Answer[str]],
+        progress: Progress = silent,  # noqa: ARG002
+    ) -> list[Row]:
+        return [
+            rescored_columns(sample.truth, answer.value)
+            for sample, answer in zip(samples, answers, strict=True)
+        ]
+
+    def stored_answer(self, sample: Sample[None, Row], row: Row) -> Answer[str]:  # noqa: ARG002
+        return Answer(row["answer"], row["unscored"] or "")
+
+
+def rescore_run(folder: Path) -> tuple[ProbedRun, Rescored]:
+    """Scores a run's answers by the present formulas; nobody is asked. And what changed."""
     known = load_probe(folder)
-    rows = [rescored(row) for row in known.rows]
-    changed = sum(new != old for new, old in zip(rows, known.rows, strict=True))
-    stored = RunFolder.load(folder, KIND)
-    stored.rewrite("rows", rows, run_schema(columns()))
-    if "solver" not in stored.settings:
-        # What version 0.1.0 wrote has other keys: nothing could be added to it.
-        stored.rewrite("timings", known.timings)
-        stored.rewrite("judgements", known.judgements, judgement_schema())
-        stored.rewrite("preparations", known.preparations)
-    settings = {
-        **{name: value for name, value in known.settings.items() if name not in _SOLVER_PARTS},
-        "scoring": SCORING_VERSION,
-    }
-    used = [*known.versions, *(each for each in (versions(),) if each not in known.versions)]
-    write_json(folder / "run.json", {"kind": KIND, "settings": settings, "versions": used})
-    return load_probe(folder), changed
+    questions = _StoredQuestions()
+    changes = rescore(
+        known,
+        questions,
+        questions.stages(known.rows),
+        schemas={"judgements": judgement_schema()},
+    )
+    return load_probe(folder), changes
 
 
 def same_formulas(probed: ProbedRun) -> bool:

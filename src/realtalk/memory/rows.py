@@ -112,15 +112,13 @@ def answered_columns(
     return {"answer": answer, "unscored": reason, "left_out": left_out, **scores}
 
 
-def rescored(row: Row) -> Row:
-    """A stored row as the present formulas score its answer; what was retrieved stays."""
+def rescored_columns(row: Row, answer: str | None) -> Row:
+    """The columns of a stored row that the present formulas give; what was retrieved stays."""
     category = row["category"]
     if row["sample"].endswith("_abs") and category in known("longmemeval"):
         category = _ABSTENTION
-    made = row | {"category": category}
-    if row["answer"] is not None:
-        made |= answered_columns(row["answer"], row["gold"], category)
-    return made
+    scored = {} if answer is None else answered_columns(answer, row["gold"], category)
+    return {"category": category, **scored}
 
 
 def earlier_key(row: Row) -> Row:

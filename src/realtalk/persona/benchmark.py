@@ -3,6 +3,7 @@
     run_persona(corpus, tasks, simulator, Path("out"))    → SimulatedRun(settings, rows, facts, …)
     run_persona(corpus, tasks, simulator)                 → the same, and nothing is written
     load_persona(Path("out"))                             → what is there
+    rescore_persona(Path("out"), corpus)                  → what today's formulas changed
     joined("tuned", [load_persona(a), load_persona(b)])   → one simulation of several runs
 
 out/run.json  out/rows.jsonl, .parquet  out/groups.jsonl, .parquet: what is known of each speaker
@@ -22,11 +23,13 @@ from typing import TYPE_CHECKING, Any
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
+from realtalk.evals.rescoring import Rescored, rescore
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.rows import SCORES, WHOLE, columns, earlier_row
 from realtalk.persona.scoring import TurnScorer
 from realtalk.persona.summaries import Simulation, summarise
+from realtalk.persona.turns import stored_tasks
 from realtalk.persona.values import PersonaTask, PersonaTurn, Simulator, TurnPrompt
 
 if TYPE_CHECKING:
@@ -94,6 +97,14 @@ class PersonaBenchmark:
     def facts(self, stage: Stage[TurnPrompt, PersonaTurn], rows: Sequence[Row]) -> Row:
         return self._scorer.facts(self._tasks[stage.title], rows)
 
+    def stored_answer(
+        self, sample: Sample[TurnPrompt, PersonaTurn], row: Row
+    ) -> Answer[str] | None:
+        """What was simulated, where the row is of this very turn."""
+        if row["truth"] != sample.truth.text:
+            return None
+        return Answer(row["answer"], row["unscored"] or "")
+
     def target(self, sample: Sample[TurnPrompt, PersonaTurn]) -> str:
         return sample.truth.text
 
@@ -154,15 +165,49 @@ def run_persona(
     return SimulatedRun(**vars(made))
 
 
-def load_persona(folder: Path) -> SimulatedRun:
-    """A run's rows, of one that was stopped as far as it got; also one of version 0.1.0."""
-    found = running.load(
+def rescore_persona(
+    folder: Path,
+    corpus: Corpus,
+    *,
+    scorer: TurnScorer | None = None,
+    progress: Progress = silent,
+) -> Rescored:
+    """Scores a stored run's turns by today's formulas; nobody is simulated again.
+
+    `scorer` is needed where the run was scored by BERTScore.
+    """
+    record = _load(folder)
+    tasks = stored_tasks(corpus, record.settings, record.facts)
+    if not tasks:
+        raise RealtalkError(
+            "none of its chats is in this corpus",
+            where=str(folder),
+            fix="name the corpus it was of",
+        )
+    benchmark = PersonaBenchmark(corpus, tasks, scorer, record.settings.get("limit"))
+    semantic = record.settings.get("scoring", {}).get("semantic")
+    if semantic is not None and "semantic" not in benchmark.settings["scoring"]:
+        raise RealtalkError(
+            f"its semantic similarity is by {semantic}",
+            where=str(folder),
+            fix="name the model with --bertscore",
+        )
+    return rescore(record, benchmark, benchmark.stages(corpus), progress=progress)
+
+
+def _load(folder: Path) -> running.RunRecord:
+    return running.load(
         folder,
         KIND,
         earlier_row,
         solver=lambda settings: settings.get("simulator"),
         needed=("chats",),
     )
+
+
+def load_persona(folder: Path) -> SimulatedRun:
+    """A run's rows, of one that was stopped as far as it got; also one of version 0.1.0."""
+    found = _load(folder)
     scored = {fact["group"] for fact in found.facts}
     rows = [row for row in found.rows if row["group"] in scored]
     if not rows:

@@ -16,8 +16,9 @@ from __future__ import annotations
 import re
 import weakref
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import polars as pl
 
@@ -171,23 +172,41 @@ def tasks_of(
     settings: Settings = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     made = []
     for each in choices:
-        learn, test = chats[each.learn], chats[each.test]
-        learned, tested = (
-            speaker_turns(chat, each.speaker, context_sessions, context_tokens)
-            for chat in (learn, test)
-        )
-        spoken = tuple(turn for turn in learned if turn.text)
         about: Settings = {
-            **settings,
             "overall_learn": each.overall[each.learn],
             "overall_test": each.overall[each.test],
             "sure": each.sure,
         }
         if each.consistency.value is not None:
             about["consistency"] = each.consistency.value
-        learning = Learning(each.speaker, learn, spoken, dict(settings))
-        made.append(PersonaTask(each.speaker, learning, test, tested, about))
+        made.append(_task(each.speaker, chats[each.learn], chats[each.test], settings, about))
     return made
+
+
+def stored_tasks(
+    corpus: Corpus, settings: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]
+) -> list[PersonaTask]:
+    """The tasks of a stored run, from its settings: nothing is labelled or chosen again.
+
+    Those whose chats are not in the corpus are left out.
+    """
+    chats = {chat.id: chat for chat in corpus.chats}
+    known = {fact["group"]: fact.get("consistency") for fact in facts}
+    made = []
+    for speaker, (learn, test) in settings["chats"].items():
+        if learn in chats and test in chats:
+            apart = known.get(speaker)
+            about: Settings = {} if apart is None else {"consistency": apart}
+            made.append(_task(speaker, chats[learn], chats[test], settings["context"], about))
+    return made
+
+
+def _task(speaker: str, learn: Chat, test: Chat, context: Settings, about: Settings) -> PersonaTask:
+    sessions, tokens = int(context["context_sessions"]), int(context["context_tokens"])
+    learned, tested = (speaker_turns(chat, speaker, sessions, tokens) for chat in (learn, test))
+    spoken = tuple(turn for turn in learned if turn.text)
+    learning = Learning(speaker, learn, spoken, dict(context))
+    return PersonaTask(speaker, learning, test, tested, {**context, **about})
 
 
 def speaker_turns(

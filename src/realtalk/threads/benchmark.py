@@ -2,6 +2,7 @@
 
     task = ThreadTask(make_samples(corpus, "sentiment"), ("p-conv", "p-nonconv"))
     run_threads(corpus, task, make_predictor("mean"), Path("out"))    → PredictedRun
+    rescore_threads(Path("out"), lambda: corpus)                      → what changed
     load_threads(Path("out")).summary.variants["p-conv"].overall["mcc"]
 
 A predictor learns from the train part of each setting and is shown replies of the test part
@@ -10,7 +11,7 @@ without the truth about them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,13 +20,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
+from realtalk.evals.rescoring import Rescored, keeps_scores, rescore
 from realtalk.evals.summaries import Summary, summarise
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.threads.predictors import Predictor, Value, blinded
+from realtalk.threads.protocols import stored_protocol
 from realtalk.threads.registry import refuse_unfit
 from realtalk.threads.rows import columns, earlier_row, scores_of
-from realtalk.threads.sampling import Samples
+from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.scoring import ReplyScorer
 from realtalk.threads.values import SETTINGS, Case, Setting, Target, Task, known_task
 
@@ -108,6 +111,25 @@ class ThreadTask:
         progress: Progress = silent,  # noqa: ARG002
     ) -> list[Row]:
         return self._scorer.rows([sample.truth for sample in samples], answers)
+
+    def truths(self) -> Iterator[Stage[None, Target]]:
+        """As `stages`, with nothing to show: conversations and histories are not made."""
+        for setting in self._settings:
+            yield Stage(
+                setting,
+                [
+                    Sample(target.key, target.user, setting, None, target)
+                    for target in self._samples.part("test")
+                ],
+            )
+
+    def stored_answer(self, sample: Sample[Any, Target], row: Row) -> Answer[Value] | None:
+        """What was predicted, where the row is of this very reply."""
+        words = self._samples.task == "next_text"
+        truth = sample.truth.text if words else sample.truth.score
+        if row["truth_text" if words else "truth"] != truth:
+            return None
+        return Answer(row["answer" if words else "predicted"], row["unscored"] or "")
 
     def target(self, sample: Sample[Case, Target]) -> str:
         if self._samples.task == "next_text":
@@ -234,3 +256,28 @@ def load_threads(folder: Path) -> PredictedRun:
         folder, KIND, earlier_row, solver=lambda settings: settings.get("predictor"), needed=_NEEDED
     )
     return PredictedRun(**vars(found))
+
+
+def rescore_threads(
+    folder: Path, corpus: Callable[[], Corpus], *, progress: Progress = silent
+) -> Rescored:
+    """Scores a stored run's predictions by today's formulas; nobody predicts again.
+
+    The corpus is read only where the task's rows keep scores.
+    """
+    found = load_threads(folder)
+    if not keeps_scores(scores_of(found.task), columns()):
+        return Rescored(len(found.rows), 0, {}, 0, stored=False)
+    chats = corpus()
+    drawn: Mapping[str, Any] = found.settings.get("chosen") or {}
+    samples = make_samples(
+        chats,
+        found.task,
+        protocol=stored_protocol(found.settings["protocol"]),
+        limit=drawn.get("limit"),
+        train_limit=drawn.get("train_limit"),
+        seed=drawn.get("seed", 0),
+        progress=progress,
+    )
+    task = ThreadTask(samples, found.settings["settings"], drawn)
+    return rescore(found, task, task.truths(), progress=progress)

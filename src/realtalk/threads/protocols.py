@@ -45,6 +45,7 @@ person.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -68,6 +69,16 @@ def protocol(name: str = "clean", *, leaks: tuple[str, ...] = (), **settings: An
             raise suggest("leak", leak, list(LEAKS))
     ordered = tuple(leak for leak in LEAKS if leak in on)
     return replace(found, leaks=ordered, **settings)
+
+
+def stored_protocol(settings: Mapping[str, Any]) -> Protocol:
+    """The protocol that a run's settings tell of: the way back from `Protocol.settings`."""
+    name, _, leaks = str(settings["protocol"]).partition("+")
+    known = (
+        PROTOCOLS["released"].leaks if name == "released" else tuple(filter(None, leaks.split("+")))
+    )
+    others = {key: value for key, value in settings.items() if key != "protocol"}
+    return Protocol(leaks=tuple(leak for leak in LEAKS if leak in known), **others)
 
 
 def describe(rules: Protocol) -> tuple[str, ...]:

@@ -1,0 +1,212 @@
+"""A stored run and its benchmark → the same run by today's formulas. Nobody is asked again.
+
+    rescore(record, benchmark, benchmark.stages(corpus))
+    → Rescored(rows=200, changed={"rouge_l": 12}, changed_rows=12, missing=3)
+
+A row's answer is scored again where its sample is still there, by key (sample, group, variant);
+other rows stay as they are and are counted. So do columns that the benchmark does not score.
+The settings are written last: killed before, it is done again with the same result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import orjson
+
+from realtalk.errors import RealtalkError
+from realtalk.evals.folder import RunFolder, versions
+from realtalk.evals.running import KEY, RunRecord, run_schema, sample_key
+from realtalk.evals.values import Answer, Row, Sample, Score, Stage
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import write_json
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_AT_ONCE = 1024  # samples
+# A batch of other texts moves the last digits of a vector: no formula changed.
+_ALIKE = 1e-5
+# What version 0.1.0 called the solver among a run's settings.
+_EARLIER_SOLVERS = frozenset({"memory", "reader", "simulator", "predictor"})
+
+
+class Rescorable(Protocol):
+    """What is needed of a benchmark. It may also have `facts`, as `Benchmark` says."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def scores(self) -> tuple[Score, ...]: ...
+
+    @property
+    def columns(self) -> Mapping[str, pl.DataType | type[pl.DataType]]: ...
+
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+
+    def score(
+        self, samples: Sequence[Any], answers: Sequence[Any], progress: Progress = silent
+    ) -> list[Row]: ...
+
+    def stored_answer(self, sample: Any, row: Row) -> Answer[Any] | None:
+        """The answer that a row was made from; None where the row is of another sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored:
+    """What scoring again did to a run."""
+
+    rows: int
+    changed_rows: int
+    changed: Mapping[str, int]  # how many rows changed, column by column
+    missing: int  # rows whose sample is no longer there, kept as they were
+    stored: bool = True  # whether rows keep scores at all
+
+    @property
+    def lines(self) -> list[str]:
+        """What to tell whoever asked for it."""
+        if not self.stored:
+            return [
+                "its figures are always made from its rows by today's formulas: nothing is stored "
+                "to be rescored"
+            ]
+        lines = [f"scored again: {self.changed_rows:,} of {self.rows:,} rows changed"]
+        if self.changed:
+            told = (f"{name} in {count:,}" for name, count in self.changed.items())
+            lines.append(f"changed: {', '.join(told)}")
+        if self.missing:
+            lines.append(
+                f"{self.missing:,} rows are of samples that are not in the corpus: "
+                "kept as they were"
+            )
+        return lines
+
+
+def keeps_scores(scores: Iterable[Score], columns: Mapping[str, Any]) -> bool:
+    """Whether rows keep scores; others are made from the rows whenever they are looked at."""
+    return any(score.name in columns for score in scores)
+
+
+def rescore(
+    record: RunRecord,
+    benchmark: Rescorable,
+    stages: Iterable[Stage[Any, Any]],
+    *,
+    schemas: Mapping[str, pl.Schema] | None = None,
+    progress: Progress = silent,
+) -> Rescored:
+    """Scores the answers of a stored run again and writes it; also a run of version 0.1.0.
+
+    `schemas` are those of further tables, by name.
+    """
+    assert record.folder is not None  # it is a stored one
+    place = str(record.folder)
+    if not keeps_scores(benchmark.scores, benchmark.columns):
+        return Rescored(len(record.rows), 0, {}, 0, stored=False)
+    if any("answer" not in row for row in record.rows):
+        raise RealtalkError(
+            "its rows have no answers", where=place, fix="rescore the run that was shared"
+        )
+    rows = {tuple(row[name] for name in KEY): row for row in record.rows}
+    facts = {fact["group"]: fact for fact in record.facts}
+    changed: Counter[str] = Counter()
+    scored: set[tuple[str, ...]] = set()
+    changed_rows = 0
+    for stage in stages:
+        for key, columns in _scored(stage, benchmark, rows, progress):
+            scored.add(key)
+            differing = [
+                name
+                for name, value in columns.items()
+                if name not in rows[key] or not _alike(rows[key][name], value)
+            ]
+            changed.update(differing)
+            changed_rows += bool(differing)
+            rows[key] = {**rows[key], **{name: columns[name] for name in differing}}
+        if stage.title in facts:
+            own = [row for row in rows.values() if row["group"] == stage.title]
+            facts[stage.title] = _facts(benchmark, stage, own, facts[stage.title])
+    if not scored:
+        raise RealtalkError(
+            "none of its samples is in this corpus", where=place, fix="name the corpus it was of"
+        )
+    _write(record, benchmark, rows, facts, schemas or {})
+    return Rescored(len(rows), changed_rows, dict(changed.most_common()), len(rows) - len(scored))
+
+
+def _scored(
+    stage: Stage[Any, Any],
+    benchmark: Rescorable,
+    rows: Mapping[tuple[str, ...], Row],
+    progress: Progress,
+) -> Iterable[tuple[tuple[str, ...], Row]]:
+    """The keys of a stage's stored answers, and their columns as they are scored today."""
+    found: list[tuple[Sample[Any, Any], Answer[Any]]] = []
+    for sample in stage.samples:
+        row = rows.get(sample_key(sample))
+        answer = None if row is None else benchmark.stored_answer(sample, row)
+        if answer is not None:
+            found.append((sample, answer))
+    for start in range(0, len(found), _AT_ONCE):
+        progress(start, len(found), f"scoring {stage.title}")
+        block = found[start : start + _AT_ONCE]
+        samples = [sample for sample, _ in block]
+        columns = benchmark.score(samples, [answer for _, answer in block], progress)
+        # As it reads when it comes back from the disk.
+        plain = orjson.loads(orjson.dumps(columns))
+        yield from zip(map(sample_key, samples), plain, strict=True)
+
+
+def _facts(benchmark: Rescorable, stage: Stage[Any, Any], rows: Sequence[Row], known: Row) -> Row:
+    tell = getattr(benchmark, "facts", None)
+    if tell is None:
+        return known
+    told: Row = orjson.loads(orjson.dumps(tell(stage, rows)))
+    return known | {
+        name: value
+        for name, value in told.items()
+        if name not in known or not _alike(known[name], value)
+    }
+
+
+def _write(
+    record: RunRecord,
+    benchmark: Rescorable,
+    rows: Mapping[tuple[str, ...], Row],
+    facts: Mapping[str, Row],
+    schemas: Mapping[str, pl.Schema],
+) -> None:
+    assert record.folder is not None
+    stored = RunFolder.load(record.folder, benchmark.name)
+    stored.rewrite("rows", list(rows.values()), run_schema(benchmark.columns))
+    stored.rewrite("groups", list(facts.values()))
+    if "solver" not in stored.settings:
+        # What version 0.1.0 wrote has other keys: nothing could be added to it.
+        for name in record.tables.keys() - {"rows", "groups"}:
+            stored.rewrite(name, record.tables[name], schemas.get(name))
+    settings = {
+        **{name: each for name, each in record.settings.items() if name not in _EARLIER_SOLVERS},
+        "scoring": benchmark.settings["scoring"],
+    }
+    used = [*record.versions, *(each for each in (versions(),) if each not in record.versions)]
+    write_json(
+        record.folder / "run.json",
+        {"kind": benchmark.name, "settings": settings, "versions": used},
+    )
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values are the same but for the last digits of numbers."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=_ALIKE, abs_tol=_ALIKE)
+    return bool(one == other)

@@ -1,0 +1,202 @@
+"""Stored runs scored again by today's formulas: what changes, what stays, what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+from persona_chats import ines, ines_choice, light_scorer
+from realtalk.chat import Corpus
+from realtalk.corpora.opening import open_reading
+from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer
+from realtalk.local.progress import Progress, silent
+from realtalk.persona.benchmark import load_persona, rescore_persona, run_persona, share
+from realtalk.persona.simulators import Constant
+from realtalk.persona.turns import tasks_of
+from realtalk.threads.benchmark import ThreadTask, load_threads, rescore_threads, run_threads
+from realtalk.threads.protocols import PROTOCOLS, protocol, stored_protocol
+from realtalk.threads.registry import make_predictor
+from realtalk.threads.sampling import make_samples
+from realtalk.threads.values import Case, Task
+
+CORPUS = ines(4)
+
+
+def as_ines(folder: Path) -> None:
+    run_persona(
+        CORPUS, tasks_of(CORPUS, [ines_choice()]), Constant(), folder, scorer=light_scorer(CORPUS)
+    )
+
+
+def rewrite(folder: Path, table: str, changes: Mapping[int, Mapping[str, Any]]) -> None:
+    """The table as earlier formulas would have left it."""
+    path = folder / f"{table}.jsonl"
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    texts = [json.dumps(row | dict(changes.get(at, {}))) + "\n" for at, row in enumerate(lines)]
+    path.write_text("".join(texts), "utf-8")
+
+
+def test_turns_are_scored_again_and_what_changed_is_said(tmp_path: Path) -> None:
+    as_ines(tmp_path / "run")
+    straight = load_persona(tmp_path / "run")
+    before = (tmp_path / "run" / "rows.jsonl").read_bytes()
+    same = rescore_persona(tmp_path / "run", CORPUS, scorer=light_scorer(CORPUS))
+    assert (same.changed_rows, same.changed, same.missing) == (0, {}, 0)
+    assert (tmp_path / "run" / "rows.jsonl").read_bytes() == before
+    rewrite(tmp_path / "run", "rows", {0: {"rouge_1": 0.77, "rouge_l": 0.9}, 3: {"rouge_1": 0.55}})
+    rewrite(tmp_path / "run", "groups", {0: {"distinct_1": 0.123}})
+    assert load_persona(tmp_path / "run").rows != straight.rows
+    found = rescore_persona(tmp_path / "run", CORPUS, scorer=light_scorer(CORPUS))
+    assert (found.changed_rows, found.changed) == (2, {"rouge_1": 2, "rouge_l": 1})
+    assert found.lines == [
+        "scored again: 2 of 12 rows changed",
+        "changed: rouge_1 in 2, rouge_l in 1",
+    ]
+    again = load_persona(tmp_path / "run")
+    assert list(again.rows) == list(straight.rows) and list(again.facts) == list(straight.facts)
+    as_ines(tmp_path / "run")  # it can be gone on with: its settings are those of a run of today
+    assert load_persona(tmp_path / "run").rows == straight.rows
+
+
+def test_turns_that_are_gone_are_kept_and_counted(tmp_path: Path) -> None:
+    as_ines(tmp_path / "run")
+    rewrite(tmp_path / "run", "rows", {0: {"rouge_1": 0.77}, 11: {"rouge_1": 0.55}})
+    boat = CORPUS.chats[1]
+    shorter = replace(CORPUS, chats=(CORPUS.chats[0], replace(boat, sessions=boat.sessions[:3])))
+    found = rescore_persona(tmp_path / "run", shorter, scorer=light_scorer(shorter))
+    assert (found.changed_rows, found.missing) == (1, 3)
+    assert "3 rows are of samples that are not in the corpus: kept as they were" in found.lines
+    rows = load_persona(tmp_path / "run").rows
+    assert rows[0]["rouge_1"] != 0.77 and rows[11]["rouge_1"] == 0.55
+    # A turn under the same key that says something else is another turn.
+    first = boat.sessions[0].messages
+    other = replace(
+        boat.sessions[0], messages=(first[0], replace(first[1], text="red"), *first[2:])
+    )
+    edited = replace(
+        CORPUS, chats=(CORPUS.chats[0], replace(boat, sessions=(other, *boat.sessions[1:])))
+    )
+    assert rescore_persona(tmp_path / "run", edited, scorer=light_scorer(edited)).missing == 1
+
+
+def test_runs_that_cannot_be_scored_again_are_refused(tmp_path: Path) -> None:
+    as_ines(tmp_path / "run")
+    kept = (tmp_path / "run" / "rows.jsonl").read_bytes()
+    others = replace(CORPUS, chats=tuple(replace(chat, id=f"X{chat.id}") for chat in CORPUS.chats))
+    with pytest.raises(RealtalkError, match="none of its chats is in this corpus"):
+        rescore_persona(tmp_path / "run", others, scorer=light_scorer(others))
+    share(tmp_path / "run", tmp_path / "shared")
+    with pytest.raises(RealtalkError, match="its rows have no answers"):
+        rescore_persona(tmp_path / "shared", CORPUS, scorer=light_scorer(CORPUS))
+    place = tmp_path / "run" / "run.json"
+    told = json.loads(place.read_text("utf-8"))
+    told["settings"]["scoring"]["semantic"] = "BERTScore roberta-large layer 17"
+    place.write_text(json.dumps(told), "utf-8")
+    with pytest.raises(RealtalkError, match=r"by BERTScore roberta-large layer 17; .*--bertscore"):
+        rescore_persona(tmp_path / "run", CORPUS, scorer=light_scorer(CORPUS))
+    assert (tmp_path / "run" / "rows.jsonl").read_bytes() == kept
+
+
+def test_a_persona_run_of_the_first_version_becomes_one_of_today(tmp_path: Path) -> None:
+    as_ines(tmp_path / "new")
+    made = load_persona(tmp_path / "new")
+    copytree(tmp_path / "new", tmp_path / "old")
+    old = tmp_path / "old"
+    told = json.loads((old / "run.json").read_text("utf-8"))
+    told["settings"]["simulator"] = told["settings"].pop("solver")
+    (old / "run.json").write_text(json.dumps(told), "utf-8")
+    for path in (*old.glob("*.parquet"), old / "groups.jsonl", old / "rows.jsonl"):
+        path.unlink()
+    names = {"sample": "id", "group": "speaker", "answer": "simulated"}
+    for table, rows in (("rows", made.rows), ("speakers", made.facts)):
+        lines = [{names.get(name, name): value for name, value in row.items()} for row in rows]
+        texts = (json.dumps(line) + "\n" for line in lines)
+        (old / f"{table}.jsonl").write_text("".join(texts), "utf-8")
+    assert rescore_persona(old, CORPUS, scorer=light_scorer(CORPUS)).changed_rows == 0
+    as_ines(old)  # goes on: nothing is left to do, nothing is refused
+    assert load_persona(old).rows == made.rows
+
+
+class Echoing:
+    """Says of every reply what stands before it."""
+
+    name, version = "echoing", "1"
+    tasks: tuple[Task, ...] = ("next_text",)
+    settings: Mapping[str, Any] = {}
+
+    def needs_scores(self, task: Task) -> bool:
+        return False
+
+    def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None: ...
+
+    def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Any]]:
+        answers: list[Answer[Any]] = [Answer(case.conversation[-1].text) for case in shown]
+        return [Answer(None, "timeout"), *answers[1:]]
+
+
+@pytest.fixture(scope="module")
+def posts() -> Corpus:
+    return open_reading("sample-threads").reading.corpus
+
+
+def test_texts_are_scored_again(posts: Corpus, tmp_path: Path, run: Any) -> None:
+    chosen = {"limit": 8, "train_limit": None, "seed": 5}
+    samples = make_samples(posts, "next_text", limit=8, seed=5)
+    task = ThreadTask(samples, ("p-conv", "np-conv"), chosen)
+    straight = run_threads(posts, task, Echoing(), tmp_path / "run")
+    rewrite(tmp_path / "run", "rows", {2: {"bleu": 99.0, "left_out": ["bleu: none"]}})
+    found = rescore_threads(tmp_path / "run", lambda: posts)
+    assert (found.rows, found.missing) == (16, 0)
+    assert found.changed == {"left_out": 1, "bleu": 1}
+    assert load_threads(tmp_path / "run").rows == straight.rows
+    rewrite(tmp_path / "run", "rows", {2: {"bleu": 99.0}})
+    status, told, err = run("threads", "rescore", "run", "--json")
+    assert status == 0 and "scored again: 1 of 16 rows changed" in err
+    assert "changed: bleu in 1" in err and len(json.loads(told)) == 1
+
+
+def test_where_no_scores_are_stored_none_are_rescored(
+    posts: Corpus, tmp_path: Path, run: Any
+) -> None:
+    task = ThreadTask(make_samples(posts, "sentiment", limit=8), ("p-conv",))
+    run_threads(posts, task, make_predictor("majority"), tmp_path / "run")
+    before = (tmp_path / "run" / "rows.jsonl").read_bytes()
+    status, out, err = run("threads", "rescore", "run", "nowhere")  # the corpus is not read
+    assert status == 0 and "nothing is stored to be rescored" in err and "sentiment" in out
+    assert (tmp_path / "run" / "rows.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        *PROTOCOLS.values(),
+        protocol("clean", leaks=("sign-shown", "later-history"), split="global", shots=2),
+        protocol("clean", with_scores=True, chosen="near"),
+    ],
+)
+def test_a_protocol_comes_back_from_a_runs_settings(rules: Any) -> None:
+    again = stored_protocol(json.loads(json.dumps(rules.settings)))
+    assert again.settings == rules.settings and again.leaks == rules.leaks
+
+
+def test_the_command_finds_the_sample_and_asks_for_other_corpora(tmp_path: Path, run: Any) -> None:
+    words = ("persona", "sample", "--speaker", "Mara", "--simulator", "constant", "--limit", "3")
+    assert run(*words, "--out", "mara")[0] == 0
+    kept = (tmp_path / "mara" / "rows.jsonl").read_bytes()
+    status, out, err = run("persona", "rescore", "mara")
+    assert status == 0 and "scored again: 0 of 3 rows changed" in err and "Mara" in out
+    assert (tmp_path / "mara" / "rows.jsonl").read_bytes() == kept
+    as_ines(tmp_path / "ines")
+    status, _, err = run("persona", "rescore", "ines")
+    assert status == 2 and err.count("\n") == 1
+    assert "does not say where its corpus lies" in err
+    assert "realtalk persona rescore ines CORPUS" in err
+    status, _, err = run("persona", "rescore", "ines", "sample")
+    assert status == 2 and "none of its chats is in this corpus" in err
