@@ -4,7 +4,7 @@
     → a table of turns per second, seconds and peak memory; exit status 1 where a promise is broken
 
 realtalk labels every turn of a corpus with its embedded encoder, all six measures. The
-released way is `transformers`, one text a call, fp32: two RoBERTa-large and one RoBERTa-base
+released way is `transformers`, one text per call, fp32: two RoBERTa-large and one RoBERTa-base
 with random weights, since speed does not depend on them. It makes three of the six measures;
 the LLM calls for the others are not counted. It gets every advantage that is in doubt: a turn
 of several messages is one call, and its tokenizer is trained on the corpus itself, so that

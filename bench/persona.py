@@ -7,7 +7,7 @@
 
 Both sides train the same adapter (LoRA, the same layers and rank) on the same turns with the
 same model in the same precision, in one process, after a warm-up; tokens are those of the turns,
-padding not counted. The plain loop is what one writes first: one turn a step, all logits, the
+padding not counted. The plain loop is what one writes first: one turn per step, all logits, the
 adapter as `peft` makes it. Ours is `realtalk.persona.tuning` as it is used, on transformers'
 Trainer, and writing is `realtalk.persona.generation`, on its `generate`. The promise: at least 5
 times the plain loop's tokens per second on a GPU. Rates are set against what the device does in a

@@ -160,7 +160,7 @@ def machine(report: Mapping[str, Any], bench: Mapping[str, Any]) -> str:
             "",
             f"- training {bench['ours_tokens_per_second']:,.0f} tokens/s "
             f"({bench['ours_share']:.1%} of the measured matrix rate of "
-            f"{bench['matrix_tflops']:.0f} TFLOP/s), a plain loop with one turn a step "
+            f"{bench['matrix_tflops']:.0f} TFLOP/s), a plain loop with one turn per step "
             f"{bench['plain_tokens_per_second']:,.0f} ({bench['plain_share']:.1%}): "
             f"**{bench['times']:.1f} times**;",
             f"- writing {bench['new_tokens_per_second']:,.0f} new tokens/s "

@@ -1,4 +1,4 @@
-"""Label tables for tests: from a few words a turn, or at random."""
+"""Label tables for tests: from a few words per turn, or at random."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class RuleLabeller:
 
 
 class WordEncoder:
-    """A fixed random vector a word; a text's is their mean."""
+    """One fixed random vector per word; a text's is their mean."""
 
     version = "words"
 

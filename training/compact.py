@@ -44,7 +44,7 @@ def speed_up(encoder: Any) -> None:
 
 
 def compact(source: Path, target: Path) -> None:
-    """Products become MatMulNBits (8 bits, a scale every BLOCK weights), tables int8 rows."""
+    """Products become MatMulNBits (8 bits, one scale per BLOCK weights), tables int8 rows."""
     from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
     quantizer = MatMulNBitsQuantizer(

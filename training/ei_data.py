@@ -219,7 +219,7 @@ _COLUMNS = (
 
 
 def _labelled(path: Path) -> Iterator[dict[str, Any]]:
-    """One row a turn; the second file has one line a conversation."""
+    """One row per turn; the second file has one line per conversation."""
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
         if "turns" in row:

@@ -28,7 +28,7 @@ REPEAT = {"epitome": 3, "mint": 3, "semeval2018_ec": 2, "question_intimacy": 1}
 
 
 class Data:
-    """The built file as tensors on one device, with a row a padded example."""
+    """The built file as tensors on one device, with one row per padded example."""
 
     def __init__(self, path: Path, device: torch.device) -> None:
         file = np.load(path)

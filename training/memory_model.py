@@ -1,12 +1,12 @@
-"""The retriever: MiniLM over a few messages at a time, a vector a message.
+"""The retriever: MiniLM over a few messages at a time, one vector per message.
 
     model = load_base(folder)
     hidden = model(tokens, mask)                   # [rows, length, 384]
     pooled(hidden, spans)                          # [messages, 384], length 1
 
 A row holds `[CLS] Mara: hey [SEP] Theo: hello you [SEP]`; a message's vector is the mean over
-its own tokens, which have seen their neighbours. `late` keeps a small vector a token for scoring
-by each question token's best match.
+its own tokens, which have seen their neighbours. `late` keeps one small vector per token for
+scoring by each question token's best match.
 """
 
 from __future__ import annotations

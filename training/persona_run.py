@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--only", help="only these ways (tuned,local,styled)")
     parser.add_argument("--speakers", help="only these speakers, to share work between processes")
     parser.add_argument("--samplings", default="greedy,sampled", help="also: pure")
-    parser.add_argument("--limit", type=int, help="turns a speaker and part, to try it out")
+    parser.add_argument("--limit", type=int, help="turns per speaker and part, to try it out")
     Run(parser.parse_args()).all()
 
 

@@ -99,7 +99,7 @@ def test_read_stores_and_says_where(run: Any, tmp_path: Path) -> None:
 
 def test_stats_figures(run: Any, tmp_path: Path) -> None:
     status, out, _ = run("stats", "sample", "--figures", "pictures")
-    assert status == 0 and "messages a chat" in out
+    assert status == 0 and "messages per chat" in out
     kinds = {path.suffix for path in (tmp_path / "pictures").iterdir()}
     assert kinds == {".png", ".svg", ".html"}
 

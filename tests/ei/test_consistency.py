@@ -141,7 +141,7 @@ def test_overall_is_the_papers_persona_consistency(data: Path) -> None:
 
 
 def test_the_whole_has_no_interval_where_a_part_has_none() -> None:
-    """With one turn a chat nothing can be drawn again: the whole knows no more than its parts."""
+    """With one turn per chat nothing can be drawn again: the whole knows no more than its parts."""
     once = [
         {"chat": chat, "speaker": who, "reflective": said, "empathy": float(said), "intimacy": 0.5}
         for chat, who, said in (("a", "Mara", True), ("a", "Theo", False), ("b", "Mara", False))

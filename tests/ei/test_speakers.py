@@ -232,7 +232,7 @@ def test_intimacy_by_hand() -> None:
     assert session_means(labels)["order"].to_list() == [1, 3, 4]
     assert session_means(labels)["n"].to_list() == [2, 2, 1]
     assert found.low is not None and found.high is not None and found.low < found.high
-    # One turn a session: drawing again within sessions cannot vary, so there is no interval.
+    # One turn per session: drawing again within sessions cannot vary, so there is no interval.
     single = speakers(table([{"session": s, "intimacy": s / 8} for s in range(1, 5)]))[0]
     assert single["intimacy_linear"].value == pytest.approx(1 / 8)
     assert (single["intimacy_linear"].low, single["intimacy_exponential"].low) == (None, None)

@@ -1,4 +1,4 @@
-"""The pair encoder: one row a pair, whatever else is asked in the same call."""
+"""The pair encoder: one row per pair, whatever else is asked in the same call."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ SESSIONS = 21
 
 
 def labels() -> pl.DataFrame:
-    """Messages whose intimacy, after a sigmoid, rises a session as Table 7 has it."""
+    """Messages whose intimacy, after a sigmoid, rises by session as Table 7 has it."""
     rows = []
     begin = datetime(2026, 4, 1, 9, 0)
     for (chat, speaker), printed in TABLE_7.items():

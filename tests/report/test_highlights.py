@@ -98,7 +98,7 @@ def test_the_cheapest_memory_that_finds_nearly_as_much_comes_first() -> None:
     assert found.figure == "95\u202f%" and "“lean”, at 700 tokens" in found.says
     assert "“best” at 5,000" in found.says
     (found,) = highlights(LoadedRuns(probes=(best, poor)), (), {}, {})
-    assert "“best”, at 5,000 tokens a question." in found.says
+    assert "“best”, at 5,000 tokens per question." in found.says
 
 
 def test_chats_of_people_come_before_larger_ones_of_models() -> None:

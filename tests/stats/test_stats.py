@@ -122,9 +122,9 @@ def test_rows_fit_their_headings(toy: CorpusStats) -> None:
         assert grid.rows
         assert all(len(row) == len(grid.headings) for row in grid.rows)
     rows = {row[0]: row for row in corpus_rows(toy).rows}
-    assert rows["messages a chat"][1] == 3
+    assert rows["messages per chat"][1] == 3
     assert rows["response gap (minutes), mean"][1:5] == [1.75, None, None, 2]
-    assert rows["days a chat"][4] == 1
+    assert rows["days per chat"][4] == 1
     assert chat_rows(toy).rows[1][5] is None
 
 

@@ -93,7 +93,7 @@ def test_stats_are_a_value_with_a_frame(tmp_path: Path) -> None:
     made = rt.stats("sample")
     assert made.frame.height == 2
     assert made.frame["messages"].to_list() == [348, 301]
-    assert "messages a chat" in repr(made)
+    assert "messages per chat" in repr(made)
     assert made._repr_html_().startswith("<table><caption>sample: the corpus</caption>")
     assert set(made.figures(tmp_path)) == {"response_gaps", "runs", "activity"}
     assert len(list(tmp_path.glob("*.png"))) == 3

@@ -116,7 +116,7 @@ def test_where_all_is_shown_nothing_has_to_be_chosen(corpus: Corpus, encoded: li
 
 
 class Counting:
-    """An encoder of one number a text."""
+    """An encoder of one number per text."""
 
     version = "c"
 

@@ -33,7 +33,7 @@ def _rows(
     setting: Setting = "p-conv",
     text: str = "the cat sat down",
 ) -> list[Row]:
-    """A row a pair of truth and prediction, of ten users in two domains."""
+    """One row per pair of truth and prediction, of ten users in two domains."""
     samples = [
         item(
             *(at, truth),

@@ -156,7 +156,8 @@ def table(
         bool,
         typer.Option(
             "--best-of",
-            help="Also the best of the runs a reply, chosen by the truth, as the paper's GPT rows.",
+            help="Also the best of the runs for every reply, chosen by the truth, as the paper's "
+            "GPT rows.",
         ),
     ] = False,
     published: Annotated[

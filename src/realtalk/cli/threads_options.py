@@ -123,7 +123,7 @@ def load_named(named: Sequence[str]) -> list[tuple[str, PredictedRun]]:
 
 
 def best_summary(runs: Sequence[PredictedRun]) -> Summary:
-    """The best of several runs a reply, chosen by the truth, under a name that says so."""
+    """The best of several runs for every reply, chosen by the truth, under a name that says so."""
     from realtalk.errors import RealtalkError
     from realtalk.threads.benchmark import summary_of
     from realtalk.threads.comparing import best_of

@@ -36,7 +36,7 @@ _UNITS = {
     "share": "share of turns",
     "bits": "bits",
     "score": "mean score, 0 to 6",
-    "a session": "1e-3 a session",
+    "per session": "1e-3 per session",
 }
 _OVERALL = Facet("overall", "All facets", "", "", "share")
 
@@ -255,7 +255,7 @@ def draw_consistency(speakers: Sequence[SpeakerConsistency]) -> Drawn:
     people = len({who.speaker for who in speakers})
     lines = [
         f"n = {people} speaker{'' if people == 1 else 's'}, {len(speakers)} pairs of chats; "
-        "numbers: absolute difference in the facet's unit (intimacy: 1e-3 a session)",
+        "numbers: absolute difference in the facet's unit (intimacy: 1e-3 per session)",
         "Bold: the 95 % interval of the difference leaves out zero",
     ]
     if len(speakers) > len(shown_rows):

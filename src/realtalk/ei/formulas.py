@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from realtalk.metrics.statistics import Array
 
 _AT_ONCE = 1 << 22  # numbers drawn at a time, which bounds the memory
-# e^10 a session is no course of intimacy: the fit is running off to a single session.
+# e^10 per session is no course of intimacy: the fit is running off to a single session.
 _STEEPEST = 10.0
 _ROUNDS = 60
 _SETTLED = 1e-9

@@ -156,7 +156,7 @@ def _facet(
     own = np.flatnonzero(turns.speaker == who)
     if facet.name.endswith("_diversity"):
         return _diversity(facet, turns.codes[facet.measure][own], rng)
-    if facet.unit == "a session":
+    if facet.unit == "per session":
         return _progression(facet, turns, own, rng)
     if facet.name.endswith("_stability"):
         # A speaker's turn and their own turn before it.

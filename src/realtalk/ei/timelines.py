@@ -278,7 +278,7 @@ def _intimacy(
     skipped = any(each.sessions < points["session"].n_unique() for each in who)
     lines = [
         f"{chat}; thick: least squares over the sessions in which a speaker speaks",
-        "Slope in 1e-3 a session [95 %]"
+        "Slope in 1e-3 per session [95 %]"
         + ("; a line bends where its speaker skips a session" if skipped else ""),
     ]
     for each in who:

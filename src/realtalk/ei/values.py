@@ -23,7 +23,7 @@ from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Estimate
 from realtalk.stats.grids import Grid
 
-Unit: TypeAlias = Literal["share", "bits", "score", "a session"]
+Unit: TypeAlias = Literal["share", "bits", "score", "per session"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ _TABLE = (
             f"Intimacy progression, {curve}",
             "Social skills",
             "intimacy",
-            "a session",
+            "per session",
             scale=1000.0,
             digits=1,
         )

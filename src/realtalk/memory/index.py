@@ -173,7 +173,7 @@ class ChatIndex:
 
     @cached_property
     def token_vectors(self) -> Floats:
-        """The small token vectors as floats, a column a token, message after message."""
+        """The small token vectors as floats, one column per token, message after message."""
         if self.encoded is None:
             raise RealtalkError("the index has no vectors", fix="build it with an encoder")
         return np.ascontiguousarray(self.encoded.tokens.T, np.float32) / np.float32(127)

@@ -47,7 +47,7 @@ def table_1(corpora: Mapping[str, CorpusStats]) -> Exhibit:
         or (name == "REALTALK" and whole(stats))
     }
     figures = [figure for row in rows.values() for figure in row]
-    notes = ["the paper's turns are messages a chat, its tokens are words a chat"]
+    notes = ["the paper's turns are messages per chat, its tokens are words per chat"]
     for name, stats in corpora.items():
         multimodal = "with" if stats.table1["multimodal"] else "without"
         notes.append(f"{name}: {multimodal} pictures or sound, {len(stats.per_chat)} chats")
@@ -57,7 +57,7 @@ def table_1(corpora: Mapping[str, CorpusStats]) -> Exhibit:
             here = stats.table1
             notes.append(
                 f"{name}: {here['turns']:.1f} messages, {here['sessions']:.1f} sessions and "
-                f"{here['tokens']:.1f} words a chat in what is at hand; the paper prints "
+                f"{here['tokens']:.1f} words per chat in what is at hand; the paper prints "
                 f"{', '.join(map(str, TABLE_1[name].values()))}: not compared, as this is a part "
                 "or another form of the corpus"
             )
@@ -118,7 +118,7 @@ def table_5(stats: CorpusStats) -> Exhibit:
         figures += [
             PaperFigure(chat.id, "days", printed["days"], chat.days),
             PaperFigure(chat.id, "words", printed["words"], chat.words),
-            PaperFigure(chat.id, "words a day", printed["words a day"], chat.words_per_day, 0),
+            PaperFigure(chat.id, "words per day", printed["words per day"], chat.words_per_day, 0),
             PaperFigure(chat.id, "images", printed["images"], chat.images),
         ]
     if not figures:

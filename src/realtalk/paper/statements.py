@@ -69,7 +69,7 @@ def _words(stats: CorpusStats) -> Iterator[Statement]:
     )
     yield Statement(
         "Table 5",
-        f"words a chat, on average {fmean(printed):,.1f}",
+        f"words per chat, on average {fmean(printed):,.1f}",
         f"Table 1 has {TABLE_1['REALTALK']['tokens']:,.1f}, which the files give; "
         f"{len(short)} chats are printed far shorter than their files are: {differences}",
         round(fmean(printed), 1) == TABLE_1["REALTALK"]["tokens"],

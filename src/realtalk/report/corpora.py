@@ -48,7 +48,7 @@ def _row(run: CorpusRun) -> dict[str, Cell]:
         "chats": len(stats.per_chat),
         "speakers": len({who.name for chat in stats.per_chat for who in chat.speakers}),
         **{name: stats.total(name) for name in ("messages", "turns", "sessions", "words")},
-        **{f"{name} a chat": _mean(stats, name) for name in ("messages", "words")},
+        **{f"{name} per chat": _mean(stats, name) for name in ("messages", "words")},
         "answer after (median)": None if gap is None else duration(gap),
         "events": stats.total("events"),
         "questions": sum(number for _, number in stats.questions),

@@ -1,7 +1,7 @@
 """The three results that matter most in the runs, each a figure with its interval.
 
     highlights(loaded, pairs, personas, threads)
-    → [KeyFigure("81 %", "of the evidence … at 990 tokens a question", "95 % interval …"), …]
+    → [KeyFigure("81 %", "of the evidence … at 990 tokens per question", "95 % interval …"), …]
 
 The rule: one figure per kind of run, in this order, and the first three that can be given with
 an interval: people against models, memory, persona, threads, consistency, the corpus. Nothing is
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _MOST = 3
 _ALPHA = 0.05
-_UNITS = {"bits": " in bits", "a session": " in thousandths a session"}
+_UNITS = {"bits": " in bits", "per session": " in thousandths per session"}
 _NEARLY = 0.9  # of the best: as much as most would pay for
 
 
@@ -124,7 +124,7 @@ def _memory(probes: Sequence[ProbeRun]) -> KeyFigure | None:
     )
     says = (
         f"of the evidence for questions about {corpus} is in the context of the memory "
-        f"“{memory}”, at {tokens:,.0f} tokens a question"
+        f"“{memory}”, at {tokens:,.0f} tokens per question"
     )
     says += (
         "."
@@ -238,7 +238,7 @@ def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
         chats = len(corpus.stats.per_chat)
         extent = f"95 % interval {interval[0]:,.0f} … {interval[1]:,.0f}, n = {chats:,} chats"
         says = (
-            f"messages a chat, on average, in {corpus.folder.name}, over "
+            f"messages per chat, on average, in {corpus.folder.name}, over "
             f"{corpus.stats.sessions_per_chat or 0:,.1f} sessions."
         )
         return KeyFigure(f"{mean:,.0f}", says, extent, f"corpus-{corpus.folder.name}", "Corpus")

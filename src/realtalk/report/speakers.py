@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MOST_TIMELINES = 3  # chats of a corpus that get pictures of their own
 _INTERVALS = (
-    "In brackets 95 % intervals from drawing turns again; intimacy in thousandths a session."
+    "In brackets 95 % intervals from drawing turns again; intimacy in thousandths per session."
 )
 
 
@@ -88,7 +88,7 @@ def _intervals(each: LabelsRun) -> ChartView:
         points = [(_who_and_where(who, shown), who[facet.name].times(facet.scale)) for who in shown]
         of = counted(facet, each.protocol)
         unit = {"share": f"share of {of}", "score": "mean score, 0 to 6"}.get(
-            facet.unit, "1e-3 a session" if facet.unit == "a session" else facet.unit
+            facet.unit, "1e-3 per session" if facet.unit == "per session" else facet.unit
         )
         panels.append(Panel(facet.title, unit, points))
     lines = [f"{each.name}: {len(each.speakers):,} speakers in a chat; dots with 95 % intervals"]

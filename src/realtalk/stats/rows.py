@@ -1,7 +1,7 @@
 """The figures of a corpus → tables: rows for people, columns for frames.
 
 chat_rows(stats).headings      → ["chat", "speakers", "messages", ...]
-corpus_rows(stats).rows[0]     → ["messages a chat", 14.5, 13.0, 16.0, 2, "chats"]
+corpus_rows(stats).rows[0]     → ["messages per chat", 14.5, 13.0, 16.0, 2, "chats"]
 chat_frame(stats.per_chat)     → chat | speakers | messages | turns | …, one row per chat
 """
 
@@ -54,7 +54,7 @@ def chat_rows(stats: CorpusStats) -> Grid:
         "sessions",
         "days",
         "words",
-        "words a day",
+        "words per day",
         "images",
         "events",
         *categories,
@@ -99,7 +99,7 @@ def corpus_rows(stats: CorpusStats) -> Grid:
     chats = len(stats.per_chat)
     for figure in PER_CHAT:
         n = sum(getattr(chat, figure) is not None for chat in stats.per_chat)
-        title = "words a day" if figure == "words_per_day" else f"{figure} a chat"
+        title = "words per day" if figure == "words_per_day" else f"{figure} per chat"
         add(title, stats.mean(figure), n, "chats", stats.intervals[f"{figure}_per_chat"])
     for title, summary, of, key in (
         ("response gap (minutes)", stats.response_gaps, "gaps", "response_gap_minutes"),

@@ -51,7 +51,7 @@ def ticks(time: datetime | None) -> int:
 
 @dataclass(frozen=True)
 class Forest:
-    """One row a post or comment; rows of one thread stand together, its post first."""
+    """One row per post or comment; rows of one thread stand together, its post first."""
 
     threads: tuple[str, ...]
     domains: tuple[str, ...]  # of a thread

@@ -45,7 +45,7 @@ def _size(forest: Forest, rows: Whole, task: Task) -> Real:
 
 
 def one_a_thread(forest: Forest, eligible: Whole, task: Task) -> Whole:
-    """One target a thread of the eligible rows, where the code asks about the thread at all."""
+    """One target per thread of the eligible rows, where the code asks about the thread at all."""
     own = _authors_own(forest)
     count = len(forest.threads)
     replies = np.bincount(forest.thread[own], minlength=count)

@@ -30,7 +30,7 @@ PARTS: tuple[Part, ...] = ("train", "test")
 
 # What the released code lets through or filters out, by name; protocols.py tells each in full.
 LEAKS: Mapping[str, str] = {
-    "target-by-outcome": "one reply a thread, by its post's author: the one of the largest score",
+    "target-by-outcome": "one reply per thread, by its post's author: the one of the largest score",
     "positives-halved": "of the targets with a positive score, the lower half is left out",
     "flat-tree": "of the conversation only the post and the parent, both cut short, are shown",
     "post-always-shown": "without conversation the post is shown, for next_text the parent too",
