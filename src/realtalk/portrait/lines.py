@@ -17,7 +17,7 @@ import polars as pl
 
 from realtalk.chat import Message
 from realtalk.corpora.tables import Tables
-from realtalk.stats.describe import count_words
+from realtalk.stats.describe import count_words, with_beginnings
 
 Unit: TypeAlias = Literal["second", "minute"]
 
@@ -54,13 +54,19 @@ class MessageLines:
 
 def message_lines(tables: Tables) -> MessageLines:
     """One row per message. The column `text` stays, for what counts words."""
-    frame = tables.messages.select(
-        "chat", "session", "speaker", "time", "text", "attachments", "edited", "deleted", "extra"
+    frame = with_beginnings(
+        tables.messages.select(
+            "chat",
+            "session",
+            "speaker",
+            "time",
+            "text",
+            "attachments",
+            "edited",
+            "deleted",
+            "extra",
+        )
     )
-    new_session = _changes("chat") | _changes("session")
-    starts = frame.filter(new_session).select("chat", "session")
-    if starts.is_duplicated().any():  # sessions that are not stored in one piece
-        frame = frame.sort("chat", "session", maintain_order=True)
     text = pl.col("text")
     time = pl.col("time")
     kinds = pl.col("attachments").list.eval(pl.element().struct.field("kind"))
@@ -74,25 +80,19 @@ def message_lines(tables: Tables) -> MessageLines:
         *(_count(kinds, pl.element() == kind).alias(kind) for kind in MEDIA if kind != "file"),
         _count(kinds, ~pl.element().is_in([*MEDIA[:-1], *_NO_MEDIA])).alias("file"),
         _count(kinds, pl.element() == "call").alias("calls"),
-        new_session.alias("starts"),
-        new_session.shift(-1, fill_value=True).alias("ends"),
-        (new_session | _changes("speaker")).alias("turn"),
-        ((time - time.shift(1)).dt.total_microseconds() // 1_000_000).alias("gap"),
-    ).with_columns(
-        pl.when(pl.col("turn") & ~pl.col("starts") & (pl.col("gap") >= 0))
-        .then(pl.col("gap"))
-        .alias("reply")
+        pl.col("new_session").alias("starts"),
+        pl.col("new_session").shift(-1, fill_value=True).alias("ends"),
+        pl.col("new_turn").alias("turn"),
+        pl.when(pl.col("new_turn") & ~pl.col("new_session") & (pl.col("gap") >= 0))
+        .then(pl.col("gap") // 1_000_000)
+        .alias("reply"),
     )
     return MessageLines(
-        lines.drop("attachments", "extra", "gap"),
+        lines.drop("attachments", "extra", "gap", "new_session", "new_turn"),
         _reactions(lines),
         _unit(frame["time"]),
         _is_spaceless(frame["text"]),
     )
-
-
-def _changes(column: str) -> pl.Expr:
-    return pl.col(column).ne_missing(pl.col(column).shift(1)) | (pl.int_range(pl.len()) == 0)
 
 
 def _count(kinds: pl.Expr, condition: pl.Expr) -> pl.Expr:

@@ -59,23 +59,34 @@ def describe(tables: Tables) -> CorpusStats:
 
 def _lines(messages: pl.DataFrame) -> pl.DataFrame:
     """One narrow row per message: words, minutes since the one before, and what begins with it."""
-    frame = messages.select(
+    narrow = messages.select(
         "chat", "session", "speaker", "time", count_words(pl.col("text")).alias("words")
     )
-    new_chat = pl.col("chat").ne_missing(pl.col("chat").shift(1))
-    new_session = new_chat | pl.col("session").ne_missing(pl.col("session").shift(1))
-    first = pl.int_range(pl.len()) == 0
-    starts = frame.filter(new_session | first).select("chat", "session")
-    if starts.is_duplicated().any():  # sessions that are not stored in one piece
-        frame = frame.sort("chat", "session", maintain_order=True)
-    return frame.with_columns(
-        (new_session | first).alias("new_session"),
-        (new_session | first | pl.col("speaker").ne_missing(pl.col("speaker").shift(1))).alias(
-            "new_turn"
-        ),
-        ((pl.col("time") - pl.col("time").shift(1)).dt.total_microseconds() / 60e6).alias("gap"),
-        pl.int_range(pl.len()).alias("index"),
+    return with_beginnings(narrow).with_columns(
+        (pl.col("gap") / 60e6).alias("gap"), pl.int_range(pl.len()).alias("index")
     )
+
+
+def with_beginnings(messages: pl.DataFrame) -> pl.DataFrame:
+    """The messages in the order of sessions, and what begins with each.
+
+    Adds `new_session`, `new_turn` and `gap`, the microseconds since the message before. Sessions
+    that are not stored in one piece are brought together first.
+    """
+    new_session = _changes("chat") | _changes("session")
+    starts = messages.filter(new_session).select("chat", "session")
+    if starts.is_duplicated().any():
+        messages = messages.sort("chat", "session", maintain_order=True)
+    time = pl.col("time")
+    return messages.with_columns(
+        new_session.alias("new_session"),
+        (new_session | _changes("speaker")).alias("new_turn"),
+        (time - time.shift(1)).dt.total_microseconds().alias("gap"),
+    )
+
+
+def _changes(column: str) -> pl.Expr:
+    return pl.col(column).ne_missing(pl.col(column).shift(1)) | (pl.int_range(pl.len()) == 0)
 
 
 _SUMMARY = (
