@@ -22,7 +22,7 @@ from typing import Any
 from realtalk import __version__
 from realtalk.portrait.aggregates import Aggregates
 from realtalk.report.markup import json_text
-from realtalk.report.page import script_hash
+from realtalk.report.page import document_head
 
 _SCRIPTS = ("data.js", "charts.js", "glance.js", "view.js")
 
@@ -48,29 +48,9 @@ def render(aggregates: Aggregates, options: PageOptions) -> str:
         }
     style = _asset("page.css")
     script = "\n".join(_asset(name) for name in _SCRIPTS)
-    policy = "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {script_hash(script)}",
-            f"style-src {script_hash(style)}",
-            "img-src data: blob:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
     return "\n".join(
         (
-            "<!doctype html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            '<meta name="referrer" content="no-referrer">',
-            "<title>A chat, measured</title>",
-            f"<style>{style}</style>",
-            "</head>",
+            *document_head("A chat, measured", style, [script]),
             "<body>",
             '<a class="skip" href="#main">To the content</a>',
             _bar(aggregates),

@@ -38,29 +38,8 @@ def render(
     anchors = section_ids(ids)
     drawn = any(section.charts for section in sections)
     library = chart_library() if drawn else ""
-    scripts = [each for each in (library, script) if each]
-    policy = "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {' '.join(script_hash(each) for each in scripts)}",
-            f"style-src {script_hash(style)}",
-            "img-src data: blob:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
     parts = [
-        "<!doctype html>",
-        '<html lang="en">',
-        "<head>",
-        '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
-        '<meta name="referrer" content="no-referrer">',
-        f"<title>{escape(title)}</title>",
-        f"<style>{style}</style>",
-        "</head>",
+        *document_head(title, style, [each for each in (library, script) if each]),
         "<body>",
         '<a class="skip" href="#main">To the content</a>',
         _bar(title),
@@ -80,6 +59,33 @@ def render(
         "",
     ]
     return "\n".join(parts)
+
+
+def document_head(title: str, style: str, scripts: Sequence[str]) -> tuple[str, ...]:
+    """The lines of a page up to its body, with a policy that lets its own parts run alone."""
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {' '.join(_script_hash(each) for each in scripts)}",
+            f"style-src {_script_hash(style)}",
+            "img-src data: blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    return (
+        "<!doctype html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        '<meta name="referrer" content="no-referrer">',
+        f"<title>{escape(title)}</title>",
+        f"<style>{style}</style>",
+        "</head>",
+    )
 
 
 def _bar(title: str) -> str:
@@ -177,7 +183,7 @@ def chart_library() -> str:
     return re.sub(r"<(?=/script|!--)", r"<\\", code, flags=re.IGNORECASE)
 
 
-def script_hash(text: str) -> str:
+def _script_hash(text: str) -> str:
     """A script or a style as the page's policy names it."""
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"'sha256-{digest}'"
