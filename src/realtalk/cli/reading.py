@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import typer
 
@@ -113,28 +113,34 @@ def read(
         if not (name and equals and other):
             raise RealtalkError(f"'{pair}' names no two people", fix='write --same "Mum=Anna"')
         people[name] = other
+    request = _Request(paths, format_name, options, people, take_edits, json)
     if into is not None:
-        _add(into, paths, format_name, options, chat, people, take_edits, json)
+        _add(request, into, chat)
     else:
-        _store(out, paths, format_name, options, people, take_edits, json)
+        _store(request, out)
 
 
-def _store(
-    out: Path | None,
-    paths: list[str],
-    format_name: str | None,
-    options: ReadOptions,
-    people: Mapping[str, str],
-    take_edits: bool,
-    json: bool,
-) -> None:
-    from realtalk.cli.printing import print_json, say, show, warn
+class _Request(NamedTuple):
+    """What is read, and how."""
+
+    paths: list[str]
+    format_name: str | None
+    options: ReadOptions
+    people: Mapping[str, str]
+    take_edits: bool
+    json: bool
+
+
+def _store(request: _Request, out: Path | None) -> None:
+    from realtalk.cli.printing import print_json, say, warn
     from realtalk.corpora.several import together
     from realtalk.corpora.store import is_stored, provenance, store
 
-    opened = _opened(paths, format_name, options)
+    options = request.options
+    opened = _opened(request.paths, request.format_name, options)
     found = _asking(
-        people, lambda same: together(opened, options, same=same, take_edits=take_edits)
+        request.people,
+        lambda same: together(opened, options, same=same, take_edits=request.take_edits),
     )
     for note in found.reading.notes:
         warn(note)
@@ -142,12 +148,11 @@ def _store(
     folder = out or Path(f"{tables.name}-corpus")
     is_replaced = is_stored(folder)
     store(found.reading, folder, found.source, options)
-    if json:
+    if request.json:
         about = provenance(found.reading, found.source, options)
         print_json({"folder": str(folder), "messages": tables.messages.height} | about)
         return
-    columns = ("chat", "speakers", "sessions", "messages")
-    show(f"{tables.name} ({found.format})", columns, _chat_counts(found.reading), 20)
+    _show_chats(found.reading, found.format)
     say(str(found.reading.ledger))
     for leftover in found.reading.ledger.leftovers[:5]:
         say(f"  left over: {leftover.where}: {leftover.reason}")
@@ -158,37 +163,27 @@ def _store(
         say(f"in place of the corpus that was there; --into {folder} adds to one and keeps its ids")
 
 
-def _add(
-    folder: Path,
-    paths: list[str],
-    format_name: str | None,
-    options: ReadOptions,
-    chat: str | None,
-    people: Mapping[str, str],
-    take_edits: bool,
-    json: bool,
-) -> None:
+def _add(request: _Request, folder: Path, chat: str | None) -> None:
     from dataclasses import asdict
 
-    from realtalk.cli.printing import print_json, say, show, warn
+    from realtalk.cli.printing import print_json, say, warn
     from realtalk.corpora.several import add, stored_options
 
-    options = stored_options(folder, options)
-    opened = _opened(paths, format_name, options)
+    options = stored_options(folder, request.options)
+    opened = _opened(request.paths, request.format_name, options)
 
     def put(same: Mapping[str, str]) -> Added:
-        return add(folder, opened, options, chat=chat, same=same, take_edits=take_edits)
+        return add(folder, opened, options, chat=chat, same=same, take_edits=request.take_edits)
 
-    added = _asking(people, put)
+    added = _asking(request.people, put)
     for note in added.notes:
         warn(note)
     tables = added.reading.tables
-    if json:
+    if request.json:
         counts = {**asdict(added.counts), "chats": added.chats, "written": added.written}
         print_json({"folder": str(folder), "messages": tables.messages.height} | counts)
         return
-    columns = ("chat", "speakers", "sessions", "messages")
-    show(f"{tables.name} ({tables.format})", columns, _chat_counts(added.reading), 20)
+    _show_chats(added.reading, tables.format)
     say(str(added.counts) + (f", new chats {added.chats:,}" if added.chats else ""))
     say(f"stored in {folder}" if added.written else f"nothing new: {folder} is as it was")
 
@@ -228,8 +223,11 @@ def _asking(people: Mapping[str, str], work: Callable[[Mapping[str, str]], T]) -
                 same[name] = other
 
 
-def _chat_counts(reading: Reading) -> list[tuple[object, ...]]:
+def _show_chats(reading: Reading, format_name: str) -> None:
+    """One row per chat: who speaks, and how much there is of it."""
     import polars as pl
+
+    from realtalk.cli.printing import show
 
     tables = reading.tables
     counts = {
@@ -238,7 +236,9 @@ def _chat_counts(reading: Reading) -> list[tuple[object, ...]]:
         .agg(pl.col("session").n_unique(), pl.len())
         .iter_rows()
     }
-    return [(row.id, _names(row.speakers), *counts.get(row.id, (0, 0))) for row in tables.chats]
+    rows = [(row.id, _names(row.speakers), *counts.get(row.id, (0, 0))) for row in tables.chats]
+    columns = ("chat", "speakers", "sessions", "messages")
+    show(f"{tables.name} ({format_name})", columns, rows, 20)
 
 
 def _names(speakers: tuple[str, ...]) -> str:
