@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,7 @@ from realtalk.chat import Corpus, Message
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-if CHROMIUM is None:
-    pytest.skip("no chromium on this machine", allow_module_level=True)
+pytest_plugins = ["page_browser"]
 
 MADE = {"english": english, "spanish": spanish, "japanese": japanese, "arabic": arabic_group}
 
@@ -35,51 +31,21 @@ def reading(corpus: Corpus) -> Reading:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One cache for all tests here: the same chat is labelled once."""
     return tmp_path_factory.mktemp("kept")
 
 
 @pytest.fixture
-def open_page(browser: Any, tmp_path: Path, kept: Path) -> Iterator[Callable[..., Any]]:
-    """Writes and opens a page; whatever must not happen on it is a failure."""
-    wrong: list[str] = []
-    contexts: list[Any] = []
+def open_page(open_file: Callable[..., Any], tmp_path: Path, kept: Path) -> Callable[..., Any]:
+    """Writes and opens a page."""
 
     def opened(corpus: Corpus, width: int = 1200, **options: Any) -> Any:
         chosen = PortraitOptions(**({"labels": False} | options))
         made = make_portrait(reading(corpus), chosen, cache=kept)
-        page_file = write_portrait(made, tmp_path / "page.html")
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, accept_downloads=True, color_scheme="light"
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda line: wrong.append(line.text) if line.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith(("file:", "blob:", "data:"))
-                else wrong.append(request.url)
-            ),
-        )
-        page.goto(page_file.as_uri())
-        return page
+        return open_file(write_portrait(made, tmp_path / "page.html"), width)
 
-    yield opened
-    assert wrong == []
-    for context in contexts:
-        context.close()
+    return opened
 
 
 Line = dict[str, Any]
