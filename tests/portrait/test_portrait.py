@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -18,6 +19,7 @@ from portrait_chats import ENGLISH, ODD, arabic_group, chat, corpus, english, ja
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.ei.embedded import EmbeddedLabeller
+from realtalk.encoders.learned import Learned, fingerprint
 from realtalk.errors import RealtalkError
 from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
 from realtalk.portrait.feelings import feeling_lines
@@ -207,6 +209,22 @@ def test_labels_are_kept_and_a_sample_is_said(
     monkeypatch.setattr(EmbeddedLabeller, "label", never)
     again = make_portrait(reading(made), quick, cache=tmp_path)
     assert again.sentences == first.sentences
+
+
+def test_the_page_says_what_the_encoder_learned_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = english()
+    texts = (message.text for each in made.chats for message in each.messages)
+    known = {found for text in texts if (found := fingerprint(text)) is not None}
+    learned = Learned({"Harbour": np.array(sorted(known), np.uint32)})
+    line = "in-sample, the encoder learned from Harbour"
+    assert line not in page_of(made, tmp_path, labels=True)
+    monkeypatch.setattr(Learned, "of", staticmethod(lambda model: learned))
+    assert f"{made.chats[0].id}: {line}" in page_of(made, tmp_path, labels=True)
+    hidden = page_of(made, tmp_path, labels=True, anonymous=True)
+    assert line in hidden and f"{made.chats[0].id}: {line}" not in hidden
+    assert line not in page_of(made, tmp_path, labels=False)
 
 
 def test_chats_of_python_give_a_portrait(tmp_path: Path) -> None:

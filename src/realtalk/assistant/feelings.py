@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from realtalk.assistant.collection import ListedChat
 from realtalk.assistant.periods import Period
 from realtalk.chat import Corpus
-from realtalk.ei.labelling import learned_lines
+from realtalk.ei.labelling import label_cautions
 from realtalk.ei.labels import LABELS, MEASURES, TurnInput, label_frame, turn_inputs
-from realtalk.ei.languages import chat_languages, language_notes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,7 +83,8 @@ class Feelings:
             if frame.height:
                 origin = "made now" if stored is None else "stored"
                 rows += [{**row, "labels": origin} for row in _summed(chat, frame, by)]
-                notes += _cautions(chat, frame)
+                own = Corpus("", "", (replace(chat.source, id=chat.id),))
+                notes += label_cautions(frame, own)
         if step > 1:
             notes.insert(0, f"labelled now: {count:,} of {wanted:,} turns, spread evenly over all")
         return Felt(rows, notes)
@@ -174,10 +174,3 @@ def _counted(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, int]:
 def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
     values = [float(row[name]) for row in rows if row[name] is not None]
     return round(fmean(values), 3) if values else None
-
-
-def _cautions(chat: ListedChat, frame: pl.DataFrame) -> Iterator[str]:
-    """What `ei` says beside its figures: other languages, and chats that were learned from."""
-    yield from language_notes(chat_languages(frame))
-    if "embedded" in frame["measure"].unique().to_list():
-        yield from learned_lines(Corpus("", "", (replace(chat.source, id=chat.id),)))

@@ -40,7 +40,7 @@ from realtalk.ei.labels import (
     label_row,
     turn_inputs,
 )
-from realtalk.ei.languages import turn_languages
+from realtalk.ei.languages import chat_languages, language_notes, turn_languages
 from realtalk.ei.protocols import rules_of
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
@@ -141,7 +141,19 @@ def store_labels(
         _finish(table, keys, settings)
 
 
-def learned_lines(corpus: Corpus) -> tuple[str, ...]:
+def label_cautions(frame: pl.DataFrame, corpus: Corpus | None = None) -> tuple[str, ...]:
+    """What has to be said beside every figure that is made from labels.
+
+    Chats in another language than the labels are for, and, where the corpus is at hand, chats
+    that the shipped encoder learned from.
+    """
+    lines = language_notes(chat_languages(frame))
+    if corpus is not None and "embedded" in frame["measure"].unique().to_list():
+        lines = [*lines, *_learned_lines(corpus)]
+    return tuple(lines)
+
+
+def _learned_lines(corpus: Corpus) -> tuple[str, ...]:
     """Which chats the shipped encoder learned from: its labels of others are worse."""
     from realtalk.encoders.learned import Learned
 

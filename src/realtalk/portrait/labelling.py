@@ -20,9 +20,8 @@ import polars as pl
 
 from realtalk.chat import Corpus
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.ei.labelling import label_settings, label_turns, spread
+from realtalk.ei.labelling import label_cautions, label_settings, label_turns, spread
 from realtalk.ei.labels import TurnInput, turn_inputs
-from realtalk.ei.languages import chat_languages, language_notes
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
@@ -70,7 +69,7 @@ class PortraitLabels:
             if is_sample
             else ""
         )
-        return cls(run.frame, sampled, tuple(language_notes(chat_languages(run.frame))))
+        return cls(run.frame, sampled, label_cautions(run.frame, corpus))
 
 
 def _announce(

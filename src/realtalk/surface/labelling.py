@@ -96,14 +96,14 @@ class Labels:
         corpus: str,
         format: str,
         protocol: str = "turns",
-        learned: Sequence[str] = (),
+        cautions: Sequence[str] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.frame = frame
         self.corpus = corpus
         self.format = format
         self.protocol = protocol
-        self._learned = tuple(learned)
+        self._cautions = cautions
         self._settings = settings
 
     @classmethod
@@ -144,9 +144,9 @@ class Labels:
     @cached_property
     def cautions(self) -> tuple[str, ...]:
         """Chats in another language than the labels are for, and chats that were learned from."""
-        from realtalk.ei.languages import chat_languages, language_notes
+        from realtalk.ei.labelling import label_cautions
 
-        return (*language_notes(chat_languages(self.frame)), *self._learned)
+        return label_cautions(self.frame) if self._cautions is None else tuple(self._cautions)
 
     @cached_property
     def _speakers(self) -> tuple[SpeakerFacets, ...]:
@@ -318,11 +318,11 @@ def label_by(
     progress: Progress = silent,
 ) -> Labels:
     """The same by a labeller that is made already."""
-    from realtalk.ei.labelling import label_corpus, learned_lines
+    from realtalk.ei.labelling import label_cautions, label_corpus
 
     run = label_corpus(corpus, labeller, protocol, out, fresh=fresh, progress=progress)
-    learned = learned_lines(corpus) if labeller.name == "embedded" else ()
-    labels = Labels(run.frame, corpus.name, corpus.format, protocol, learned, run.settings)
+    cautions = label_cautions(run.frame, corpus)
+    labels = Labels(run.frame, corpus.name, corpus.format, protocol, cautions, run.settings)
     if out is not None:
         labels._save_speakers(out)
     return labels
