@@ -221,11 +221,22 @@ def matching(
 
 
 def taken(
-    source: Source, suffixes: tuple[str, ...], check: Callable[[Member], bool]
+    source: Source,
+    suffixes: tuple[str, ...],
+    check: Callable[[Member], bool],
+    *,
+    missing: str = "",
+    fix: str = "",
 ) -> tuple[Member, ...]:
-    """Every member that passes a check; a file that stands alone is taken at the user's word."""
+    """Every member that passes a check; a file that stands alone is taken at the user's word.
+
+    Where there is none, the `missing` line is raised with its `fix`, if there is such a line.
+    """
     members = tuple(matching(source, suffixes, check, limit=0))
-    return members or (source.having(*suffixes) if len(source.members) == 1 else ())
+    members = members or (source.having(*suffixes) if len(source.members) == 1 else ())
+    if missing and not members:
+        raise RealtalkError(missing, where=str(source.path), fix=fix)
+    return members
 
 
 def holding(suffixes: tuple[str, ...], check: Callable[[Member], bool]) -> Callable[[Source], bool]:

@@ -55,6 +55,11 @@ def test_one_moment_in_many_languages(text: str) -> None:
     [
         ("Mar 14, 2021 12:05 AM", datetime(2021, 3, 14, 0, 5)),
         ("Mar 14, 2021 12:05 PM", datetime(2021, 3, 14, 12, 5)),
+        ("2021年3月14日 中午1:05", datetime(2021, 3, 14, 13, 5)),
+        ("2021年3月14日 中午12:05", datetime(2021, 3, 14, 12, 5)),
+        ("14 March 2021, 12:05 at night", datetime(2021, 3, 14, 0, 5)),
+        ("14 March 2021, 9:05 at night", datetime(2021, 3, 14, 21, 5)),
+        ("14 March 2021, 13:05 AM", datetime(2021, 3, 14, 13, 5)),
         ("mardi 16 février 2021 à 07:03", datetime(2021, 2, 16, 7, 3)),
         ("30 Feb 2021, 10:41", None),
         ("see you at 10:41", None),

@@ -6,9 +6,12 @@ import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from realtalk.chat import Message
+from realtalk.corpora.exports.whatsapp.dayparts import hour as hour_column
+from realtalk.corpora.exports.whatsapp.dayparts import hour_of_day, rule_of
 from realtalk.corpora.exports.whatsapp.reader import FORMAT
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import ReadOptions
@@ -127,6 +130,18 @@ def test_header(tmp_path: Path, first: str, second: str) -> None:
 def test_twelve_hour_words(tmp_path: Path, clock: str, hour: int) -> None:
     messages = read(tmp_path, f"20/06/2019, {clock} - Mara: hi\n21/06/2019, {clock} - Theo: ho\n")
     assert messages[0].time == datetime(2019, 6, 20, hour, 10)
+
+
+def test_single_hours_and_columns_of_them_are_turned_alike() -> None:
+    words = {"AM": "am", "PM": "pm", "noon": "noon", "at night": "night", "o'clock": ""}
+    assert {word: rule_of(word) for word in words} == words
+    pairs = [(hour, word) for hour in range(24) for word in words]
+    frame = pl.DataFrame(
+        {"hour": [hour for hour, _ in pairs], "rule": [words[word] for _, word in pairs]}
+    )
+    turned = frame.select(hour_column(pl.col("hour"), pl.col("rule"))).to_series().to_list()
+    assert turned == [hour_of_day(hour, word) for hour, word in pairs]
+    assert [hour_of_day(hour, "", "noon") for hour in (1, 11, 12)] == [13, 11, 12]
 
 
 def test_whatstk_header_formats(tmp_path: Path, data: Path) -> None:

@@ -77,13 +77,13 @@ def _is_ours(member: Member) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> Reading:
     tz = zone(options.timezone)
-    members = taken(source, _ENDINGS, _is_ours)
-    if not members:
-        raise RealtalkError(
-            "no file in ChatLab's format found",
-            where=str(source.path),
-            fix="choose the format ChatLab (JSON or JSONL) in the exporter",
-        )
+    members = taken(
+        source,
+        _ENDINGS,
+        _is_ours,
+        missing="no file in ChatLab's format found",
+        fix="choose the format ChatLab (JSON or JSONL) in the exporter",
+    )
     drafts: dict[tuple[str, ...], Draft] = {}
     for member in members:
         parts = _Parts()

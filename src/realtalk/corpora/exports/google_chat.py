@@ -55,13 +55,13 @@ def _is_ours(member: Member) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
-    members = taken(source, (".json",), _is_ours)
-    if not members:
-        raise RealtalkError(
-            "no Google Chat messages (Groups/*/messages.json) found",
-            where=str(source.path),
-            fix="export Google Chat with Google Takeout, and give the zip or its folder",
-        )
+    members = taken(
+        source,
+        (".json",),
+        _is_ours,
+        missing="no Google Chat messages (Groups/*/messages.json) found",
+        fix="export Google Chat with Google Takeout, and give the zip or its folder",
+    )
     owners = {
         text_at(object_at(_beside(member), "user"), "email").lower()
         for member in source.having(".json")

@@ -11,8 +11,8 @@ import re
 from datetime import datetime
 
 from realtalk.chat import Attachment
-from realtalk.corpora.exports.text_entries import hour_of_day
 from realtalk.corpora.exports.values import attached
+from realtalk.corpora.exports.whatsapp.dayparts import hour_of_day
 from realtalk.corpora.exports.written_days import month_day
 
 OWNER = "Me"

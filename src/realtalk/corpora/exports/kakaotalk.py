@@ -21,14 +21,14 @@ from typing import NamedTuple
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble
 from realtalk.corpora.exports.discord_package import table_rows
-from realtalk.corpora.exports.text_entries import EntryLines, export_lines, hour_of_day
+from realtalk.corpora.exports.text_entries import EntryLines, export_lines
 from realtalk.corpora.exports.values import attached, from_stamp
+from realtalk.corpora.exports.whatsapp.dayparts import hour_of_day
 from realtalk.corpora.exports.written_days import MONTH, day_of, is_parted, month_day
 from realtalk.corpora.json_input import head_text
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding, taken
 from realtalk.corpora.wordlists import phrases, sections
-from realtalk.errors import RealtalkError
 
 _WORDING = sections("realtalk.corpora.exports", "kakaotalk_wording.txt")
 _SUFFIXES = (".txt", ".csv", ".tsv")  # a title with a comma looks like columns
@@ -114,13 +114,13 @@ def _is_said(line: str, parted: bool) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
-    members = taken(source, _SUFFIXES, _is_ours)
-    if not members:
-        raise RealtalkError(
-            "no KakaoTalk chat found",
-            where=str(source.path),
-            fix="pass the exported .txt or .csv",
-        )
+    members = taken(
+        source,
+        _SUFFIXES,
+        _is_ours,
+        missing="no KakaoTalk chat found",
+        fix="pass the exported .txt or .csv",
+    )
     drafts = []
     for done, member in enumerate(members):
         options.progress(done, len(members), member.name)

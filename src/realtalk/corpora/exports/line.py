@@ -24,14 +24,13 @@ from functools import partial
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble
-from realtalk.corpora.exports.text_entries import EntryLines, export_lines, hour_of_day
-from realtalk.corpora.exports.whatsapp.dayparts import rule_of
+from realtalk.corpora.exports.text_entries import EntryLines, export_lines
+from realtalk.corpora.exports.whatsapp.dayparts import hour_of_day, rule_of
 from realtalk.corpora.exports.written_days import day_of, is_open, shares_order
 from realtalk.corpora.json_input import head_text
 from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding, taken
 from realtalk.corpora.wordlists import phrases, sections
-from realtalk.errors import RealtalkError
 
 _WORDING = sections("realtalk.corpora.exports", "line_wording.txt")
 _SUFFIXES = (".txt",)
@@ -98,11 +97,13 @@ def _is_ours(member: Member) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
-    members = taken(source, _SUFFIXES, _is_ours)
-    if not members:
-        raise RealtalkError(
-            "no LINE chat found", where=str(source.path), fix="pass the exported .txt"
-        )
+    members = taken(
+        source,
+        _SUFFIXES,
+        _is_ours,
+        missing="no LINE chat found",
+        fix="pass the exported .txt",
+    )
     notes: list[str] = []
     drafts = []
     for done, member in enumerate(members):

@@ -80,13 +80,13 @@ def _is_day(member: Member) -> bool:
 def _read(source: Source, options: ReadOptions) -> Reading:
     tz = zone(options.timezone)
     days = tuple(member for member in source.having(".json") if _DAY.match(member.name))
-    days = days or taken(source, (".json",), _is_day)
-    if not days:
-        raise RealtalkError(
-            "no day files (channel/2024-05-01.json) found",
-            where=str(source.path),
-            fix="give the workspace export as it was downloaded, or its unpacked folder",
-        )
+    days = days or taken(
+        source,
+        (".json",),
+        _is_day,
+        missing="no day files (channel/2024-05-01.json) found",
+        fix="give the workspace export as it was downloaded, or its unpacked folder",
+    )
     names = _SlackNames(source)
     drafts: dict[str, Draft] = {}
     for member in days:

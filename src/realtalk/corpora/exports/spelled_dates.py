@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from functools import cache, lru_cache
 
-from realtalk.corpora.exports.whatsapp.dayparts import rule_of
+from realtalk.corpora.exports.whatsapp.dayparts import hour_of_day
 from realtalk.corpora.exports.whatsapp.wording import WORDING
 from realtalk.corpora.reading import DateOrder
 
@@ -107,9 +107,4 @@ def _hour(hour: int, before: str, after: str) -> int:
     words_after = after.replace("UTC", " ").replace("GMT", " ").strip(" ,.+-0123456789:")
     words_before = before.strip(" ,.日일")
     # The name of the weekday may stand before it, in Chinese and Japanese without a space.
-    rule = rule_of(words_after) or rule_of(words_before) or rule_of(words_before[-2:])
-    if rule == "am":
-        return hour % 12
-    if rule == "pm" or (rule == "night" and hour % 12 >= 6):
-        return hour if hour > 12 else hour % 12 + 12
-    return hour
+    return hour_of_day(hour, words_after, words_before, words_before[-2:])

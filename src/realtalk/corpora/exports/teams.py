@@ -52,13 +52,13 @@ def _is_ours(member: Member) -> bool:
 
 def _read(source: Source, options: ReadOptions) -> Reading:
     tz = zone(options.timezone)
-    members = taken(source, (".json",), _is_ours)
-    if not members:
-        raise RealtalkError(
-            "no messages of Microsoft Teams or Skype found",
-            where=str(source.path),
-            fix="give messages.json of the account's export, or chats saved from Microsoft Graph",
-        )
+    members = taken(
+        source,
+        (".json",),
+        _is_ours,
+        missing="no messages of Microsoft Teams or Skype found",
+        fix="give messages.json of the account's export, or chats saved from Microsoft Graph",
+    )
     drafts: dict[tuple[str, ...], Draft] = {}
     for member in members:
         export = load(member)

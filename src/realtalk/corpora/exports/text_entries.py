@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from realtalk.corpora.exports.assembly import Draft, Entry
-from realtalk.corpora.exports.whatsapp.dayparts import rule_of
 from realtalk.corpora.json_input import decoded
 from realtalk.corpora.source import Member
 
@@ -28,18 +27,6 @@ def export_lines(member: Member) -> list[str]:
     if "\n" not in text:
         text = text.replace("\r", "\n")
     return text.removesuffix("\n").split("\n") if text else []
-
-
-def hour_of_day(hour: int, word: str) -> int:
-    """The hour on a 24-hour clock, from one beside a word such as PM, 오후 or 下午."""
-    rule = rule_of(word) if word else ""
-    if not rule or hour > 12:
-        return hour
-    if rule == "noon":
-        return hour if hour >= 10 else hour + 12
-    if rule == "night":
-        return hour % 12 if hour % 12 < 6 else hour + 12
-    return hour % 12 + (12 if rule == "pm" else 0)
 
 
 class EntryLines:

@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble
-from realtalk.corpora.exports.text_entries import EntryLines, export_lines, hour_of_day
+from realtalk.corpora.exports.text_entries import EntryLines, export_lines
+from realtalk.corpora.exports.whatsapp.dayparts import hour_of_day
 from realtalk.corpora.exports.written_days import day_of, is_open, shares_order
 from realtalk.corpora.json_input import head_text
 from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding, taken
 from realtalk.corpora.wordlists import phrases, sections
-from realtalk.errors import RealtalkError
 
 _WORDING = sections("realtalk.corpora.exports", "viber_wording.txt")
 _SUFFIXES = (".txt", ".csv", ".tsv")
@@ -92,13 +92,13 @@ def _is_said(line: str) -> bool:
 
 
 def _read(source: Source, options: ReadOptions) -> Reading:
-    members = taken(source, _SUFFIXES, _is_ours)
-    if not members:
-        raise RealtalkError(
-            "no Viber chat found",
-            where=str(source.path),
-            fix="pass the zip, .txt or .csv that Viber has sent by e-mail",
-        )
+    members = taken(
+        source,
+        _SUFFIXES,
+        _is_ours,
+        missing="no Viber chat found",
+        fix="pass the zip, .txt or .csv that Viber has sent by e-mail",
+    )
     notes: list[str] = []
     files = [(member, export_lines(member)) for member in members]
     order = options.dates or _order([line for _, lines in files for line in lines], notes)

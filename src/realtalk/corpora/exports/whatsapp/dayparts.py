@@ -3,6 +3,7 @@
     rule_of("p. m.") → "pm"        so 3:07 p. m. is 15:07 and 12:10 p. m. is 12:10
     rule_of("凌晨")   → "am"        so 凌晨12:05 is 00:05
     rule_of("at night") → "night"  so 9:30 at night is 21:30 and 2:00 at night is 02:00
+    hour_of_day(1, "noon") → 13
 
 Most locales have two words; some phones (Chinese, Hindi, "in the afternoon") name the
 part of the day instead.
@@ -62,8 +63,20 @@ def rule_of(word: str) -> HourRule:
     return _RULES.get(_key(word), "")
 
 
+def hour_of_day(clock_hour: int, *words: str) -> int:
+    """The hour on a 24-hour clock, by the first of the words beside it that says something."""
+    rule = next(filter(None, map(rule_of, words)), "")
+    if clock_hour > 12 or not rule:
+        return clock_hour
+    if rule == "noon":
+        return clock_hour if clock_hour >= 10 else clock_hour + 12
+    if rule == "night":
+        return clock_hour % 12 if clock_hour % 12 < 6 else clock_hour + 12
+    return clock_hour % 12 + (12 if rule == "pm" else 0)
+
+
 def hour(hours: pl.Expr, rule: pl.Expr) -> pl.Expr:
-    """The hour of the day. Hours past 12 are already of a 24-hour clock and stay."""
+    """The same for columns. Hours past 12 are already of a 24-hour clock and stay."""
     turned = (
         pl.when(rule == "am")
         .then(hours % 12)
