@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.html_tags import Nesting, Tag, unescaped, walk
+from realtalk.corpora.exports.html_tags import PageWalker, Tag, unescaped
 from realtalk.corpora.exports.values import attached, filled, from_number
 from realtalk.corpora.json_input import decoded
 from realtalk.corpora.source import Member
@@ -147,23 +147,17 @@ class _Spot:
     message: bool = False
 
 
-class _DiscordPage:
+class _DiscordPage(PageWalker[_Spot]):
     """Collects the messages of one page while it is walked through."""
 
     def __init__(self, text: str) -> None:
+        super().__init__()
         self.notices = 0
         self.bubbles: list[_Said] = []
         self._entries: list[str] = []  # of the preamble: the server, the channel, its topic
-        self._open: Nesting[_Spot] = Nesting()
         self._author = _Author()
         self._said: _Said | None = None
-        for piece in walk(text):
-            if isinstance(piece, str):
-                self._data(piece)
-            elif piece.closes:
-                self._end(piece.name)
-            else:
-                self._start(piece)
+        self._walk(text)
         self._finish()
 
     @property

@@ -111,6 +111,31 @@ class Nesting(Generic[T]):
         return closed
 
 
+class PageWalker(Generic[T]):
+    """Walks through a page piece by piece; a subclass says what to do with each."""
+
+    def __init__(self) -> None:
+        self._open: Nesting[T] = Nesting()
+
+    def _walk(self, text: str) -> None:
+        for piece in walk(text):
+            if isinstance(piece, str):
+                self._data(piece)
+            elif piece.closes:
+                self._end(piece.name)
+            else:
+                self._start(piece)
+
+    def _start(self, tag: Tag) -> None:
+        raise NotImplementedError
+
+    def _end(self, name: str) -> None:
+        self._open.leave(name)
+
+    def _data(self, written: str) -> None:
+        raise NotImplementedError
+
+
 def unescaped(text: str) -> str:
     """Text as people see it."""
     try:

@@ -12,17 +12,17 @@ answered and are no messages of their own.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.html_tags import VOID, Tag, unescaped, walk
+from realtalk.corpora.exports.html_tags import PageWalker, Tag, unescaped
 from realtalk.corpora.exports.imessage_marks import Reaction, moment, sent_file, tapback
 from realtalk.corpora.json_input import decoded
 from realtalk.corpora.source import Member
 
-_DEEPEST = 200  # tags inside each other; real pages have two dozen
 _GUID = re.compile(r"message-guid=([\w:./-]{1,100})")
 # The exporter leaves out the end of this tag.
 _AUDIO = re.compile(r'<audio [^<>"]{0,100}src="([^"<>]{1,1000})"')
@@ -152,30 +152,26 @@ def _key(entry: Entry) -> tuple[object, ...]:
     return (entry.id,) if entry.id else (entry.time, entry.name, entry.text)
 
 
-class _ApplePage:
+class _AppleSpot(NamedTuple):
+    """What the text at a place is, and the message around it."""
+
+    part: str = ""
+    bubble: _AppleBubble | None = None
+
+
+class _ApplePage(PageWalker[_AppleSpot]):
     """Collects the messages of one page while it is walked through."""
 
     def __init__(self, text: str) -> None:
+        super().__init__()
         self.notices = 0
         self.bubbles: list[_AppleBubble] = []
-        self._open: list[tuple[str, str, _AppleBubble | None]] = []  # tag, part, message around
-        self._tags: Counter[str] = Counter()  # of the open ones
-        for piece in walk(text):
-            if isinstance(piece, str):
-                self._data(piece)
-            elif piece.closes:
-                self._end(piece.name)
-            else:
-                self._start(piece)
-
-    @property
-    def _here(self) -> tuple[str, _AppleBubble | None]:
-        return self._open[-1][1:] if self._open else ("", None)
+        self._walk(text)
 
     def _start(self, tag: Tag) -> None:
         named = tag.attributes
         classes = named.get("class", "").split()
-        part, bubble = self._here
+        part, bubble = self._open.here or _AppleSpot()
         if tag.name == "div" and "message" in classes:
             bubble = _AppleBubble(bubble)
             part = ""
@@ -185,9 +181,8 @@ class _ApplePage:
             part, bubble = "", None
         elif bubble is not None:
             part = self._inside(tag, named, classes, part, bubble)
-        if tag.name not in VOID and not tag.is_alone and len(self._open) < _DEEPEST:
-            self._open.append((tag.name, part, bubble))
-            self._tags[tag.name] += 1
+        if not tag.is_alone:
+            self._open.enter(tag.name, _AppleSpot(part, bubble))
 
     def _inside(
         self, tag: Tag, named: dict[str, str], classes: list[str], part: str, bubble: _AppleBubble
@@ -220,16 +215,8 @@ class _ApplePage:
             bubble.parts[part].append("\n")
         return "attachment" if "attachment" in classes else part
 
-    def _end(self, tag: str) -> None:
-        if not self._tags[tag]:
-            return
-        closed = ""
-        while closed != tag:
-            closed = self._open.pop()[0]
-            self._tags[closed] -= 1
-
     def _data(self, written: str) -> None:
-        part, bubble = self._here
+        part, bubble = self._open.here or _AppleSpot()
         if bubble is None or not written:
             return
         for audio in _AUDIO.finditer(written):

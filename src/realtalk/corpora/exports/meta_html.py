@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.html_tags import VOID, Nesting, Tag, unescaped, walk
+from realtalk.corpora.exports.html_tags import VOID, PageWalker, Tag, unescaped
 from realtalk.corpora.exports.meta_threads import Candidate, OpenThread
 from realtalk.corpora.exports.spelled_dates import LONGEST, order_of, spelled
 from realtalk.corpora.exports.values import attached, filled
@@ -113,7 +113,7 @@ class _Element:
     inside: list[tuple[int, int]] = field(default_factory=list)
 
 
-class _MetaPage:
+class _MetaPage(PageWalker[_Element]):
     """Collects the messages of one page while it is walked through.
 
     Pieces of text stand in one list, so that an element is a pair of places in it: nothing is
@@ -121,21 +121,15 @@ class _MetaPage:
     """
 
     def __init__(self, text: str) -> None:
+        super().__init__()
         self.messages: list[_Message] = []
         self._pieces: list[str] = []
         self._ends: list[int] = [0]  # letters up to each piece
         self._files: list[tuple[int, str, str]] = []  # the place, the tag, the address
         self._listed: list[tuple[int, int]] = []  # the places of what stands in lists
-        self._open: Nesting[_Element] = Nesting()
         self._title: list[str] = []
         self._unseen = ""  # the tag whose text nobody sees
-        for piece in walk(text):
-            if isinstance(piece, str):
-                self._data(piece)
-            elif piece.closes:
-                self._end(piece.name)
-            else:
-                self._start(piece)
+        self._walk(text)
 
     @property
     def title(self) -> str:

@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.html_tags import Nesting, unescaped, walk
+from realtalk.corpora.exports.html_tags import PageWalker, Tag, unescaped
 from realtalk.corpora.exports.values import attached, filled
 from realtalk.corpora.json_input import decoded
 from realtalk.corpora.source import Member
@@ -73,7 +73,7 @@ def drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
     last: dict[str, str] = {}
     for member in sorted(members, key=_place):
         folder = member.folder
-        page = _Page(decoded(member.read()))
+        page = _TelegramPage(decoded(member.read()))
         title = page.title or folder.rsplit("/", 1)[-1] or member.stem
         draft = by_folder.setdefault(folder, Draft(title))
         draft.notice(page.notices)
@@ -211,31 +211,29 @@ def _meaning(classes: frozenset[str]) -> str | None:
     return "" if classes & {"details", "initials"} else None
 
 
-class _Page:
+class _TelegramPage(PageWalker[_Place]):
     """Collects the messages of one page while it is walked through."""
 
     def __init__(self, text: str) -> None:
+        super().__init__()
         self.notices = 0
         self.bubbles: list[_Bubble] = []
         self._title: list[str] = []
-        self._open: Nesting[_Place] = Nesting()
         self._bubble: _Bubble | None = None
         self._depth = 0
-        for piece in walk(text):
-            if isinstance(piece, str):
-                self._data(piece)
-                continue
-            if not piece.closes:
-                self._start(piece.name, piece.attributes)
-            if piece.closes or piece.is_alone:
-                self._end(piece.name)
+        self._walk(text)
         self._finish()  # a page may end in the middle of a message
 
     @property
     def title(self) -> str:
         return " ".join("".join(self._title).split())
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+    def _start(self, tag: Tag) -> None:
+        self._enter(tag.name, tag.attributes)
+        if tag.is_alone:
+            self._end(tag.name)
+
+    def _enter(self, tag: str, attributes: dict[str, str]) -> None:
         classes = frozenset(attributes.get("class", "").split())
         around = self._open.here or _Place()
         if tag == "div" and "message" in classes and self._bubble is None:
