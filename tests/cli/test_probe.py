@@ -148,7 +148,10 @@ def test_enough_chats_are_tested_as_chats(run: Any, tmp_path: Path) -> None:
     assert "5 chats cannot give a p below 0.062" in err
 
 
-def test_a_sweep_draws_score_against_tokens(run: Any, tmp_path: Path) -> None:
+def test_a_sweep_draws_score_against_tokens(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "180")
     status, out, _ = run(
         *("probe", "sweep", "sample", "--memories", "recent,whole", "--budgets", "200,400"),
         *("--limit", "8", "--reader", "none", "--out", "sweep"),
@@ -157,6 +160,8 @@ def test_a_sweep_draws_score_against_tokens(run: Any, tmp_path: Path) -> None:
     lines = [line.split()[:2] for line in out.splitlines() if " 0." in line or " 1." in line]
     named = [[part.strip(",") for part in line] for line in lines]
     assert named == [["recent", "200t"], ["recent", "400t"], ["whole", "all"]]
+    headings = next(line for line in out.splitlines() if "all evidence" in line)
+    assert headings.split()[-6:] == ["build", "calls", "build", "tokens", "build", "s"]
     drawn = sorted(path.name for path in (tmp_path / "sweep" / "figures").iterdir())
     assert drawn == ["recall.html", "recall.png", "recall.svg"]
     assert pl.read_parquet(tmp_path / "sweep" / "recent" / "rows.parquet").height == 16

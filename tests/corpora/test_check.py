@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from audited_chats import audit, corpus
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
+from realtalk.corpora.audit import VERDICTS, Audit
 from realtalk.corpora.check import RULES, check
 from realtalk.corpora.reading import Ledger, Leftover
 
@@ -140,3 +142,19 @@ def test_what_became_no_message_is_a_finding() -> None:
     (found,) = check(Corpus("x", "csv"), ledger).findings
     assert (found.rule, found.severity) == ("left-over", "warning")
     assert (found.where, found.detail) == ("a.csv:2", "no sender")
+
+
+def test_what_an_audit_found_is_listed_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Audit, "shipped", staticmethod(audit))
+    found = [each for each in check(corpus()).findings if "audit" in RULES[each.rule][1]]
+    assert [(each.rule, each.where, each.severity) for each in found] == [
+        ("evidence-audited", "Q1", "note"),
+        ("gold-wrong", "Q2", "warning"),
+        ("gold-incomplete", "Q3", "warning"),
+        ("gold-unanswerable", "Q4", "warning"),
+    ]
+    assert found[0].detail == "D2:1, D2:3" and found[1].detail == "Not Salt."
+
+
+def test_every_verdict_but_ok_has_a_rule() -> None:
+    assert {f"gold-{verdict}" for verdict in VERDICTS if verdict != "ok"} <= set(RULES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -186,6 +187,13 @@ def test_a_memory_without_an_order_or_messages_is_not_scored_on_them() -> None:
 def test_questions_can_be_chosen() -> None:
     plan = Plan(CORPUS, Shuffled(), NoReader(), (Budget(),), limit=8)
     assert [len(chosen) for _, chosen in plan.questions] == [2, 2, 1, 1, 1, 1]
+    corpus = open_reading("sample").reading.corpus
+    plan = Plan(corpus, Shuffled(), NoReader(), (Budget(),), limit=12)
+    drawn = [question for _, chosen in plan.questions for question in chosen]
+    assert set(Counter(question.category for question in drawn).values()) == {4}
+    assert [len(chosen) for _, chosen in plan.questions] == [6, 6]
+    for chat, chosen in plan.questions:  # in the chat's own order
+        assert list(chosen) == [each for each in chat.questions if each in chosen]
     plan = Plan(CORPUS, Shuffled(), NoReader(), (Budget(),), categories=("temporal",))
     assert {q.category for _, chosen in plan.questions for q in chosen} == {"temporal"}
     with pytest.raises(RealtalkError, match="did you mean 'temporal'"):
@@ -272,7 +280,7 @@ def test_figures_overall_and_by_category(tmp_path: Path) -> None:
     assert set(shown["by_category"]) == set(CATEGORIES)
     assert {"recall@10w", "all@10w", "ndcg@10"} <= set(shown["by_category"]["temporal"])
     assert shown["costs"]["10w"]["context_words"] == 10
-    assert len(answer_rows(scores)[1]) == 5
+    assert len(answer_rows(scores)[1]) == 6
     assert retrieval_rows(scores.retrieval)[1] if scores.retrieval else False
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from realtalk.cli import probe_several
+from realtalk.cli import probe_judges, probe_several, probe_stored
 from realtalk.cli.options import (
     BaseUrl,
     FormatName,
@@ -25,6 +25,7 @@ from realtalk.cli.probe_options import (
     Categories,
     Connections,
     Fresh,
+    GoldsName,
     JudgeName,
     Limit,
     MaxTokens,
@@ -43,7 +44,6 @@ from realtalk.cli.probe_options import (
 from realtalk.cli.verbs import (
     RUN,
     Verbs,
-    add_stored_runs,
     load_prices,
     show_costs,
 )
@@ -76,6 +76,7 @@ def run(
     budget_words: BudgetWords = False,
     categories: Categories = "",
     limit: Limit = None,
+    golds: GoldsName = "published",
     connections: Connections = 10,
     max_tokens: MaxTokens = None,
     seed: Seed = 0,
@@ -121,6 +122,7 @@ def run(
             budget=written_budgets(budget, budget_words),
             categories=named(categories),
             limit=limit,
+            golds=golds,
             connections=connections,
             max_tokens=max_tokens,
             seed=seed,
@@ -236,6 +238,7 @@ def score(
     ],
     judge: JudgeName = None,
     prompts: Prompts = None,
+    golds: GoldsName = "published",
     connections: Connections = 10,
     out: Out = None,
     fresh: Fresh = False,
@@ -256,6 +259,7 @@ def score(
     """
     from realtalk.cli.printing import progress
     from realtalk.memory.answers_elsewhere import read_answers, score_answers
+    from realtalk.memory.golds import golds_named
     from realtalk.memory.rescoring import judge_run
     from realtalk.surface.choices import make_judge
 
@@ -263,7 +267,8 @@ def score(
         corpus = source.reading.corpus
     judging = make_judge(judge, {}, prompts=prompts, connections=connections)
     with progress("scoring") as advance:
-        probed = score_answers(corpus, read_answers(answers), out, fresh=fresh)
+        right = golds_named(golds)
+        probed = score_answers(corpus, read_answers(answers), out, fresh=fresh, golds=right)
         if judging is not None:
             probed = judge_run(probed, judging, advance)
     _print(probed, corpus, json, out, judge)
@@ -315,4 +320,5 @@ def _print(
 
 
 probe_several.register(app)
-add_stored_runs(app, "memory probing")
+probe_stored.register(app)
+probe_judges.register(app)

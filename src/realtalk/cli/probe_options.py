@@ -17,8 +17,8 @@ MemoryName = Annotated[
         "--memory",
         "-m",
         metavar="NAME",
-        help="whole, recent, none, events, restored, retrieved, notes, langchain, mem0; or one of "
-        "your own: my_module:MyMemory, folder/mine.py:MyMemory.",
+        help="whole, recent, none, events, restored, retrieved, notes, langchain, mem0; oracle: "
+        "the evidence itself; or one of your own: my_module:MyMemory, folder/mine.py:MyMemory.",
     ),
 ]
 Set = Annotated[
@@ -88,7 +88,17 @@ Categories = Annotated[
 ]
 Limit = Annotated[
     int | None,
-    typer.Option("--limit", metavar="N", help="Only N questions, evenly from the chats."),
+    typer.Option("--limit", metavar="N", help="Only N questions, evenly by category and chat."),
+]
+GoldsName = Annotated[
+    str,
+    typer.Option(
+        "--golds",
+        metavar="NAME",
+        help="What counts as right: published, with audited beside it where the chats were "
+        "audited; audited; lmeb: the questions and averages of MTEB's board; or a corrected audit "
+        "that the studio exported.",
+    ),
 ]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew in a folder that has a run.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder that a probe wrote.")]

@@ -84,38 +84,48 @@ def add_stored_runs(app: typer.Typer, kind: str) -> None:
 
         With --prices also what its models cost; as JSON that is {"figures": …, "costs": …}.
         """
-        from realtalk.cli.printing import print_json, say
-        from realtalk.cli.printing import show as show_table
-
-        known = load_prices(prices)
-        loaded = _load(run, kind)
-        figures = loaded.summary(groups=groups).frame.to_dicts()
-        if json:
-            costs = costs_json(loaded, known)
-            print_json({"figures": figures, **costs} if costs else figures)
-            return
-        cells = [_cells(row) for row in figures]
-        show_table(f"{kind}: {loaded.name}", list(cells[0]), [list(row.values()) for row in cells])
-        show_costs(loaded.usage, known)
-        for line in loaded.cautions:
-            say(line)
+        show_run(run, kind, groups=groups, prices=prices, json=json)
 
     def failures(run: StoredRun, most: Most = 10, json: Json = False) -> None:
         """Show the rows of a stored run that are worth reading, worst first. Prints texts."""
-        from realtalk.cli.printing import print_json, print_text, say
-
-        rows = _load(run, kind).failures(most).to_dicts()
-        if json:
-            print_json(rows)
-            return
-        if not rows:
-            say("nothing failed")
-        for row in rows:
-            known = {name: value for name, value in row.items() if value not in (None, "", [])}
-            print_text("\n".join(f"{name}: {value}" for name, value in known.items()) + "\n")
+        print_failures(run, kind, most, json=json)
 
     app.command()(show)
     app.command()(failures)
+
+
+def show_run(run: Path, kind: str, *, groups: bool, prices: Path | None, json: bool) -> None:
+    """Prints the figures of a stored run."""
+    from realtalk.cli.printing import print_json, say
+    from realtalk.cli.printing import show as show_table
+
+    known = load_prices(prices)
+    loaded = _load(run, kind)
+    figures = loaded.summary(groups=groups).frame.to_dicts()
+    if json:
+        costs = costs_json(loaded, known)
+        print_json({"figures": figures, **costs} if costs else figures)
+        return
+    cells = [_cells(row) for row in figures]
+    show_table(f"{kind}: {loaded.name}", list(cells[0]), [list(row.values()) for row in cells])
+    show_costs(loaded.usage, known)
+    for line in loaded.cautions:
+        say(line)
+
+
+def print_failures(run: Path, kind: str, most: int, *, json: bool) -> None:
+    """Prints the rows of a stored run that are worth reading, worst first."""
+    from realtalk.cli.printing import print_json, print_text, say
+
+    rows = _load(run, kind).failures(most).to_dicts()
+    if json:
+        print_json(rows)
+        return
+    if not rows:
+        say("nothing failed")
+    for row in rows:
+        known = {name: value for name, value in row.items() if value not in (None, "", [])}
+        print_text("\n".join(f"{name}: {value}" for name, value in known.items()) + "\n")
 
 
 def add_sweep(app: typer.Typer, name: str, *examples: str, **defaults: Any) -> None:

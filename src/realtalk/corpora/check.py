@@ -4,7 +4,7 @@
                                                   "Chat_9_Fahim_Akib", "Q14", "D2:31: ..."), ...))
 
 An *error* makes some result wrong or impossible, a *warning* may, a *note* is worth knowing.
-The details hold ids and counts, never message text.
+The details hold ids and counts, and the reasons of the audit, never message text.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from realtalk.chat import Chat, Corpus
+from realtalk.corpora.audit import Audit
 from realtalk.corpora.categories import known
 from realtalk.corpora.reading import Ledger
 
@@ -31,9 +32,15 @@ RULES: dict[str, tuple[Severity, str]] = {
     "question-empty": ("warning", "a question has no text"),
     "evidence-missing": ("warning", "a question names no evidence"),
     "evidence-unresolved": ("warning", "evidence names no message"),
+    "gold-wrong": ("warning", "the audit: the chat says otherwise than the published answer"),
+    "gold-incomplete": ("warning", "the audit: the published answer misses or adds items"),
+    "gold-ambiguous": ("warning", "the audit: several answers are equally supported"),
+    "gold-unanswerable": ("warning", "the audit: the chat does not tell"),
+    "gold-malformed": ("warning", "the audit: the published answer is none"),
     "left-over": ("warning", "input that became no message"),
     "event-empty": ("note", "an event has no text"),
     "evidence-repaired": ("note", "evidence was mistyped and is understood"),
+    "evidence-audited": ("note", "the audit needs other messages than the published evidence"),
     "session-empty": ("warning", "a session has no message"),
     "message-empty": ("note", "a message has neither text nor attachment and was not deleted"),
     "time-missing": ("note", "messages carry no time of their own"),
@@ -95,6 +102,7 @@ def check(corpus: Corpus, ledger: Ledger | None = None) -> CheckReport:
             _messages(chat),
             _events(chat),
             _questions(chat, categories),
+            _audited(chat),
             _aliases(chat),
         ):
             for rule, where, detail in entries:
@@ -168,6 +176,15 @@ def _questions(chat: Chat, categories: frozenset[str]) -> Iterator[RuleHit]:
         if question.stated and set(question.evidence) - set(question.stated):
             mistyped = [piece for piece in question.stated if piece and piece not in order]
             yield "evidence-repaired", question.id, ", ".join(mistyped)
+
+
+def _audited(chat: Chat) -> Iterator[RuleHit]:
+    """What the shipped audit found of published questions; its reasons are its own words."""
+    for id_, found in Audit.shipped().of(chat).items():
+        if found.verdict != "ok":
+            yield f"gold-{found.verdict}", id_, found.why
+        if found.evidence_changed:
+            yield "evidence-audited", id_, ", ".join(found.evidence)
 
 
 def _beside_photo(piece: str, messages: dict[str, Any]) -> str:

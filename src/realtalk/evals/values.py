@@ -209,13 +209,16 @@ def column(name: str) -> Parts:
     return parts
 
 
-def evenly(name: str) -> Parts:
-    """The column with every group weighing the same: their ratio is the mean of groups' means."""
+def evenly(name: str, by: str = "group") -> Parts:
+    """The column with every group weighing the same: their ratio is the mean of groups' means.
+
+    `by` may name another column whose values weigh the same.
+    """
     plain = column(name)
 
     def parts(rows: Sequence[Row]) -> Array:
-        known = Counter(row["group"] for row in rows if row[name] is not None)
-        weights = [1 / max(1, known[row["group"]]) for row in rows]
+        known = Counter(row[by] for row in rows if row[name] is not None)
+        weights = [1 / max(1, known[row[by]]) for row in rows]
         found: Array = plain(rows) * np.array(weights, dtype=np.float64).reshape(-1, 1)
         return found
 

@@ -24,11 +24,13 @@ from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import ProbedRun, run_probe
 from realtalk.memory.budgets import label, parse_budgets
+from realtalk.memory.golds import Golds
 from realtalk.memory.readers import Item
 from realtalk.memory.remembering import NO_CONTEXT
 from realtalk.memory.values import Budget, ConfiguredMemory, Context
 
 Key: TypeAlias = tuple[str, str, str]  # chat, question, budget
+_PUBLISHED = Golds()
 
 
 def read_answers(path: Path) -> list[Row]:
@@ -89,7 +91,12 @@ def _budget(row: Row) -> Budget:
 
 
 def score_answers(
-    corpus: Corpus, answers: Iterable[Row], folder: Path | None = None, *, fresh: bool = False
+    corpus: Corpus,
+    answers: Iterable[Row],
+    folder: Path | None = None,
+    *,
+    fresh: bool = False,
+    golds: Golds = _PUBLISHED,
 ) -> ProbedRun:
     """Rows of answers that came from anywhere; a question without one is unscored."""
     by_chat, by_id = _questions(corpus)
@@ -107,7 +114,8 @@ def score_answers(
         given[key] = row
         budgets[budget] = None
     memory = ContextsElsewhere(given)
-    plan = Plan(corpus, memory, AnswersElsewhere(given), tuple(budgets) or (Budget(),))
+    reader = AnswersElsewhere(given)
+    plan = Plan(corpus, memory, reader, tuple(budgets) or (Budget(),), golds=golds)
     return run_probe(plan, folder, fresh=fresh)
 
 

@@ -14,16 +14,19 @@ chat ends with that day: the memory is built from what there was by then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
 from realtalk.chat import Chat, Corpus, Question
+from realtalk.corpora.audit import AuditedQuestion
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Row, Sample, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.budgets import label
+from realtalk.memory.golds import PUBLISHED, Gold, Golds, published_gold
+from realtalk.memory.oracle import Oracle
 from realtalk.memory.readers import Reader
 from realtalk.memory.remembering import MemoryReader
 from realtalk.memory.rows import category_of
@@ -41,6 +44,7 @@ class Plan:
     budgets: tuple[Budget, ...]
     categories: tuple[str, ...] | None = None
     limit: int | None = None
+    golds: Golds = field(default=Golds())
 
     def __post_init__(self) -> None:
         known = list(
@@ -65,12 +69,31 @@ class Plan:
                 )
         if self.limit is not None and self.limit < 1:
             raise RealtalkError(f"the limit must be 1 or more, not {self.limit}")
+        self.golds.refuse_unknown(self.corpus)
+
+    def audited(self, chat: Chat) -> Mapping[str, AuditedQuestion]:
+        """What the audit says of a chat's questions, by their ids."""
+        return self._audited.get(chat.id, {})
+
+    def gold(self, chat: Chat, question: Question) -> Gold:
+        """What a question is scored by."""
+        if self.golds.name == PUBLISHED:
+            return published_gold(question)
+        return self._golds[chat.id][question.id]
+
+    @cached_property
+    def _audited(self) -> dict[str, Mapping[str, AuditedQuestion]]:
+        return {chat.id: self.golds.audited(chat) for chat in self.corpus.chats}
+
+    @cached_property
+    def _golds(self) -> dict[str, dict[str, Gold]]:
+        return {chat.id: self.golds.of(chat) for chat in self.corpus.chats}
 
     @cached_property
     def questions(self) -> tuple[tuple[Chat, tuple[Question, ...]], ...]:
         """Chats with those of their questions that are asked.
 
-        A limit takes them evenly from the chats: the first of each, then the second of each.
+        A limit takes them evenly from the categories, and from the chats within each.
         """
         chosen = [
             (
@@ -78,22 +101,17 @@ class Plan:
                 [
                     question
                     for question in chat.questions
-                    if not self.categories or category_of(question) in self.categories
+                    if (not self.categories or category_of(question) in self.categories)
+                    and (self.golds.name == PUBLISHED or question.id in self._golds[chat.id])
                 ],
             )
             for chat in self.corpus.chats
         ]
         if self.limit is not None:
-            places = sorted(
-                (turn, number)
-                for number, (_, all_) in enumerate(chosen)
-                for turn in range(len(all_))
-            )[: self.limit]
-            counts = [0] * len(chosen)
-            for _, number in places:
-                counts[number] += 1
+            kept = _drawn_evenly([all_ for _, all_ in chosen], self.limit)
             chosen = [
-                (chat, all_[:count]) for (chat, all_), count in zip(chosen, counts, strict=True)
+                (chat, [question for at, question in enumerate(all_) if (number, at) in kept])
+                for number, (chat, all_) in enumerate(chosen)
             ]
         return tuple((chat, tuple(all_)) for chat, all_ in chosen if all_)
 
@@ -123,7 +141,45 @@ class Plan:
 
     @property
     def solver(self) -> MemoryReader:
-        return MemoryReader(self.memory, self.reader)
+        memory = self.memory
+        if isinstance(memory, Oracle):
+            memory = memory.knowing(self._evidence)
+        return MemoryReader(memory, self.reader)
+
+    def _evidence(self, chat: str, question: str) -> tuple[str, ...]:
+        return self._asked[chat, question].evidence
+
+    @cached_property
+    def _asked(self) -> dict[tuple[str, str], Gold]:
+        return {
+            (chat.id, question.id): self.gold(chat, question)
+            for chat, questions in self.questions
+            for question in questions
+        }
+
+
+def _drawn_evenly(questions: Sequence[Sequence[Question]], limit: int) -> set[tuple[int, int]]:
+    """(chat, place) of as many questions: as many of each category, as many of each chat.
+
+    The category that has fewest so far is next, and of it the chat that has fewest.
+    """
+    waiting: dict[str, dict[int, list[int]]] = {}
+    for number, all_ in enumerate(questions):
+        for at, question in enumerate(all_):
+            waiting.setdefault(category_of(question), {}).setdefault(number, []).append(at)
+    taken: set[tuple[int, int]] = set()
+    of_category, of_chat = Counter[str](), Counter[int]()
+    while waiting and len(taken) < limit:
+        category = min(waiting, key=lambda name: of_category[name])
+        number = min(waiting[category], key=lambda each: of_chat[each])
+        taken.add((number, waiting[category][number].pop(0)))
+        of_category[category] += 1
+        of_chat[number] += 1
+        if not waiting[category][number]:
+            del waiting[category][number]
+        if not waiting[category]:
+            del waiting[category]
+    return taken
 
 
 def contexts(plan: Plan, progress: Progress = silent) -> Iterator[Row]:

@@ -24,6 +24,8 @@ from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.budgets import label, parse_budgets
+from realtalk.memory.failing import failed
+from realtalk.memory.golds import AUDITED, LMEB, PUBLISHED, names_in
 from realtalk.memory.judging import JUDGED_KEY, UNTOLD, is_current
 from realtalk.memory.learned import (
     InSample,
@@ -34,8 +36,10 @@ from realtalk.memory.learned import (
 )
 from realtalk.memory.remembering import NO_CONTEXT
 from realtalk.memory.rows import (
+    LATER,
     SCORES,
     SCORING_VERSION,
+    by_audit,
     category_of,
     columns,
     earlier_key,
@@ -50,7 +54,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 KIND = "memory probing"
-_LATER = frozenset({"unresolved", "learned"})  # columns that came after version 0.1.0
 
 
 class MemoryBenchmark:
@@ -75,11 +78,13 @@ class MemoryBenchmark:
     @property
     def settings(self) -> dict[str, Any]:
         plan = self._plan
+        other = {} if plan.golds.name == PUBLISHED else {"golds": plan.golds.name}
         return {
             "budgets": [label(budget) for budget in plan.budgets],
             "categories": list(plan.categories) if plan.categories else None,
             "limit": plan.limit,
             "scoring": SCORING_VERSION,
+            **other,
         }
 
     def stages(
@@ -95,15 +100,24 @@ class MemoryBenchmark:
         answers: Sequence[Answer[RecalledAnswer]],
         progress: Progress = silent,  # noqa: ARG002
     ) -> list[Row]:
-        return [
-            row_columns(
-                sample.truth,
-                answer.value or RecalledAnswer(NO_CONTEXT),
-                answer.unscored,
-                self._in_sample.of(self._chats[sample.group], sample.truth),
-            )
-            for sample, answer in zip(samples, answers, strict=True)
-        ]
+        return [self._row(sample, answer) for sample, answer in zip(samples, answers, strict=True)]
+
+    def _row(self, sample: Sample[ShownQuestion, Question], answer: Answer[RecalledAnswer]) -> Row:
+        chat, question = self._chats[sample.group], sample.truth
+        recalled = answer.value or RecalledAnswer(NO_CONTEXT)
+        gold = self._plan.gold(chat, question)
+        audited = self._plan.audited(chat).get(question.id)
+        beside = () if audited is None else (audited.answer, *audited.accept)
+        said = (question.text, gold.answer or "", recalled.text or "", *gold.accept, *beside)
+        return row_columns(
+            question,
+            recalled,
+            answer.unscored,
+            self._in_sample.of(chat, question),
+            gold=gold,
+            audited=audited,
+            names=names_in(chat, *said),
+        )
 
     def target(self, sample: Sample[ShownQuestion, Question]) -> str:
         question = sample.truth
@@ -157,9 +171,38 @@ class ProbedRun(running.RunRecord):
         part: Mapping[str, Any] = self.settings["solver"]["settings"][name]
         return part
 
+    @property
+    def golds(self) -> str:
+        """What the rows are scored by: published, audited, lmeb, or a corrected audit."""
+        return str(self.settings.get("golds", PUBLISHED))
+
+    @property
+    def failed(self) -> list[Row]:
+        """The rows that went wrong with `why`, worst first."""
+        return failed(self.rows, published=self.golds == PUBLISHED)
+
+    @cached_property
+    def audited(self) -> ProbedRun | None:
+        """The same answers and rankings as the audit's golds score them; None where it cannot.
+
+        What a judge said was said of the published golds, so it is left out.
+        """
+        if self.golds != PUBLISHED or all(row["verdict"] is None for row in self.rows):
+            return None
+        rows = [by_audit(row) for row in self.rows]
+        return replace(self, rows=rows, judgements=(), settings={**self.settings, "golds": AUDITED})
+
     @cached_property
     def scores(self) -> RunScores:
-        return score_run(self.rows, self.timings, self.judgements, self.preparations, self.model)
+        return score_run(
+            self.rows,
+            self.timings,
+            self.judgements,
+            self.preparations,
+            self.model,
+            audited=() if self.audited is None else self.audited.rows,
+            board=self.golds == LMEB,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The settings, every figure, and what of it is in-sample."""
@@ -224,7 +267,8 @@ def load_probe(folder: Path) -> ProbedRun:
                 where=str(folder / "run.json"),
                 fix="start anew with --fresh",
             )
-    needed = {name for name in columns() if name not in _LATER and not name.startswith("memory_")}
+    later = {*LATER, "learned"}
+    needed = {name for name in columns() if name not in later and not name.startswith("memory_")}
     lacking = {name for row in record.rows for name in needed.difference(row)}
     if lacking:
         raise RealtalkError(
@@ -232,7 +276,8 @@ def load_probe(folder: Path) -> ProbedRun:
         )
     if "memory" in record.settings:
         record = _with_earlier_tables(record, folder)
-    return _with_judgements(replace(record, rows=with_learned(record.rows, record.settings)))
+    rows = with_learned(record.rows, record.settings)
+    return _with_judgements(replace(record, rows=[{**LATER, **row} for row in rows]))
 
 
 def _with_judgements(record: running.RunRecord) -> ProbedRun:

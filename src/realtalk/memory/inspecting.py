@@ -48,9 +48,9 @@ def memory_probing(
 ) -> Task:
     """Questions about long chats, answered from what a memory recalls.
 
-    `settings` are the memory's, as key=value,key=value. `questions` takes so many, evenly from
-    the chats (`--limit` of Inspect takes the first ones). `judge` is another model that judges
-    the answers, leniently and strictly; "same" is the model under test.
+    `settings` are the memory's, as key=value,key=value. `questions` takes so many, evenly by
+    category and chat (`--limit` of Inspect takes the first ones). `judge` is another model that
+    judges the answers, leniently and strictly; "same" is the model under test.
     """
     corpus = open_reading(path).reading.corpus
     given = settings if isinstance(settings, Mapping) else _pairs(settings)

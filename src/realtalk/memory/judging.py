@@ -131,7 +131,7 @@ class Judge:
         return self.wording.fill(
             f"judge_{wording}",
             question=row["question"],
-            gold=UNTOLD if row["category"] in ABSTAINING or row["gold"] is None else row["gold"],
+            gold=_true(row),
             answer=row["answer"],
         )
 
@@ -149,6 +149,14 @@ class Judge:
         }
 
 
+def _true(row: Row) -> str:
+    """What the judge is told is right, with what the golds accept beside it."""
+    if row["category"] in ABSTAINING or row["gold"] is None:
+        return UNTOLD
+    others = "; ".join(row.get("accept") or ())
+    return f"{row['gold']} (also right: {others})" if others else str(row["gold"])
+
+
 def _hash(answer: str) -> str:
     return hashlib.sha256(answer.encode()).hexdigest()[:16]
 
@@ -164,7 +172,9 @@ def _judgeable(rows: Iterable[Row]) -> list[Row]:
     return [
         row
         for row in rows
-        if row["answer"] is not None and (row["gold"] is not None or row["category"] in ABSTAINING)
+        if row["answer"] is not None
+        and not row.get("left_out")
+        and (row["gold"] is not None or row["category"] in ABSTAINING)
     ]
 
 

@@ -26,6 +26,7 @@ MEMORIES: Registry[Callable[..., Memory]] = Registry(
     "memory",
     {
         **within("realtalk.memory.plain", _PLAIN),
+        "oracle": "realtalk.memory.oracle:Oracle",
         "restored": "realtalk.memory.restored:Restored",
         "retrieved": "realtalk.memory.retrieved:Retrieved",
         "notes": "realtalk.memory.notes:Notes",
@@ -35,7 +36,7 @@ MEMORIES: Registry[Callable[..., Memory]] = Registry(
     },
 )
 
-BUDGETLESS = frozenset({"whole", "none"})  # a budget changes nothing of what these show
+BUDGETLESS = frozenset({"whole", "none", "oracle"})  # a budget changes nothing of what these show
 
 
 def parse_settings(pairs: Sequence[str]) -> dict[str, str]:

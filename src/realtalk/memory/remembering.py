@@ -48,6 +48,7 @@ class MemoryReader:
         self.preparation: dict[str, Any] | None = None
         self._built: Built | None = None
         self._missing = ""  # why there is no memory
+        self._build_seconds = 0.0  # of a memory of which no answer told yet
         self._contexts: dict[tuple[str, str, Budget], Context] = {}  # of prompts
 
     @property
@@ -67,8 +68,10 @@ class MemoryReader:
 
     def prepare(self, learning: Chat, progress: Progress = silent) -> None:  # noqa: ARG002
         self.preparation = None
+        began = time.perf_counter()
         try:
             self._built = self.memory.build(learning)
+            self._build_seconds = time.perf_counter() - began
         except NothingRemembered as error:
             self._built, self._missing = None, error.what
             return
@@ -96,12 +99,19 @@ class MemoryReader:
             items.append(self.recall(question))
             spent.append(1000 * (time.perf_counter() - began))
         answers = self.reader.solve(items, progress)
+        # The first answer after building carries what that took: a sum over rows counts it once.
+        building = [self._build_seconds, *[0.0] * (len(items) - 1)]
+        self._build_seconds = 0.0
         return [
             replace(
                 self._recalled(item.context, answer),
-                times={"recall_ms": each, "reader_seconds": answer.cost.seconds},
+                times={
+                    "recall_ms": each,
+                    "reader_seconds": answer.cost.seconds,
+                    "build_seconds": built,
+                },
             )
-            for item, answer, each in zip(items, answers, spent, strict=True)
+            for item, answer, each, built in zip(items, answers, spent, building, strict=True)
         ]
 
     def recall(self, shown: ShownQuestion) -> Item:

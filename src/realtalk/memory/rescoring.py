@@ -160,6 +160,12 @@ def compared_runs(
 ) -> tuple[Compared, tuple[Score, ...]]:
     """The second run against the first at one budget, and the scores that both have."""
     refuse_other_formulas((first, second))
+    if first.golds != second.golds:
+        raise RealtalkError(
+            f"the runs are scored by different golds ({first.golds} and {second.golds})",
+            where=second.place,
+            fix="compare runs by the same golds",
+        )
     rows: list[list[Row]] = []
     judgements: list[list[Row]] = []
     for run in (first, second):

@@ -5,15 +5,19 @@
      "tokens": 981, "words": 702, "message_ids": ["D1:2", …], "evidence": ["D2:9"],
      "learned": None,
      "ranks": [4], "any@5": 1.0, …, "ndcg@10": 0.43, "recall@budget": 1.0, …,
-     "f1": 0.67, "exact": 0.0, "rouge_l": 0.67, "date_f1": 1.0, "calls": 0, …}
+     "f1": 0.67, "exact": 0.0, "rouge_l": 0.67, "date_f1": 1.0, "accepted": 1.0, "calls": 0,
+     "ranked": ["D1:4", …], "verdict": "ok", "audit_evidence": ["D2:9", "D2:11"], …}
 
 The sample is a question, its group the chat, its variant the budget. `unscored` says why there is
 no answer where one was asked for. `learned` names the published set
 from which a shipped part of the run learned this question; None where it is new. `unresolved`
 counts pieces of the published evidence that name no message: what is found is scored on the
 others. `ranks` are the places of the evidence in the memory's own order, from 1, None where it
-has none. Nothing here depends on the machine or the moment: times stand in a table of their own,
-so that the same run gives the same rows.
+has none. `ranked` are the first fifty of that order: with them, a row can be scored again by other
+golds (`by_audit`). `verdict` and `audit_…` are what the audit says of the question, None where it
+does not know it; `accept` are answers that the golds in use accept beside `gold`; `names` are
+aliases that an answer may use. Nothing here depends on the machine or the moment: times stand in a
+table of their own, so that the same run gives the same rows.
 
 A question whose right answer is that the chat does not tell is LoCoMo's `adversarial` category.
 LongMemEval marks such questions within its categories: in rows they are `abstention`.
@@ -25,9 +29,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Corpus, Question, unpack_extra
+from realtalk.corpora.audit import AuditedQuestion
 from realtalk.corpora.categories import known
 from realtalk.evals.values import Row, Score
+from realtalk.memory.golds import Gold, audited_gold, published_gold
 from realtalk.memory.values import Context, RecalledAnswer
+from realtalk.metrics.accepting import accepted
 from realtalk.metrics.answers import ABSTAINING, score_answer
 from realtalk.metrics.retrieval import MESSAGES, NDCG_AT, score_ranking
 
@@ -35,18 +42,21 @@ if TYPE_CHECKING:
     import polars as pl
 
 # 2: both ends of a date range count; LongMemEval's abstentions are scored as such.
-SCORING_VERSION = "2"
+# 3: `accepted`, and what another set of golds needs to score the row.
+SCORING_VERSION = "3"
 _ABSTENTION = "abstention"
 EMPTY = "empty answer"
 NO_TRUTH = "the question has no true answer"
 
-ANSWER_SCORES = ("f1", "exact", "rouge_l", "date_f1")
+ANSWER_SCORES = ("f1", "exact", "rouge_l", "date_f1", "accepted")
 RANK_SCORES = (
     *(f"{what}@{k}" for k in MESSAGES for what in ("any", "all", "recall")),
     f"ndcg@{NDCG_AT}",
 )
 BUDGET_SCORES = ("any@budget", "all@budget", "recall@budget")
 _COSTS = ("calls", "tokens_in", "tokens_out")
+_AUDIT = ("answer", "accept", "evidence", "why")  # of an audited question
+_KEPT = max(MESSAGES)  # of a ranking: no score looks further
 # A mean of 0 or 1 over a few questions is as uncertain as any other: all are proportions.
 SCORES = tuple(
     Score(name, name, proportion=True) for name in (*ANSWER_SCORES, *RANK_SCORES, *BUDGET_SCORES)
@@ -66,48 +76,116 @@ def may_abstain(corpus: Corpus) -> bool:
 
 
 def row_columns(
-    question: Question, recalled: RecalledAnswer, reason: str, learned: str | None = None
+    question: Question,
+    recalled: RecalledAnswer,
+    reason: str,
+    learned: str | None = None,
+    *,
+    gold: Gold | None = None,
+    audited: AuditedQuestion | None = None,
+    names: Sequence[str] = (),
 ) -> Row:
     """The columns of a row: the question, what was shown, and how that and the answer score.
 
-    `reason` says why there is no answer. With neither, nobody was asked for one.
+    `reason` says why there is no answer. With neither, nobody was asked for one. Without a
+    `gold`, the published one is scored by.
     """
     context = recalled.context
-    category = category_of(question)
+    true = published_gold(question) if gold is None else gold
+    ranked = context.ranked
     row: Row = {
         "answer": None,
         "unscored": None,
-        "category": category,
+        "left_out": [],
+        "category": category_of(question),
         "question": question.text,
-        "gold": question.answer,
         "tokens": context.tokens,
         "words": context.words,
         "message_ids": list(context.message_ids),
-        "evidence": list(question.evidence),
-        "unresolved": len(question.unresolved),
         "learned": learned,
-        **_retrieval(question.evidence, context),
+        "ranked": None if ranked is None else list(dict.fromkeys(ranked))[:_KEPT],
+        "tells": _only_tells(context),
+        "names": list(names),
+        "verdict": None if audited is None else audited.verdict,
+        **{f"audit_{name}": _plain(getattr(audited, name, None)) for name in _AUDIT},
+        **_gold_columns(true),
+        **_retrieval(true.evidence, context),
         **dict.fromkeys(ANSWER_SCORES),
         **{f"memory_{name}": getattr(context.cost, name) for name in _COSTS},
     }
     if recalled.text is not None or reason:
-        row |= answered_columns(recalled.text, question.answer, category, reason or None)
-    return row
+        row |= answered_columns(recalled.text, row, reason or None)
+    return _set_aside(row, true)
 
 
-def answer_scores(answer: str | None, gold: str | None, category: str) -> Mapping[str, Any]:
-    """The scores of an answer as columns; None where it has none."""
-    found = score_answer(answer, gold, category).to_json()
+def _set_aside(row: Row, gold: Gold) -> Row:
+    """A row without scores where its gold is none, with the reason."""
+    if not gold.left_out:
+        return row
+    return row | {"left_out": [gold.left_out], **dict.fromkeys(ANSWER_SCORES)}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _gold_columns(gold: Gold) -> Row:
+    return {
+        "gold": gold.answer,
+        "accept": list(gold.accept),
+        "evidence": list(gold.evidence),
+        "unresolved": gold.unresolved,
+    }
+
+
+def by_audit(row: Row) -> Row:
+    """A row as the audit's golds score it; the answer and the ranking are the same."""
+    known = None
+    if row.get("verdict") is not None:
+        values = {name: row[f"audit_{name}"] for name in _AUDIT}
+        values |= {name: tuple(values[name]) for name in ("accept", "evidence")}
+        known = AuditedQuestion(row["verdict"], **values)
+    gold = audited_gold(row["gold"], known)
+    ranked = row.get("ranked")
+    context = Context(
+        "",
+        tuple(row["message_ids"]),
+        row["tokens"],
+        row["words"],
+        None if ranked is None else tuple(ranked),
+        tells=bool(row.get("tells")),
+    )
+    made: Row = row | _gold_columns(gold) | _retrieval(gold.evidence, context)
+    made |= {"left_out": [], **dict.fromkeys(ANSWER_SCORES)}
+    if row["answer"] is not None:
+        made |= answered_columns(row["answer"], made)
+    return _set_aside(made, gold)
+
+
+def answer_scores(answer: str | None, row: Row) -> Mapping[str, Any]:
+    """The scores of an answer as columns; None where it has none. `row` has question and golds."""
+    gold, category = row["gold"], row["category"]
+    found: Row = dict(score_answer(answer, gold, category).to_json())
+    found["accepted"] = None
+    if answer is not None and found["f1"] is not None:
+        found["accepted"] = float(
+            accepted(
+                answer,
+                gold,
+                row.get("accept") or (),
+                question=row["question"],
+                names=row.get("names") or (),
+                category=category,
+            )
+        )
     return {name: found[name] for name in ANSWER_SCORES}
 
 
-def answered_columns(
-    answer: str | None, gold: str | None, category: str, reason: str | None = None
-) -> Row:
+def answered_columns(answer: str | None, row: Row, reason: str | None = None) -> Row:
     """An answer, its scores, and why it has none; `reason` is what is known against it already."""
     if answer is not None and not answer.strip():
         answer, reason = None, reason or EMPTY
-    scores = answer_scores(answer, gold, category)
+    scores = answer_scores(answer, row)
     left_out = [NO_TRUTH] if answer is not None and scores["f1"] is None else []
     return {"answer": answer, "unscored": reason, "left_out": left_out, **scores}
 
@@ -117,7 +195,9 @@ def rescored_columns(row: Row, answer: str | None) -> Row:
     category = row["category"]
     if row["sample"].endswith("_abs") and category in known("longmemeval"):
         category = _ABSTENTION
-    scored = {} if answer is None else answered_columns(answer, row["gold"], category)
+    scored: Row = {}
+    if answer is not None and row["left_out"] in ([], [NO_TRUTH]):
+        scored = answered_columns(answer, row | {"category": category})
     return {"category": category, **scored}
 
 
@@ -147,10 +227,7 @@ def _retrieval(evidence: Sequence[str], context: Context) -> dict[str, Any]:
         ranked |= {name: found[name] for name in RANK_SCORES}
         place = {id_: rank for rank, id_ in reversed([*enumerate(context.ranked, 1)])}
         ranks = [place.get(id_) for id_ in evidence]
-    # Events and notes tell what was said without showing a message: nothing to be found there.
-    # A memory that shows messages and had no room for one has found none, which does count.
-    own_words = context.text and not context.message_ids and context.ranked is None
-    if wanted and not (context.tells or own_words):
+    if wanted and not _only_tells(context):
         hits = len(wanted.intersection(context.message_ids))
         shown = {
             "any@budget": float(hits > 0),
@@ -160,6 +237,24 @@ def _retrieval(evidence: Sequence[str], context: Context) -> dict[str, Any]:
     return {"ranks": ranks, **ranked, **shown}
 
 
+def _only_tells(context: Context) -> bool:
+    """Whether a context shows no message because its memory never does.
+
+    Events and notes tell what was said without showing a message: nothing to be found there.
+    A memory that shows messages and had no room for one has found none, which does count.
+    """
+    own_words = bool(context.text) and not context.message_ids and context.ranked is None
+    return context.tells or own_words
+
+
+# What came after version 0.1.0: rows that lack it are read with these.
+LATER: Mapping[str, Any] = {
+    **{"unresolved": 0, "accept": [], "ranked": None, "tells": None, "names": [], "verdict": None},
+    **{f"audit_{name}": None for name in _AUDIT},
+    "accepted": None,
+}
+
+
 def columns() -> dict[str, pl.DataType | type[pl.DataType]]:
     """The columns of a question beyond those of every run."""
     import polars as pl
@@ -167,10 +262,14 @@ def columns() -> dict[str, pl.DataType | type[pl.DataType]]:
     return {
         **dict.fromkeys(("category", "question", "gold"), pl.String),
         **dict.fromkeys(("tokens", "words"), pl.Int64),
-        **dict.fromkeys(("message_ids", "evidence"), pl.List(pl.String)),
+        **dict.fromkeys(("message_ids", "evidence", "accept"), pl.List(pl.String)),
         "unresolved": pl.Int64,
         "learned": pl.String,
         "ranks": pl.List(pl.Int64),
+        **dict.fromkeys(("ranked", "names"), pl.List(pl.String)),
+        "tells": pl.Boolean,
+        **dict.fromkeys(("verdict", "audit_answer", "audit_why"), pl.String),
+        **dict.fromkeys(("audit_accept", "audit_evidence"), pl.List(pl.String)),
         **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES), pl.Float64),
         **dict.fromkeys((f"memory_{name}" for name in _COSTS), pl.Int64),
     }

@@ -6,6 +6,7 @@
     scores.judged["1000t", "openai/gpt-4o-mini", "strict"].overall → …
     scores.costs["1000t"].context_tokens                           → 981.4
     compare_runs(rows, others, names=("recent", "retrieved")).changes["f1"].p    → 0.03
+    scores.retrieval.audited.overall.means["any@5"]                → the same rows, audited golds
 
 What has no score is left out of the means, counted, and listed with its reason. Two runs are
 compared on the questions that both have scored.
@@ -14,14 +15,14 @@ compared on the questions that both have scored.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import Compared, compare
 from realtalk.evals.estimating import by_variant, estimate
-from realtalk.evals.values import Row, Score
+from realtalk.evals.values import Row, Score, evenly
 from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, RANK_SCORES, SCORES
 from realtalk.memory.wording import WORDING_VERSION
 from realtalk.metrics.grouped import FEWEST_GROUPS
@@ -74,15 +75,23 @@ class QuestionFigures:
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """All questions together, and each category."""
+    """All questions together, and each category.
+
+    `board` is the mean of the categories' means, as public boards average. `audited` is the same
+    questions, answers and rankings scored by the audited golds, where the chats were audited.
+    """
 
     overall: QuestionFigures
     by_category: Mapping[str, QuestionFigures] = field(default_factory=dict)
+    board: QuestionFigures | None = None
+    audited: RunFigures | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
             **self.overall.to_json(),
             "by_category": {name: each.to_json() for name, each in self.by_category.items()},
+            **({} if self.board is None else {"mean_of_categories": self.board.to_json()}),
+            **({} if self.audited is None else {"audited": self.audited.to_json()}),
         }
 
 
@@ -104,7 +113,8 @@ class Costs:
 class Building:
     """What building the memories took, which no question's cost holds.
 
-    `unscored` are the sessions that a memory could not take in, each with the reason.
+    `unscored` are the sessions that a memory could not take in, each with the reason. `seconds`
+    are this machine's; None where a run of an earlier version did not take them.
     """
 
     memories: int
@@ -112,6 +122,7 @@ class Building:
     tokens_in: int
     tokens_out: int
     unscored: tuple[Row, ...]
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +170,29 @@ def score_run(
     judgements: Sequence[Row] = (),
     preparations: Sequence[Row] = (),
     model: str | None = None,
+    *,
+    audited: Sequence[Row] = (),
+    board: bool = False,
 ) -> RunScores:
-    """All figures that the rows hold; `model` is who answered."""
+    """All figures that the rows hold; `model` is who answered.
+
+    `audited` are the same rows as the audited golds score them; `board` also averages as boards do.
+    """
     budgets = by_variant(rows)
     times = by_variant(timings)
     answered = any(row["answer"] is not None or row["unscored"] is not None for row in rows)
     scores = [_SCORES[name] for name in ANSWER_SCORES]
+    others = by_variant(audited)
     return RunScores(
-        retrieval=_retrieval(budgets),
-        answers={name: run_figures(kept, scores) for name, kept in budgets.items() if answered},
+        retrieval=_beside(_retrieval(budgets, board), _retrieval(others) if others else None),
+        answers={
+            name: _beside(
+                run_figures(kept, scores),
+                run_figures(others[name], scores) if name in others else None,
+            )
+            for name, kept in budgets.items()
+            if answered
+        },
         judged=_judged(budgets, judgements),
         costs={name: _costs(kept, times.get(name, [])) for name, kept in budgets.items()},
         unscored=tuple(
@@ -176,7 +201,7 @@ def score_run(
             for reason in (row["unscored"], *row["left_out"])
             if reason is not None
         ),
-        building=_building(preparations) if preparations else None,
+        building=_building(preparations, timings),
         partly_resolved=len(
             {(r["group"], r["sample"]) for r in rows if r["evidence"] and r["unresolved"]}
         ),
@@ -184,12 +209,23 @@ def score_run(
     )
 
 
+FiguresT = TypeVar("FiguresT", RunFigures, RunFigures | None)
+
+
+def _beside(figures: FiguresT, audited: RunFigures | None) -> FiguresT:
+    return figures if figures is None or audited is None else replace(figures, audited=audited)
+
+
 def run_figures(
-    rows: Sequence[Row], scores: Sequence[Score], names: Mapping[str, str] | None = None
+    rows: Sequence[Row],
+    scores: Sequence[Score],
+    names: Mapping[str, str] | None = None,
+    *,
+    board: bool = False,
 ) -> RunFigures:
     """The scores over all rows and by category, under other `names` where they are given."""
 
-    def figures(chosen: Sequence[Row]) -> QuestionFigures:
+    def figures(chosen: Sequence[Row], scores: Sequence[Score] = scores) -> QuestionFigures:
         estimates = estimate(chosen, scores)
         scored = [row for row in chosen if any(row[score.name] is not None for score in scores)]
         chats = {row["group"] for row in scored}
@@ -200,13 +236,15 @@ def run_figures(
         )
 
     categories = dict.fromkeys(row["category"] for row in rows)
+    even = [replace(score, parts=evenly(score.name, "category")) for score in scores]
     return RunFigures(
         figures(rows),
         {name: figures([row for row in rows if row["category"] == name]) for name in categories},
+        figures(rows, even) if board else None,
     )
 
 
-def _retrieval(budgets: Mapping[str, Sequence[Row]]) -> RunFigures | None:
+def _retrieval(budgets: Mapping[str, Sequence[Row]], board: bool = False) -> RunFigures | None:
     """The order that the memory ranks in, and what its contexts hold at each budget."""
     if not any(row["evidence"] for rows in budgets.values() for row in rows):
         return None
@@ -214,16 +252,18 @@ def _retrieval(budgets: Mapping[str, Sequence[Row]]) -> RunFigures | None:
     first = next(iter(budgets.values()))
     # A memory without an order of its own has nothing to be scored at five messages.
     if any(row[RANK_SCORES[0]] is not None for row in first):
-        parts.append(run_figures(first, [_SCORES[name] for name in RANK_SCORES]))
+        parts.append(run_figures(first, [_SCORES[name] for name in RANK_SCORES], board=board))
     for budget, rows in budgets.items():
         names = {name: name.replace("budget", budget) for name in BUDGET_SCORES}
-        parts.append(run_figures(rows, [_SCORES[name] for name in BUDGET_SCORES], names))
+        found = [_SCORES[name] for name in BUDGET_SCORES]
+        parts.append(run_figures(rows, found, names, board=board))
     return RunFigures(
         _merged([part.overall for part in parts]),
         {
             name: _merged([part.by_category[name] for part in parts])
             for name in parts[0].by_category
         },
+        _merged([part.board for part in parts if part.board is not None]) if board else None,
     )
 
 
@@ -259,13 +299,18 @@ def _asked_with(judgement: Row) -> str:
     return wording if version == WORDING_VERSION else f"{wording}, prompts {version}"
 
 
-def _building(preparations: Sequence[Row]) -> Building:
+def _building(preparations: Sequence[Row], timings: Sequence[Row]) -> Building | None:
+    """None where building took no model, and nobody measured how long it took."""
+    taken = [row["build_seconds"] for row in timings if row.get("build_seconds") is not None]
+    if not preparations and not taken:
+        return None
     return Building(
-        len(preparations),
+        max(len(preparations), sum(seconds > 0 for seconds in taken)),
         sum(row["calls"] for row in preparations),
         sum(row["tokens_in"] for row in preparations),
         sum(row["tokens_out"] for row in preparations),
         tuple({"chat": row["stage"], **each} for row in preparations for each in row["unscored"]),
+        sum(taken) if taken else None,
     )
 
 

@@ -26,7 +26,16 @@ def _figure(figures: QuestionFigures | None, name: str) -> str | None:
 
 
 def _groups(summary: RunFigures) -> list[tuple[str, QuestionFigures]]:
-    return [(_ALL, summary.overall), *summary.by_category.items()]
+    """Everything and each category, audited golds beside the published ones."""
+    board = [] if summary.board is None else [("mean of categories", summary.board)]
+    plain = [(_ALL, summary.overall), *board, *summary.by_category.items()]
+    beside = {} if summary.audited is None else dict(_groups(summary.audited))
+    groups: list[tuple[str, QuestionFigures]] = []
+    for title, group in plain:
+        groups.append((title, group))
+        if title in beside:
+            groups.append((f"{title}, audited", beside[title]))
+    return groups
 
 
 def retrieval_rows(summary: RunFigures) -> Lines:
@@ -43,17 +52,17 @@ def retrieval_rows(summary: RunFigures) -> Lines:
 
 def answer_rows(scores: RunScores) -> Lines:
     """Every score of the answers by category."""
-    categories = list(
-        dict.fromkeys(name for each in scores.answers.values() for name in each.by_category)
+    groups = list(
+        dict.fromkeys(name for each in scores.answers.values() for name, _ in _groups(each))
     )
-    headings = ("score", "budget", _ALL, *categories)
+    headings = ("score", "budget", *groups)
     rows: list[tuple[Any, ...]] = []
     for budget, summary in scores.answers.items():
-        rows.append(("n", budget, *_counts(summary, categories)))
-        rows += [_line(name, budget, summary, name, categories) for name in ANSWER_SCORES]
+        rows.append(("n", budget, *_counts(summary, groups)))
+        rows += [_line(name, budget, summary, name, groups) for name in ANSWER_SCORES]
     for (budget, judge, wording), summary in scores.judged.items():
         own = " (its own answers)" if judge == scores.model else ""
-        rows.append(_line(f"{wording}, {judge}{own}", budget, summary, "right", categories))
+        rows.append(_line(f"{wording}, {judge}{own}", budget, summary, "right", groups))
     return headings, rows
 
 
@@ -123,16 +132,17 @@ def _partly(scores: RunScores) -> list[str]:
     ]
 
 
-def _counts(summary: RunFigures, categories: Sequence[str]) -> list[str]:
-    groups = [summary.overall, *(summary.by_category.get(each) for each in categories)]
-    return ["–" if each is None else f"{each.n} of {each.n + each.unscored}" for each in groups]
+def _counts(summary: RunFigures, groups: Sequence[str]) -> list[str]:
+    known = dict(_groups(summary))
+    found = [known.get(name) for name in groups]
+    return ["–" if each is None else f"{each.n} of {each.n + each.unscored}" for each in found]
 
 
 def _line(
-    title: str, budget: str, summary: RunFigures, name: str, categories: Sequence[str]
+    title: str, budget: str, summary: RunFigures, name: str, groups: Sequence[str]
 ) -> tuple[Any, ...]:
-    groups = [summary.overall, *(summary.by_category.get(each) for each in categories)]
-    return (title, budget, *(_figure(group, name) for group in groups))
+    known = dict(_groups(summary))
+    return (title, budget, *(_figure(known.get(group), name) for group in groups))
 
 
 def cost_rows(scores: RunScores) -> Lines:
@@ -146,6 +156,7 @@ def cost_rows(scores: RunScores) -> Lines:
         "tokens out",
         "recall ms",
         "reader s",
+        "building s",
     )
     return headings, [
         (
@@ -158,6 +169,7 @@ def cost_rows(scores: RunScores) -> Lines:
             each.tokens_out,
             None if each.recall_ms is None else round(each.recall_ms, 2),
             None if each.reader_seconds is None else round(each.reader_seconds, 3),
+            None,
         )
         for budget, each in scores.costs.items()
     ] + _building(scores)
@@ -168,26 +180,58 @@ def _building(scores: RunScores) -> list[tuple[Any, ...]]:
     if built is None:
         return []
     spent = (built.calls, built.tokens_in, built.tokens_out)
-    return [("building the memory", None, None, None, *spent, None, None)]
+    seconds = None if built.seconds is None else round(built.seconds, 2)
+    return [("building the memory", None, None, None, *spent, None, None, seconds)]
 
 
 def sweep_rows(runs: Mapping[str, RunScores]) -> Lines:
-    """One line per memory and budget: what it costs, what it finds, what is answered."""
-    headings = ("memory", "budget", "tokens", "words", "recall", "all evidence", "f1", "date f1")
+    """One line per memory and budget: what it costs to build and to show, finds and answers.
+
+    Where chats were audited, the audited golds' figures stand beside the published ones'.
+    """
+    audited = any(
+        figures is not None and figures.audited is not None
+        for scores in runs.values()
+        for figures in (scores.retrieval, *scores.answers.values())
+    )
+    found = ("recall", "all evidence", "f1", "date f1", "accepted")
+    titles = [f"{name}{golds}" for name in found for golds in ("", ", audited")[: 1 + audited]]
     rows: list[tuple[Any, ...]] = []
     for memory, scores in runs.items():
         for budget, cost in scores.costs.items():
-            found = None if scores.retrieval is None else scores.retrieval.overall
-            answers = scores.answers.get(budget)
-            overall = None if answers is None else answers.overall
+            retrieval, answers = scores.retrieval, scores.answers.get(budget)
+            places = {
+                "recall": (retrieval, f"recall@{budget}"),
+                "all evidence": (retrieval, f"all@{budget}"),
+                "f1": (answers, "f1"),
+                "date f1": (answers, "date_f1"),
+                "accepted": (answers, "accepted"),
+            }
+            cells: dict[str, str | None] = {}
+            for title, (figures, name) in places.items():
+                beside = None if figures is None else figures.audited
+                cells[title] = _figure(None if figures is None else figures.overall, name)
+                cells[f"{title}, audited"] = _figure(
+                    None if beside is None else beside.overall, name
+                )
             rows.append(
                 (
                     memory,
                     budget,
                     round(cost.context_tokens),
                     round(cost.context_words),
-                    *(_figure(found, f"{what}@{budget}") for what in ("recall", "all")),
-                    *(_figure(overall, what) for what in ("f1", "date_f1")),
+                    *(cells[title] for title in titles),
+                    *_build_cells(scores),
                 )
             )
-    return headings, rows
+    building = ("build calls", "build tokens", "build s")
+    return ("memory", "budget", "tokens", "words", *titles, *building), rows
+
+
+def _build_cells(scores: RunScores) -> tuple[int | None, int | None, float | None]:
+    """Calls, tokens and seconds that building took, of all chats together."""
+    built = scores.building
+    if built is None:
+        return None, None, None
+    seconds = None if built.seconds is None else round(built.seconds, 2)
+    return built.calls, built.tokens_in + built.tokens_out, seconds

@@ -56,6 +56,7 @@ def probe(
     budget: str | int | None = None,
     categories: Sequence[str] = (),
     limit: int | None = None,
+    golds: str | PathLike[str] = "published",
     connections: int = 10,
     max_tokens: int | None = None,
     seed: int = 0,
@@ -65,15 +66,19 @@ def probe(
 ) -> Run:
     """Asks a corpus's questions of a memory and scores what comes back.
 
-    `memory` is a name (whole, recent, none, events, restored, retrieved, notes, outside,
-    langchain, mem0) with its `settings`, `module:Class`, or any object with `name`, `version`,
-    `settings` and `build(chat)`. `reader` is "none" (retrieval only), "extract" (spans and dates
-    by rule, the default without a `model`) or "llm" (the model that is named is sent what the
-    memory shows). `budget` is written "1000" (tokens), "2000w" (words), "all", or several with
-    commas. `judge` names another model that judges answers; "same" lets the model judge its own.
+    `memory` is a name (whole, recent, none, events, restored, retrieved, notes, oracle,
+    outside, langchain, mem0) with its `settings`, `module:Class`, or any object with `name`,
+    `version`, `settings` and `build(chat)`. `reader` is "none" (retrieval only), "extract" (spans
+    and dates by rule, the default without a `model`) or "llm" (the model that is named is sent
+    what the memory shows). `budget` is written "1000" (tokens), "2000w" (words), "all", or
+    several with commas. `judge` names another model that judges answers; "same" lets the model
+    judge its own. `golds` are what counts as right: "published" (audited beside it where the
+    chats were audited), "audited", "lmeb" (the questions and averages of MTEB's board), or a
+    corrected audit that the studio exported.
     """
     from realtalk.memory.asking import Plan
     from realtalk.memory.benchmark import KIND
+    from realtalk.memory.golds import golds_named
     from realtalk.memory.rescoring import probe_and_judge
 
     chats = as_corpus(corpus)
@@ -99,6 +104,7 @@ def probe(
         budgets_of(named, chosen.name, written),
         tuple(dict.fromkeys(categories)) or None,
         limit,
+        golds_named(str(golds)),
     )
     judging = make_judge(
         judge, chosen.settings, base_url=base_url, prompts=folder, connections=connections

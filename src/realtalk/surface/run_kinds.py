@@ -93,7 +93,9 @@ def _probe_figures(found: ProbedRun) -> Iterator[Row]:
     if scores.retrieval is not None:
         for row in _of_figures("ranking", scores.retrieval):
             what, _, at = str(row["score"]).partition("@")
-            yield row if at not in budgets else row | {"variant": at, "score": f"{what}@budget"}
+            at, _, golds = at.partition(", ")
+            score = f"{what}@budget, {golds}" if golds else f"{what}@budget"
+            yield row if at not in budgets else row | {"variant": at, "score": score}
     for budget, figures in scores.answers.items():
         yield from _of_figures(budget, figures)
     for (budget, judge, wording), figures in scores.judged.items():
@@ -102,9 +104,18 @@ def _probe_figures(found: ProbedRun) -> Iterator[Row]:
 
 
 def _of_figures(variant: str, figures: RunFigures) -> Iterator[Row]:
-    for name, group in ((_ALL, figures.overall), *figures.by_category.items()):
+    groups = {_ALL: figures.overall, **figures.by_category}
+    if figures.board is not None:
+        groups["mean of categories"] = figures.board
+    beside = figures.audited
+    others = {} if beside is None else {_ALL: beside.overall, **beside.by_category}
+    for name, group in groups.items():
         for score in group.means:
             yield _of_estimate(variant, name, score, group.estimates[score])
+        if name in others:
+            for score in others[name].means:
+                found = others[name].estimates[score]
+                yield _of_estimate(variant, name, f"{score}, audited", found)
 
 
 def _probe_changes(
@@ -119,17 +130,9 @@ def _probe_changes(
 
 
 def _probe_failures(found: ProbedRun, most: int) -> list[Row]:
-    asked = any(row["answer"] is not None for row in found.rows)
-
-    def worst(row: Row) -> float | None:
-        """None where nothing is wrong; lower is worse."""
-        if row["unscored"] is not None:
-            return -1.0
-        score = row["date_f1"] if asked else row["recall@budget"]
-        return None if score is None or score >= (_HALF if asked else 1.0) else float(score)
-
     keys = ["group", "sample", "variant", "category", "question", "gold", "answer", "unscored"]
-    return _worst(found.rows, worst, [*keys, "date_f1", "f1", "recall@budget", "evidence"], most)
+    columns = [*keys, "why", "date_f1", "f1", "recall@budget", "evidence"]
+    return [{name: row[name] for name in columns} for row in found.failed[:most]]
 
 
 def _probe_charts(found: ProbedRun, name: str) -> dict[str, Any]:

@@ -146,7 +146,8 @@ class Run:
         found = self._kind.failures(self._stored, most)
         schema = self._kind.schema()
         names = list(found[0]) if found else ["unscored"]
-        return pl.DataFrame(found, schema={name: schema[name] for name in names})
+        # `why` is told of a row, not kept in it.
+        return pl.DataFrame(found, schema={name: schema.get(name, pl.String) for name in names})
 
     def compare(self, other: Run, variant: str | None = None) -> ResultTable:
         """The other run against this one, on the rows that both have.

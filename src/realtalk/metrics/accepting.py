@@ -1,0 +1,193 @@
+"""Is an answer the gold, or one that was accepted beside it, once both are normalised?
+
+    accepted("5 January 2024", "On 05.01.2024", question="When did he call?")  → True
+    accepted("camera, phone", "the phone and the camera")                      → True
+    accepted("twice", "2 times", question="How many times did he call?")       → True
+    accepted("Nessa", "Ines", names=("Nessa=Ines",))                           → True
+    accepted("phone", "phone and camera")                                      → False
+
+Equality, not overlap: dates are compared as dates, lists as sets, numbers as numbers, people by
+one of their names, yes and no as such where the question wants one. Words that only join, and
+words of the question, say nothing of their own. What stands in brackets may be left out. An
+answer that says more or less than the gold is not accepted, so the score errs on the side of no:
+docs/results/audit.md has how often, against a judge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from realtalk.metrics.answers import ABSTAINING, abstained, stem
+from realtalk.metrics.dates import PartialDate, find_dates
+
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
+_BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
+_JOINING = frozenset(
+    """
+    a an the and or but so as of to in on at by for from with into about around approximately
+    roughly circa it its he him his she her hers they them their theirs we us our you your i me my
+    is are was were be been being am do does did has have had will would can could may might
+    that this these those there then also both probably likely maybe usually because while when
+    who whom which what where how why very some any just s
+    """.split()  # noqa: SIM905 - words read better than quotes
+)
+_NUMBERS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
+    )
+} | {"once": "1", "twice": "2", "thrice": "3"}
+_POLAR = re.compile(
+    r"^(?:.*,\s*)?(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might)"
+    r"\s+(?!.*\bor\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+_YES = re.compile(r"\b(?:yes|yeah|yep|true|correct)\b", re.IGNORECASE)
+_NO = re.compile(r"\b(?:no|not|nope|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[,.;:]")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What an answer says: its words as a set, and its dates."""
+
+    words: frozenset[str]
+    dates: tuple[PartialDate, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.dates)
+
+    def equals(self, other: Content) -> bool:
+        """Whether both say the same; a date of the gold may leave out what the answer adds."""
+        return self.words == other.words and _same_dates(self.dates, other.dates)
+
+    def contains(self, other: Content) -> bool:
+        """Whether all that the other says is said here too."""
+        rest = list(self.dates)
+        for date in other.dates:
+            near = next((each for each in rest if _fits(each, date)), None)
+            if near is None:
+                return False
+            rest.remove(near)
+        return other.words <= self.words
+
+
+def accepted(
+    answer: str,
+    gold: str | None,
+    accept: Sequence[str] = (),
+    *,
+    question: str = "",
+    names: Sequence[str] = (),
+    category: str = "",
+) -> bool:
+    """Whether an answer equals the gold or one of the accepted answers.
+
+    `names` are other names of people, each as "other=name".
+    """
+    if category in ABSTAINING:
+        return abstained(answer, category)
+    known = frozenset(_plain_words(question, _people(tuple(names))))
+    polar = polarity(answer) if is_polar(question) else None
+    for true in (gold, *accept):
+        if true is None or not true.strip():
+            continue
+        if polar is not None and polarity(true) == polar:
+            return True
+        for ours in _forms(answer):
+            for theirs in _forms(true):
+                one, other = (
+                    content(text, question=known, names=tuple(names)) for text in (ours, theirs)
+                )
+                if other and one.equals(other):
+                    return True
+    return False
+
+
+def contained(
+    answer: str, gold: str | None, *, question: str = "", names: Sequence[str] = ()
+) -> bool:
+    """Whether an answer says all that the gold says; it may say more."""
+    if gold is None:
+        return False
+    known = frozenset(_plain_words(question, _people(tuple(names))))
+    if is_polar(question) and (said := polarity(answer)) is not None:
+        return said == polarity(gold)
+    other = content(gold, question=known, names=tuple(names))
+    return bool(other) and content(answer, question=known, names=tuple(names)).contains(other)
+
+
+def is_polar(question: str) -> bool:
+    """Whether a question wants yes or no."""
+    return _POLAR.match(question.strip()) is not None
+
+
+def polarity(text: str) -> bool | None:
+    """Yes or no, as the first clause says it; None where it says neither."""
+    first = _CLAUSE.split(text, maxsplit=1)[0]
+    if _NO.search(first):
+        return False
+    return True if _YES.search(first) else None
+
+
+@lru_cache(maxsize=1 << 14)
+def content(
+    text: str, *, question: frozenset[str] = frozenset(), names: tuple[str, ...] = ()
+) -> Content:
+    """What a text says beyond joining words and the question's; all of it where that is nothing."""
+    rest, dates = [], []
+    end = 0
+    for found in find_dates(text):
+        rest.append(text[end : found.start])
+        dates.append(found.value)
+        end = found.end
+    rest.append(text[end:])
+    words = frozenset(_plain_words(" ".join(rest), _people(names)))
+    if not words and not dates:  # "A", "it": what only joins elsewhere is all there is
+        words = frozenset(_WORD.findall(text.casefold()))
+    beyond = words - question
+    return Content(beyond if beyond or dates else words, tuple(dates))
+
+
+def _plain_words(text: str, people: dict[str, str]) -> Iterator[str]:
+    for word in _WORD.findall(text.casefold().replace("-", "")):
+        bare = re.sub(r"['’]s?$", "", word)
+        bare = people.get(bare, _NUMBERS.get(bare, bare))
+        if bare not in _JOINING:
+            yield bare if bare[0].isdigit() else stem(bare)
+
+
+@lru_cache(maxsize=256)
+def _people(names: tuple[str, ...]) -> dict[str, str]:
+    """Every word of another name → the first word of the name."""
+    known: dict[str, str] = {}
+    for pair in names:
+        other, _, name = pair.partition("=")
+        (first, *_) = [*_WORD.findall(name.casefold()), ""]
+        known |= dict.fromkeys(_WORD.findall(other.casefold()), first)
+    return known
+
+
+def _forms(text: str) -> Iterable[str]:
+    """A text, and without what stands in brackets."""
+    bare = _BRACKETS.sub("", text).strip()
+    return (text, bare) if bare and bare != text else (text,)
+
+
+def _fits(said: PartialDate, true: PartialDate) -> bool:
+    return said.agreement(true) > 0 and said.fields >= true.fields
+
+
+def _same_dates(said: Sequence[PartialDate], true: Sequence[PartialDate]) -> bool:
+    if len(said) != len(true):
+        return False
+    rest = list(said)
+    for date in true:
+        near = next((each for each in rest if _fits(each, date)), None)
+        if near is None:
+            return False
+        rest.remove(near)
+    return True

@@ -1,0 +1,73 @@
+"""Accepted answers: equal once normalised, and nothing that says more or less."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from realtalk.metrics.accepting import accepted, contained, is_polar, polarity
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "question"),
+    [
+        ("5 January 2024", "She moved on 05.01.2024", "When was it that she moved?"),
+        ("January 5th, 2024", "05.01.2024", "When?"),
+        ("8-10 January 2024", "from 08.01 to 10.01", "When?"),
+        ("camera, phone", "He used the phone and the camera.", "What did he use?"),
+        ("Twice", "2 times", "How many times did he call?"),
+        ("25 days (25 January to 18 February)", "25 days", "How long?"),
+        ("Yes, they often cook together", "Yes", "Do they get on well?"),
+        ("No, never", "No, they don't.", "Do they get on well?"),
+        ("Stir-fry; fries", "fries, stirfry", "What does she like?"),
+        ("Nessa", "Ines", "Who baked?"),
+        ("simple", "Simple", "Is it simple or complex?"),
+    ],
+)
+def test_the_same_in_other_clothes_is_accepted(answer: str, gold: str, question: str) -> None:
+    assert accepted(answer, gold, question=question, names=("Nessa=Ines",))
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "question"),
+    [
+        ("phone", "phone and camera", "What did he use?"),
+        ("phone, camera, tripod", "phone and camera", "What did he use?"),
+        ("10 January 2024", "A week before 10.01.2024", "When?"),
+        ("January 2024", "10.01.2024", "When?"),
+        ("3", "2 times", "How many times did he call?"),
+        ("Yes", "No, they don't", "Do they get on well?"),
+        ("", "Porto", "Where?"),
+        ("Porto", "", "Where?"),
+    ],
+)
+def test_more_or_less_or_something_else_is_not(answer: str, gold: str, question: str) -> None:
+    assert not accepted(answer, gold, question=question)
+
+
+def test_one_of_the_accepted_answers_is_enough() -> None:
+    assert not accepted("40 hours a week", "full-time")
+    assert accepted("40 hours a week", "full-time", ["forty", "40 hours a week"])
+    assert accepted("Not mentioned", None, category="adversarial")
+    assert not accepted("Porto", None)
+
+
+def test_an_answer_that_says_more_contains_the_gold() -> None:
+    assert contained("phone, camera, tripod", "the camera and the phone", question="What?")
+    assert contained("13 January 2024 and 19 January 2024", "On 13.01.2024", question="When?")
+    assert not contained("phone", "the camera and the phone", question="What?")
+    assert not contained("Porto", None)
+
+
+def test_yes_and_no_are_read_from_the_first_clause() -> None:
+    assert is_polar("Does she bake?") and is_polar("By her words, can we assume that?")
+    assert not is_polar("Does she bake bread or cakes?") and not is_polar("When does she bake?")
+    assert (polarity("Probably yes"), polarity("No way"), polarity("Bread")) == (True, False, None)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_text_equals_itself_and_nothing_raises(answer: str, gold: str) -> None:
+    accepted(answer, gold, question=gold)
+    if any(letter.isalnum() and letter.isascii() for letter in gold):
+        assert accepted(gold, gold) or not gold.strip()
