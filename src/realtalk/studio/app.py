@@ -18,6 +18,7 @@ from starlette.routing import Match
 
 from realtalk.errors import RealtalkError
 from realtalk.studio.annotating_routes import annotating_routes
+from realtalk.studio.auditing_routes import auditing_routes
 from realtalk.studio.desk import Desk
 from realtalk.studio.exchange import LARGEST_UPLOAD
 from realtalk.studio.guard import Guard, Keys, Scope
@@ -37,7 +38,8 @@ def make_app(
 ) -> Guard:
     """Everything that the studio answers, for one corpus; `entered`: the link was followed."""
     app = FastAPI(title="realtalk studio", docs_url=None, redoc_url=None, openapi_url=None)
-    routers = [made(desk, keys) for made in (reading_routes, annotating_routes, reviewing_routes)]
+    rooms = (reading_routes, annotating_routes, reviewing_routes, auditing_routes)
+    routers = [made(desk, keys) for made in rooms]
     for router in routers:
         app.include_router(router)
     folder = str(files("realtalk.studio") / "static")

@@ -69,6 +69,16 @@ class CopyForm(_Form):
     to: str = Field(max_length=80)
 
 
+class AuditForm(_Form):
+    """What somebody says of one of the audit's verdicts."""
+
+    question: str = Field(max_length=200)
+    choice: Literal["accept", "reject", "correct"]
+    comment: str = Field(default="", max_length=2000)
+    verdict: str = Field(default="", max_length=40)
+    answer: str = Field(default="", max_length=2000)
+
+
 class WhoForm(_Form):
     """Whose last step to take back."""
 

@@ -11,9 +11,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
+from realtalk.corpora.audit import Audit, AuditedQuestion
 from realtalk.errors import RealtalkError
+from realtalk.studio.audit_reviews import AuditReviews
 from realtalk.studio.shelf import Book, Shelf
 from realtalk.studio.store import Store
 from realtalk.studio.strips import Strips
@@ -37,8 +40,10 @@ class Desk:
     annotator: str  # who is asking where the browser does not say
     labels: Mapping[str, Strips] | None = None  # None: made in the background
     cache: Path | None = None
+    audit: Audit | None = None  # None: the one that ships
     _strips: dict[int, Strips] = field(default_factory=dict)
     _seeded: set[int] = field(default_factory=set)
+    _audited: dict[int, dict[str, AuditedQuestion]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def book(self, number: int) -> Book:
@@ -55,6 +60,18 @@ class Desk:
                 self.store.seed(book.chat.id, bodies, CORPUS)
                 self._seeded.add(number)
         return book
+
+    @cached_property
+    def reviews(self) -> AuditReviews:
+        """What people say of the audit, in a file beside the annotations."""
+        place = self.store.path.with_suffix(".audit.json")
+        return AuditReviews.open(place, self.audit or Audit.shipped())
+
+    def audited(self, book: Book) -> dict[str, AuditedQuestion]:
+        """What the audit says of a chat's questions; empty where it does not know the chat."""
+        if book.number not in self._audited:
+            self._audited[book.number] = (self.audit or Audit.shipped()).of(book.chat)
+        return self._audited[book.number]
 
     def strips(self, book: Book) -> Strips:
         """The chat's EI; the first call starts the labelling."""
