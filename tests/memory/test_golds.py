@@ -124,7 +124,7 @@ def test_runs_by_other_golds_are_not_compared() -> None:
 def test_a_run_that_is_scored_again_keeps_what_the_audit_set_aside(tmp_path: Path) -> None:
     before = probed(Golds("audited", audit()), tmp_path).rows
     after, changed = rescore_run(tmp_path)
-    assert changed == 0 and after.rows == before
+    assert changed.changed_rows == 0 and after.rows == before
 
 
 def test_an_alias_that_is_said_goes_with_the_row() -> None:
