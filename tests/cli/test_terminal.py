@@ -202,6 +202,7 @@ def told(output: str, *, terminal: bool) -> None:
     assert "HIT" not in plain
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_no_control_character(
     places: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

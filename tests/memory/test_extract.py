@@ -183,6 +183,7 @@ class Bm25:
         return Context("", tuple(id_ for id_ in scores if id_ in shown), 0, 0, tuple(ranked))
 
 
+@pytest.mark.slow
 def test_temporal_questions_of_realtalk(data: Path) -> None:
     """At least .20 by the paper's formula from some 600 words (under 1,000 tokens) by BM25."""
     corpus = open_reading(data / "realtalk").reading.corpus

@@ -71,6 +71,7 @@ def test_the_committed_page_has_the_recorded_verdicts() -> None:
     )
 
 
+@pytest.mark.slow
 def test_some_of_the_chats_break_nothing(run: Any, tmp_path: Path) -> None:
     data = write_data(tmp_path / "data", chats=3)
     status, out, _ = run(
@@ -93,6 +94,7 @@ def test_some_of_the_chats_break_nothing(run: Any, tmp_path: Path) -> None:
 
 
 # Of the libraries below Inspect, as in the tests of `probe`: neither is ours to mend.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
 def test_a_model_of_the_paper_is_compared(
@@ -129,6 +131,7 @@ def test_a_model_of_the_paper_is_compared(
     gc.collect()  # here, where the warnings about the engine's streams are silenced
 
 
+@pytest.mark.slow
 def test_kept_stages_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = write_data(tmp_path / "data", chats=2)
     plan = StudyPlan(data=data, only=("table-3", "table-7", "table-8"))
@@ -166,6 +169,7 @@ def test_what_is_wrong_is_said(tmp_path: Path, run: Any) -> None:
     assert "not the chats of the paper" in err
 
 
+@pytest.mark.slow
 def test_counts_as_published(data: Path, tmp_path: Path) -> None:
     only = ("table-1", "section-5.1", "table-5", "table-6")
     found = reproduce(StudyPlan(data=data, only=only), tmp_path)

@@ -47,6 +47,7 @@ def bodies(calls: list[Call]) -> list[str]:
     return sorted(json.dumps(call.body) for call in calls)
 
 
+@pytest.mark.slow
 def test_the_task_scores_as_the_command_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -304,7 +304,7 @@ def test_odd_chats_have_sensible_pages(name: str, open_page: Any) -> None:
         assert not page.is_visible("#rhythm") and page.is_visible("#people")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_nothing_bars_the_way(scheme: str, open_page: Any) -> None:
     """axe finds no violation, with everything shown and the details open."""
     axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")

@@ -54,6 +54,7 @@ def _words(each: Shown) -> str:
     return each.text or each.title
 
 
+@pytest.mark.slow
 def test_the_choice_is_that_of_encoding_everything(corpus: Corpus, encoded: list[str]) -> None:
     """A second way to the same choice: all of the latest 50, by the encoder itself."""
     chosen = near(corpus)

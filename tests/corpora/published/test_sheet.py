@@ -67,6 +67,7 @@ def test_equal_to_the_published_json(data: Path) -> None:
         assert published_photos - photos == ADDED.get(ours.id, set())
 
 
+@pytest.mark.slow
 def test_whole_published_corpus_through_sheets(data: Path, tmp_path: Path) -> None:
     corpus = realtalk.FORMAT.read(Source.open(data / "realtalk"), ReadOptions()).corpus
     written(corpus, tmp_path)
