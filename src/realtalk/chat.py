@@ -11,6 +11,7 @@ results are new values elsewhere that point back by message id.
 
     chat.messages[-3:]    the last three messages
     message.reactions     (Reaction("❤", by=("Theo",), count=1),), where the app has them
+    chat.calls            (Call("Theo", datetime(…)),), where the app tells them
     corpus.frame          polars: one row per message
     print(corpus)         → <Corpus sample (realtalk): 3 chats, 4 speakers, 2,012 messages>
 
@@ -56,6 +57,14 @@ def pack_extra(values: Mapping[str, Any]) -> str:
 def unpack_extra(extra: str) -> dict[str, Any]:
     """The mapping that `pack_extra` was given."""
     return dict(json.loads(extra)) if extra else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that somebody made, answered or not. The app tells it: it is no message."""
+
+    speaker: str
+    time: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +231,11 @@ class Chat:
         """Every turn, oldest first."""
         return tuple(turn for session in self.sessions for turn in turns(session))
 
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """The calls that a reader kept in `extra`, by those who made them."""
+        return calls_in(self.extra)
+
     def names_of(self, speaker: str) -> tuple[str, ...]:
         """Every name that the chat uses for a speaker, their own first."""
         return (speaker, *(alias.name for alias in self.aliases if alias.speaker == speaker))
@@ -304,6 +318,25 @@ def reactions_in(value: Any) -> tuple[Reaction, ...]:
         by = tuple(name for name in listed if isinstance(name, str) and name)
         stated = isinstance(count, int) and not isinstance(count, bool) and count > 0
         found.append(Reaction(emoji, by, count if stated else len(by) or 1))
+    return tuple(found)
+
+
+def calls_in(extra: str) -> tuple[Call, ...]:
+    """The calls in the JSON of a chat's `extra`; what is none is passed over."""
+    if '"calls"' not in extra:
+        return ()
+    try:
+        fields = json.loads(extra)
+    except (ValueError, RecursionError):
+        return ()
+    told = fields.get("calls") if isinstance(fields, dict) else None
+    found: list[Call] = []
+    for speaker, times in (told if isinstance(told, dict) else {}).items():
+        for text in times if isinstance(times, list) else ():
+            try:
+                found.append(Call(speaker, datetime.fromisoformat(text) if text else None))
+            except (ValueError, TypeError):
+                continue
     return tuple(found)
 
 

@@ -20,6 +20,7 @@ import polars as pl
 
 from realtalk.chat import pack_extra, unpack_extra
 from realtalk.corpora.alignment import Alignment, align, common
+from realtalk.corpora.calls import joined_calls, renamed_calls
 from realtalk.corpora.joining import JoinCounts, is_cut, join, recut
 from realtalk.corpora.people import aliases_with, authors_of, known_names, same_people
 from realtalk.corpora.sessions import Gap
@@ -108,7 +109,7 @@ class _Merger:
         self._frames[known.id] = after
         self._counts += counts
         self._whole.append(known.id)
-        self._rows[known.id] = joined_row(known, row, names, after)
+        self._rows[known.id] = joined_row(known, row, names, after, offset)
         self._note(known.id, row.id, counts)
         return True
 
@@ -265,9 +266,13 @@ def _telling(messages: pl.DataFrame) -> pl.DataFrame:
 
 
 def joined_row(
-    known: ChatRow, new: ChatRow, names: Mapping[str, str], after: pl.DataFrame
+    known: ChatRow,
+    new: ChatRow,
+    names: Mapping[str, str],
+    after: pl.DataFrame,
+    offset: timedelta = timedelta(0),
 ) -> ChatRow:
-    """The known chat with new speakers, their ids, and the names that others have for them."""
+    """The known chat with new speakers, their ids and calls, and others' names for them."""
     spoke = set(after["speaker"].unique())
     others = (names.get(name, name) for name in new.speakers)
     speakers = tuple(dict.fromkeys((*known.speakers, *(name for name in others if name in spoke))))
@@ -280,6 +285,7 @@ def joined_row(
     extra = known.extra
     if fresh and numbers:
         extra = pack_extra({**unpack_extra(extra), "authors": {**numbers, **fresh}})
+    extra = joined_calls(extra, new.extra, names, offset)
     return replace(known, speakers=speakers, aliases=aliases_with(known, names), extra=extra)
 
 
@@ -295,7 +301,10 @@ def _renamed(tables: Tables, same: Mapping[str, str]) -> Tables:
         speakers = tuple(names.get(name, name) for name in row.speakers)
         rows.append(
             replace(
-                row, speakers=speakers, aliases=aliases_with(replace(row, speakers=speakers), names)
+                row,
+                speakers=speakers,
+                aliases=aliases_with(replace(row, speakers=speakers), names),
+                extra=renamed_calls(row.extra, names),
             )
         )
         here = pl.col("chat") == row.id

@@ -127,6 +127,7 @@ class Aggregates:
         for extra in self._further():
             rows = rows.join(extra, on=_KEY, how="full", coalesce=True, nulls_equal=True)
         rows = rows.fill_null(0).sort(_KEY)
+        rows = rows.with_columns(pl.col("calls") + pl.col("called")).drop("called")
         return rows, rows.select(_KEY).with_row_index("row")
 
     def _further(self) -> list[pl.DataFrame]:
@@ -134,7 +135,9 @@ class Aggregates:
         marks = self.lines.reactions
         given = self._numbered(marks.drop_nulls("giver"), "giver")
         got = self._numbered(marks, "receiver")
+        calls = self._numbered(self.lines.calls)
         parts = [
+            calls.group_by(_KEY).agg(pl.col("count").cast(pl.Int64).sum().alias("called")),
             given.group_by(_KEY).agg(pl.col("count").sum().alias("reacted")),
             got.group_by(_KEY).agg(pl.col("count").sum().alias("reactions")),
         ]

@@ -100,6 +100,9 @@ def write_portrait(portrait: Portrait, path: Path) -> Path:
 def people_frame(aggregates: Aggregates) -> pl.DataFrame:
     """One row per person: what the page's table of people shows, for a whole chat."""
     frame = aggregates.lines.frame
+    called = aggregates.lines.calls.group_by("speaker").agg(
+        pl.col("count").cast(pl.Int64).sum().alias("called")
+    )
     size = 60 if aggregates.lines.unit == "minute" else 1
     return (
         frame.group_by("speaker")
@@ -111,6 +114,9 @@ def people_frame(aggregates: Aggregates) -> pl.DataFrame:
             (pl.col("hour") < 5).sum().alias("night"),
             pl.col("hour").is_between(5, 9).sum().alias("morning"),
         )
+        .join(called, on="speaker", how="left")
+        .with_columns(pl.col("calls") + pl.col("called").fill_null(0))
+        .drop("called")
         .sort("messages", "speaker", descending=[True, False])
     )
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from realtalk.chat import Message
+from realtalk.chat import Message, calls_in
 from realtalk.corpora.tables import Tables
 from realtalk.stats.describe import count_words, with_beginnings
 
@@ -48,6 +48,7 @@ class MessageLines:
 
     frame: pl.DataFrame
     reactions: pl.DataFrame  # chat | date | giver | receiver | count
+    calls: pl.DataFrame  # chat | date | speaker | count: those that the app tells as notices
     unit: Unit
     spaceless: bool
 
@@ -90,6 +91,7 @@ def message_lines(tables: Tables) -> MessageLines:
     return MessageLines(
         lines.drop("attachments", "extra", "gap", "new_session", "new_turn"),
         _reactions(lines),
+        _calls(tables, lines),
         _unit(frame["time"]),
         _is_spaceless(frame["text"]),
     )
@@ -123,6 +125,22 @@ def _reactions(lines: pl.DataFrame) -> pl.DataFrame:
         (pl.col("count") - pl.col("by").list.len()).alias("count"),
     ).filter(pl.col("count") > 0)
     return pl.concat([given, unnamed])
+
+
+def _calls(tables: Tables, lines: pl.DataFrame) -> pl.DataFrame:
+    """Calls per chat, day and caller; one before the first or after the last message is theirs."""
+    first, last = lines["date"].min(), lines["date"].max()
+    told = [
+        {"chat": row.id, "date": call.time and call.time.date(), "speaker": call.speaker}
+        for row in tables.chats
+        for call in calls_in(row.extra)
+        if call.speaker in row.speakers
+    ]
+    schema = {"chat": pl.String, "date": pl.Date, "speaker": pl.String}
+    frame = pl.DataFrame(told, schema=schema).with_columns(
+        pl.col("date").clip(pl.lit(first, pl.Date), pl.lit(last, pl.Date))
+    )
+    return frame.group_by("chat", "date", "speaker").len("count")
 
 
 def _marks(extra: str) -> dict[str, object]:

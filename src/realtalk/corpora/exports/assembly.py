@@ -21,6 +21,7 @@ from itertools import pairwise
 from typing import Any
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
+from realtalk.corpora.calls import packed_calls
 from realtalk.corpora.exports.speakers import Author, author, shown_names
 from realtalk.corpora.exports.values import whole
 from realtalk.corpora.limits import check_leftovers
@@ -53,6 +54,7 @@ class Entry:
     also: str = ""  # another name of the sender
     where: str = ""
     size: int = 1  # how many lines or entries of the input it took
+    call: bool = False  # the app tells that they called: a notice, not a message
 
 
 @dataclass(slots=True)
@@ -67,6 +69,7 @@ class Draft:
     entries: list[Entry] = field(default_factory=list)
     system: int = 0
     leftovers: list[Leftover] = field(default_factory=list)
+    calls: list[Entry] = field(default_factory=list)
     _seen: set[tuple[Any, ...]] = field(default_factory=set)
     _files: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
@@ -101,6 +104,11 @@ class Draft:
 
     def add(self, entry: Entry) -> None:
         """Takes a message, or leaves it over with the reason why it is none."""
+        if entry.call:
+            self.notice(entry.size)
+            if not (entry.id and self._again(entry)):
+                self.calls.append(entry)
+            return
         if not (entry.author or entry.name.strip()):
             reason = "no sender"
         elif not (entry.text or entry.attachments or entry.deleted):
@@ -208,6 +216,10 @@ def _chat(draft: Draft, name: str, options: ReadOptions) -> Chat:
     order = tuple(dict.fromkeys(m.speaker for session in sessions for m in session.messages))
     ids = {shown: key[1] for key, shown in speakers.items() if key[0] == "id"}
     extra = draft.extra | ({"authors": ids} if ids else {})
+    # Whoever called and wrote nothing here is nobody of this chat.
+    calls = ((speakers.get(_author(call)), call.time) for call in draft.calls)
+    if made := packed_calls((name, time) for name, time in calls if name is not None):
+        extra["calls"] = made
     others = dict.fromkeys((entry.also, speakers[_author(entry)]) for entry in entries)
     aliases = tuple(
         Alias(also, shown, "the export") for also, shown in others if also and also != shown

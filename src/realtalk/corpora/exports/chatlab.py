@@ -159,7 +159,7 @@ class _Parts:
 def _entry(item: dict[str, Any], person: dict[str, Any], tz: ZoneInfo | None) -> Entry | None:
     kind, sender = whole(item.get("type"), _OTHER), text_at(item, "sender")
     gone = kind == _RECALL and bool(sender)
-    if kind in (_POKE, _CALL) or (_SYSTEM <= kind < _OTHER and not gone):
+    if kind == _POKE or (_SYSTEM <= kind < _OTHER and not gone):
         return None
     names = _names(person, item)
     text, files = ("", ()) if gone else _content(kind, text_at(item, "content"))
@@ -176,6 +176,7 @@ def _entry(item: dict[str, Any], person: dict[str, Any], tz: ZoneInfo | None) ->
         deleted=gone,
         extra=filled({"sent": _GIFTS.get(kind, ""), "forwarded": kind == _FORWARD}),
         also=names[-1] if names else "",
+        call=kind == _CALL,
     )
 
 

@@ -42,6 +42,7 @@ from realtalk.errors import RealtalkError
 _SAID = frozenset(
     {"Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "0", "19", "20", "23", ""}
 )
+_CALLS = frozenset({"Call", "3"})
 # What the exporter writes for notices; its CSV has no column that tells them.
 _EXPORTER = re.compile(
     r"Added a recipient\.|Added .{1,80} to the group\.|Removed a recipient\.|Left the group\.|"
@@ -119,9 +120,13 @@ def _channel(export: dict[str, Any], member: Member) -> Draft:
 
 
 def _entry(item: dict[str, Any], tz: ZoneInfo | None) -> Entry | None:
-    if text_at(item, "type") not in _SAID:
+    kind, author = text_at(item, "type"), object_at(item, "author")
+    number, time = text_at(item, "id"), from_stamp(item.get("timestamp"), tz)
+    if kind in _CALLS:
+        return Entry(text_at(author, "id"), _shown(author), time, "", id=number, call=True)
+    if kind not in _SAID:
         return None
-    author, forwarded = object_at(item, "author"), object_at(item, "forwardedMessage")
+    forwarded = object_at(item, "forwardedMessage")
     extra = {
         "bot": author.get("isBot") is True,
         "pinned": item.get("isPinned") is True,
@@ -132,9 +137,9 @@ def _entry(item: dict[str, Any], tz: ZoneInfo | None) -> Entry | None:
     return Entry(
         text_at(author, "id"),
         _shown(author),
-        from_stamp(item.get("timestamp"), tz),
+        time,
         _text(item) or _text(forwarded),
-        id=text_at(item, "id"),
+        id=number,
         attachments=(*_attachments(item), *_attachments(forwarded)),
         reply_to="" if forwarded else text_at(object_at(item, "reference"), "messageId"),
         edited=bool(extra["edited"]),
@@ -199,7 +204,9 @@ def _table(member: Member, options: ReadOptions, tz: ZoneInfo | None) -> Draft:
             draft.leave(where, "too few columns")
             continue
         files, marks = (*row[4:6], "", "")[:2]
-        if not files and _EXPORTER.fullmatch(row[3]):
+        notice = not files and _EXPORTER.fullmatch(row[3]) is not None
+        called = notice and row[3].startswith("Started a call")
+        if notice and not called:
             draft.notice()
             continue
         draft.add(
@@ -211,6 +218,7 @@ def _table(member: Member, options: ReadOptions, tz: ZoneInfo | None) -> Draft:
                 attachments=tuple(attached(url.strip()) for url in files.split(",") if url.strip()),
                 extra=reactions(_counted(mark.strip()) for mark in marks.split(",")),
                 where=where,
+                call=called,
             )
         )
     return draft

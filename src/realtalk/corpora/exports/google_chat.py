@@ -124,8 +124,7 @@ def _entry(
     gone = text_at(item, "message_state") == "DELETED" or bool(item.get("deletion_metadata"))
     text = "" if gone else text_at(item, "text")
     files = tuple(_attachments(item, text))
-    if not text and [file.kind for file in files] == ["call"]:
-        return None
+    called = not text and [file.kind for file in files] == ["call"]
     marks = (
         (
             text_at(object_at(mark, "emoji"), "unicode")
@@ -146,6 +145,7 @@ def _entry(
         edited=bool(text_at(item, "updated_date")),
         deleted=gone,
         extra=reactions(marks) | filled({"bot": text_at(creator, "user_type") == "Bot"}),
+        call=called,
     )
 
 

@@ -168,6 +168,9 @@ def _add(
         empty = item.get("is_taken_down") is True and not (written or attachments)
         gone = item.get("is_unsent") is True or empty
         notice = any(item.get(key) not in (None, []) for key in _SYSTEM_FIELDS)
+    if kind == "call" or item.get("call_duration") is not None:
+        thread.draft.add(Entry("", name, from_number(stamp, tz, 1000), "", call=True))
+        return
     if notice or kind in _SYSTEM_TYPES:
         thread.draft.notice()
         return

@@ -120,9 +120,7 @@ def _finish(draft: Draft, message: tuple[datetime, str, list[str], int], member:
     entry.where, entry.size = f"{member.name}:{number}", len(lines)
     if member.suffix == ".md":
         _markdown(entry)
-        if signal_json.is_call(entry):
-            draft.notice(entry.size)
-            return
+        entry.call = signal_json.is_call(entry)
     draft.add(entry)
 
 

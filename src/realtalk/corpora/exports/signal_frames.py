@@ -51,7 +51,7 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
     people: dict[str, str] = {}
     chats: dict[str, str] = {}
     items: list[tuple[str, dict[str, Any]]] = []
-    me = "Me"
+    me, own = "Me", ""
     for where, frame in lines:
         if not isinstance(frame, dict):
             rest.leave(where, "not a JSON object")
@@ -62,6 +62,7 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
             me = _joined(object_at(frame, "account"), "givenName", "familyName") or me
             if recipient := object_at(frame, "recipient"):
                 name = "" if "self" in recipient else _recipient(recipient)
+                own = text_at(recipient, "id") if "self" in recipient else own
                 people[text_at(recipient, "id")] = name
                 # Mentions name people by the id of their account.
                 if account_id := text_at(object_at(recipient, "contact"), "aci"):
@@ -81,9 +82,21 @@ def frames(lines: Iterable[tuple[str, Any]], tz: ZoneInfo | None) -> list[Draft]
                 draft.notice()
             else:
                 draft.add(entry)
+        elif caller := _caller(item, own, chats.get(number, "")):
+            time = from_number(text_at(item, "dateSent"), tz, 1000)
+            draft.add(Entry(caller, people.get(caller, ""), time, "", call=True))
         else:
             draft.notice()
     return [*drafts.values(), rest]
+
+
+def _caller(item: dict[str, Any], own: str, other: str) -> str:
+    """The id of whoever made a call; "" where the update tells of something else."""
+    update = object_at(item, "updateMessage")
+    if call := object_at(update, "individualCall"):
+        sides = {"OUTGOING": own, "INCOMING": other}
+        return sides.get(text_at(call, "direction"), "") or text_at(item, "authorId")
+    return text_at(object_at(update, "groupCall"), "startedCallRecipientId")
 
 
 def with_mentions(body: Any, ranges: Any, people: Mapping[str, str]) -> str:

@@ -103,9 +103,6 @@ def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
         if not isinstance(item, dict):
             draft.leave(where, "not a JSON object")
             continue
-        if item.get("call") is True or item.get("missed") is True:
-            draft.notice()
-            continue
         extra = reactions(
             (scalar(pair[1]), [scalar(pair[0])], 1)
             for pair in listed(item.get("reactions"))
@@ -125,10 +122,9 @@ def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
             extra=extra,
             where=where,
         )
-        if is_call(entry):
-            draft.notice()
-        else:
-            draft.add(entry)
+        told = item.get("call") is True or item.get("missed") is True
+        entry.call = told or is_call(entry)
+        draft.add(entry)
     return draft
 
 

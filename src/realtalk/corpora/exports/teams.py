@@ -81,6 +81,7 @@ def _fill(
         raise RealtalkError("no list of messages", where=member.where)
     title = text_at(holder, "topic", "displayName", "name")
     here: dict[tuple[str, ...], Draft] = {}
+    calls: set[str] = set()
     for index, item in enumerate(items):
         where = f"{member.name}, {key}[{index}]"
         channel = object_at(mapping(item), "channelIdentity")
@@ -92,6 +93,16 @@ def _fill(
         )
         if not isinstance(item, dict):
             draft.leave(where, "not an object")
+        elif caller := _caller(item, calls):
+            draft.add(
+                Entry(
+                    text_at(caller, "id"),
+                    text_at(caller, "displayName"),
+                    from_stamp(item.get("createdDateTime"), tz),
+                    "",
+                    call=True,
+                )
+            )
         elif text_at(item, "messageType") not in ("message", "") or object_at(item, "eventDetail"):
             draft.notice()
         else:
@@ -145,6 +156,20 @@ def _identity(sender: dict[str, Any]) -> dict[str, Any]:
     if user := object_at(sender, "user"):
         return user | {"isUser": True}
     return object_at(sender, "application") or object_at(sender, "device")
+
+
+def _caller(item: dict[str, Any], calls: set[str]) -> dict[str, Any]:
+    """Who made a call; {} for anything else, and where another event told of the same call."""
+    detail = object_at(item, "eventDetail")
+    kind = text_at(detail, "@odata.type")
+    if not kind.endswith(("callStartedEventMessageDetail", "callEndedEventMessageDetail")):
+        return {}
+    number = text_at(detail, "callId")
+    if number in calls:
+        return {}
+    if number:
+        calls.add(number)
+    return _identity(object_at(detail, "initiator"))
 
 
 def _answered(file: dict[str, Any]) -> str:

@@ -7,7 +7,8 @@
     → Draft("Ann") with one entry of Ann
 
 Whatever is no rich text, text or poll was written by the app: calls, people who were added. A
-file is an element inside the text; a quotation names the message that it answers.
+call is told when it begins and when it ends, and counted once. A file is an element inside the
+text; a quotation names the message that it answers.
 """
 
 from __future__ import annotations
@@ -70,10 +71,19 @@ def fill(
         )
         where = f"{file}, conversations[{place}].MessageList"
         for here, item in draft.objects(listed(conversation.get("MessageList")), where):
-            if _is_said(text_at(item, "messagetype")):
-                draft.add(_entry(item, here, names, tz))
+            entry = _entry(item, here, names, tz)
+            kind = text_at(item, "messagetype")
+            entry.call = kind == "Event/Call" and _begins(text_at(item, "content"))
+            if entry.call or _is_said(kind):
+                draft.add(entry)
             else:
                 draft.notice()
+
+
+def _begins(content: str) -> bool:
+    """Whether an event is of a call's beginning, or of one that nobody took; not of its end."""
+    tags = (tag for tag in walk(content) if isinstance(tag, Tag) and tag.name == "partlist")
+    return any(tag.attributes.get("type") in ("started", "missed") for tag in tags)
 
 
 def _is_said(kind: str) -> bool:

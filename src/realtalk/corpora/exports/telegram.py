@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -148,11 +149,19 @@ def _is_said(item: dict[str, Any]) -> bool:
     return scalar(item.get("type", "message")) == "message"
 
 
-def _entry(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> Entry | None:
-    if not _is_said(item):
+def _call(item: dict[str, Any], time: datetime | None) -> Entry | None:
+    """A call by whoever made it; None for any other notice."""
+    if text_at(item, "action") != "phone_call":
         return None
-    author = text_at(item, "from_id")
+    number = text_at(item, "id")
+    return Entry(text_at(item, "actor_id"), text_at(item, "actor"), time, "", id=number, call=True)
+
+
+def _entry(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> Entry | None:
     stamp = None if clock else from_number(item.get("date_unixtime"), tz)
+    if not _is_said(item):
+        return _call(item, stamp or from_stamp(item.get("date"), tz))
+    author = text_at(item, "from_id")
     extra = filled({key: text_at(item, key) for key in item.keys() & _PLAIN_EXTRA})
     if "reactions" in item:
         extra |= _reactions(item)

@@ -80,10 +80,9 @@ def drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
         for bubble in page.bubbles:
             # Below the first of several bubbles in a row the name is not repeated.
             sender = last[folder] = "".join(bubble.parts["from"]) or last.get(folder, "")
-            if bubble.is_call:
-                draft.notice()
-            else:
-                draft.add(bubble.entry(sender, f"{member.name}, message {bubble.id}", tz))
+            entry = bubble.entry(sender, f"{member.name}, message {bubble.id}", tz)
+            entry.call = bubble.is_call
+            draft.add(entry)
     return list(by_folder.values())
 
 

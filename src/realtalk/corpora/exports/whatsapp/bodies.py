@@ -58,7 +58,7 @@ _LINES = pl.Series(_whole_lines(), dtype=pl.String)
 
 
 def classify(messages: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
-    """Adds system, edited, deleted and attachments; takes their wording off the text.
+    """Adds system, call, edited, deleted and attachments; takes their wording off the text.
 
     `bracketed` marks the iPhone's exports, in which a left-to-right mark begins whatever
     the app itself wrote.
@@ -77,14 +77,14 @@ def classify(messages: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
     if not some.height:
         no = pl.lit(False)
         return messages.drop("place").with_columns(
-            system=no, edited=no, deleted=no, attachments=nothing
+            system=no, call=no, edited=no, deleted=no, attachments=nothing
         )
     judged = _judge(some, bracketed=bracketed)
     return (
         messages.join(judged, on="place", how="left", maintain_order="left")
         .with_columns(
             pl.coalesce("said", "text").alias("text"),
-            pl.col("system", "edited", "deleted").fill_null(False),
+            pl.col("system", "call", "edited", "deleted").fill_null(False),
             pl.col("attachments").fill_null(nothing),
         )
         .drop("place", "said")
@@ -198,7 +198,9 @@ def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
     by_mark = pl.lit(bracketed) & col.marked & ~col.poll & ~col.edited
     system = ~col.deleted & (_is_one_of("whole", wording.UNSENT | wording.CALLED) | by_mark)
     some = some.with_columns(system=col.kind.is_null() & system)
-    return some.select("place", "system", "edited", "deleted", _attachments(), said=_said())
+    call = col.system & (_is_one_of("whole", wording.CALLED) | line.str.contains(wording.CALLS))
+    some = some.with_columns(call=call)
+    return some.select("place", "system", "call", "edited", "deleted", _attachments(), said=_said())
 
 
 def _is_one_of(name: str, phrases: frozenset[str]) -> pl.Expr:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import polars as pl
 
@@ -43,6 +44,7 @@ class ExportedChat:
     ledger: Ledger
     notes: tuple[str, ...]
     dates: Timeline  # without its headers: how the dates were read
+    calls: tuple[tuple[str, datetime], ...] = ()  # who called, and when
 
 
 def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> ExportedChat:
@@ -83,8 +85,19 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
         messages = messages.sort("time", maintain_order=True)
     columns = ("speaker", "time", "text", "attachments", "edited", "deleted")
     return ExportedChat(
-        messages.select(columns), ledger, tuple(notes), replace(dated, heads=dated.heads.head(0))
+        messages.select(columns),
+        ledger,
+        tuple(notes),
+        replace(dated, heads=dated.heads.head(0)),
+        _calls(heads, messages),
     )
+
+
+def _calls(heads: pl.DataFrame, messages: pl.DataFrame) -> tuple[tuple[str, datetime], ...]:
+    """The calls that notices tell, by people who also wrote; of a second export none."""
+    own = (pl.col("role") == "system") & (pl.col("part") == 0)
+    spoke = pl.col("speaker").is_in(messages["speaker"].unique().implode())
+    return tuple(heads.filter(own, "call", spoke).select("speaker", "time").rows())
 
 
 def _is_cut(heads: pl.DataFrame, blocks: tuple[pl.Series, ...]) -> bool:

@@ -18,6 +18,8 @@ from typing import get_args
 
 import polars as pl
 
+from realtalk.chat import pack_extra
+from realtalk.corpora.calls import packed_calls
 from realtalk.corpora.exports.whatsapp.chat import ExportedChat, read_chat
 from realtalk.corpora.exports.whatsapp.headers import has_header
 from realtalk.corpora.exports.whatsapp.text import head
@@ -84,7 +86,9 @@ def read(source: Source, options: ReadOptions) -> Reading:
         speakers = messages["speaker"].unique(maintain_order=True).to_list()
         chat_column = pl.repeat(name, messages.height, dtype=pl.String, eager=True)
         frames.append(message_frame({"chat": chat_column, **messages.to_dict(as_series=True)}))
-        rows.append(ChatRow(name, tuple(speakers)))
+        calls = packed_calls(chat.calls)
+        extra = pack_extra({"calls": calls} if calls else {})
+        rows.append(ChatRow(name, tuple(speakers), extra=extra))
         ledgers.append(chat.ledger)
         notes += chat.notes
     tables = Tables(
