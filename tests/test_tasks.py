@@ -40,7 +40,7 @@ def _collected() -> Iterator[None]:
 def answer(call: Call) -> str:
     if "<program_answer>" in call.prompt:
         return "WRONG" if "fully right" in call.prompt else "CORRECT"
-    return "" if "Theo's boss" in call.prompt else "3 March 2026"
+    return "" if "Which worries did Juno" in call.prompt else "3 March 2026"
 
 
 def _bodies(calls: Sequence[Call]) -> list[str]:

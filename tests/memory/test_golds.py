@@ -17,10 +17,11 @@ from realtalk.memory.golds import Gold, Golds, golds_named, names_in
 from realtalk.memory.oracle import Oracle
 from realtalk.memory.plain import Recent
 from realtalk.memory.readers import NoReader
-from realtalk.memory.rescoring import compared_runs, rescore_run
+from realtalk.memory.rescoring import compared_audited, compared_runs, rescore_run
 from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, RANK_SCORES
 from realtalk.memory.tables import answer_rows, retrieval_rows, sweep_rows
 from realtalk.memory.values import Budget
+from realtalk.surface.runs import Run
 
 
 def test_audited_golds_stand_beside_the_published_ones_of_one_run(tmp_path: Path) -> None:
@@ -119,6 +120,18 @@ def test_runs_by_other_golds_are_not_compared() -> None:
     one, other = (probed(Golds(name, audit())) for name in ("published", "audited"))
     with pytest.raises(RealtalkError, match="scored by different golds"):
         compared_runs(one, other)
+
+
+def test_runs_are_compared_by_both_golds() -> None:
+    one, other = (probed(Golds("published", audit()), reader=reader) for reader in (True, True))
+    beside = compared_audited(one, other)
+    assert beside is not None and beside[0].changes["any@5"].first == 1.0
+    assert compared_runs(one, other)[0].changes["any@5"].first == 0.5
+    assert compared_audited(one, probed(Golds())) is None
+    table = Run("memory probing", one).compare(Run("memory probing", other)).frame
+    assert "any@5, audited" in table["score"].to_list()
+    figures = Run("memory probing", one).summary().frame
+    assert {"any@5", "any@5, audited", "recall@budget, audited"} <= set(figures["score"].to_list())
 
 
 def test_a_run_that_is_scored_again_keeps_what_the_audit_set_aside(tmp_path: Path) -> None:

@@ -63,9 +63,10 @@ def judges(
 
     with opened(path, format_name, read_options(gap)) as source:
         corpus = source.reading.corpus
-    rows = planted(corpus, limit)
+    audit = golds_named()
+    rows = planted(corpus, limit, audit)
     if graded is not None:
-        rows += read_graded(graded, corpus, golds_named())
+        rows += read_graded(graded, corpus, audit)
     verdicts = rule_verdicts(rows)
     judging = make_judge(judge, {}, prompts=prompts, connections=connections)
     unscored: list[str | None] = []

@@ -116,19 +116,24 @@ def compare(
     from realtalk.evals.tables import compared_table
     from realtalk.memory.benchmark import load_probe
     from realtalk.memory.learned import in_sample
-    from realtalk.memory.rescoring import compared_runs
+    from realtalk.memory.rescoring import compared_audited, compared_runs
 
     sides = [load_probe(folder) for folder in (first, second)]
     if len({side.settings["corpus"].get("sha256") for side in sides}) > 1:
         warn("the runs were made from different states of their corpus")
     names = apart(str(first), str(second))
     compared, scores = compared_runs(sides[0], sides[1], budget, names)
+    beside = compared_audited(sides[0], sides[1], budget, names)
     if json:
         seen = [in_sample(side.rows, side.settings) for side in sides]
-        print_json(compared.to_json() | {"in_sample": seen})
+        audited = {} if beside is None else {"audited": beside[0].to_json()}
+        print_json(compared.to_json() | {"in_sample": seen} | audited)
     else:
         lines = compared_table(compared, scores, samples="questions", groups="chats")
         show("the second run against the first, on the same questions", *lines)
+        if beside is not None:
+            lines = compared_table(*beside, samples="questions", groups="chats")
+            show("the same by the audited golds", *lines)
     notes = comparison_notes(compared, "chats")
     for line in (*_cautions(dict(zip(names, sides, strict=True))), *notes):
         say(line)

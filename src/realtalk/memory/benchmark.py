@@ -145,7 +145,8 @@ class ProbedRun(running.RunRecord):
 
     @property
     def name(self) -> str:
-        return f"{self.memory}, read by {self.model or self.reader}"
+        golds = "" if self.golds == PUBLISHED else f", {self.golds} golds"
+        return f"{self.memory}, read by {self.model or self.reader}{golds}"
 
     @property
     def memory(self) -> str:

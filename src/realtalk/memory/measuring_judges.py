@@ -6,9 +6,11 @@
     false_positives(rows, verdicts)        → table: of what is wrong, how much is called right
     agreement(graded, verdicts)            → table: kappa with the grades, drawn by question
 
-A wrong answer is the gold of another question of the same chat and category; a vague one fits any
-question of its kind. What has to be chosen (the cut of F1) is chosen on questions at odd places of
-their chat, and every agreement is reported on those at even places alone.
+A wrong answer is the gold of another question of the same chat and category, one that neither
+equals nor contains the right one: of it the rules `accepted` and `contains the gold` call hardly
+any right by construction. A vague one fits any question of its kind. What has to be chosen (the
+cut of F1) is chosen on questions at odd places of their chat, and every agreement is reported on
+those at even places alone.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import numpy as np
 import orjson
 
 from realtalk.chat import Chat, Corpus, Question
+from realtalk.corpora.audit import AuditedQuestion
 from realtalk.errors import RealtalkError
 from realtalk.evals.tables import Lines, figure
 from realtalk.evals.values import Row, Score
@@ -30,7 +33,7 @@ from realtalk.memory.plain import Nothing
 from realtalk.memory.readers import NoReader
 from realtalk.memory.rows import category_of
 from realtalk.memory.values import Budget
-from realtalk.metrics.accepting import accepted, contained
+from realtalk.metrics.accepting import accepted, contained, is_polar, polarity
 from realtalk.metrics.answers import ABSTAINING, score_answer
 from realtalk.metrics.grouped import grouped_estimates
 from realtalk.metrics.statistics import Array, Estimate, wilson
@@ -46,13 +49,15 @@ _VAGUE = {
     "": "Several things that they talked about.",
 }
 _LOOK = Score("", "")
+_UNAUDITED = Golds()
 
 
-def planted(corpus: Corpus, limit: int | None = None) -> list[Row]:
+def planted(corpus: Corpus, limit: int | None = None, audit: Golds = _UNAUDITED) -> list[Row]:
     """Three answers to every question: its gold, another's gold, and words that say nothing."""
     plan = Plan(corpus, Nothing(), NoReader(), (Budget(),), limit=limit)
     rows = []
     for chat, questions in plan.questions:
+        known = audit.audited(chat)
         for question in questions:
             if question.answer is None or category_of(question) in ABSTAINING:
                 continue
@@ -60,7 +65,7 @@ def planted(corpus: Corpus, limit: int | None = None) -> list[Row]:
             vague = _VAGUE.get(category_of(question), _VAGUE[""])
             for kind, answer in zip(PLANTED, (question.answer, wrong, vague), strict=True):
                 if answer is not None:
-                    rows.append(_row(chat, question, kind, answer))
+                    rows.append(_row(chat, question, kind, answer, known))
     if not rows:
         raise RealtalkError("no question here has an answer", where=corpus.name)
     return rows
@@ -72,14 +77,28 @@ def _another(chat: Chat, question: Question) -> str | None:
     for other in (*chat.questions[at + 1 :], *chat.questions[:at]):
         if other.category != question.category or other.answer is None:
             continue
+        said = polarity(other.answer)
+        if is_polar(question.text) and said is not None and said == polarity(question.answer or ""):
+            continue  # another yes is also a right one
         same = accepted(other.answer, question.answer) or contained(other.answer, question.answer)
         if not same and not contained(question.answer or "", other.answer):
             return other.answer
     return None
 
 
-def _row(chat: Chat, question: Question, variant: str, answer: str) -> Row:
+def _row(
+    chat: Chat,
+    question: Question,
+    variant: str,
+    answer: str,
+    known: Mapping[str, AuditedQuestion],
+) -> Row:
+    """A row as a judge takes it; `also` is what the audit accepts, where it knows the question."""
+    found = known.get(question.id)
+    gold = audited_gold(question.answer, found)
+    also = {} if found is None else {"also": [gold.answer or "", *gold.accept]}
     return {
+        **also,
         "sample": question.id,
         "group": chat.id,
         "variant": variant,
@@ -94,10 +113,7 @@ def _row(chat: Chat, question: Question, variant: str, answer: str) -> Row:
 
 
 def read_graded(path: Path, corpus: Corpus, audit: Golds) -> list[Row]:
-    """Graded answers as JSONL: chat, question (its place, from 1), answer, verdict, and memory.
-
-    Every row has what the audit accepts beside the gold as `accept`, for the rule that uses it.
-    """
+    """Graded answers as JSONL: chat, question (its place, from 1), answer, verdict, and memory."""
     chats = {chat.id: chat for chat in corpus.chats}
     known = {chat.id: audit.audited(chat) for chat in corpus.chats}
     rows = []
@@ -120,9 +136,8 @@ def read_graded(path: Path, corpus: Corpus, audit: Golds) -> list[Row]:
                 where=where,
                 fix='write {"chat": "…", "question": 3, "answer": "…", "verdict": 1}',
             ) from None
-        gold = audited_gold(question.answer, known[chat.id].get(question.id))
-        row = _row(chat, question, f"{GRADED} {entry.get('memory', number)}", answer)
-        rows.append(row | {"grade": grade, "also": [gold.answer or "", *gold.accept]})
+        variant = f"{GRADED} {entry.get('memory', number)}"
+        rows.append(_row(chat, question, variant, answer, known[chat.id]) | {"grade": grade})
     if not rows:
         raise RealtalkError("holds no graded answer", where=str(path))
     return rows

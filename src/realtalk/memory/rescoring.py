@@ -173,3 +173,15 @@ def compared_runs(
         rows.append([row for row in run.rows if row["variant"] == chosen])
         judgements.append([row for row in run.judgements if row["variant"] == chosen])
     return compare_runs(rows[0], rows[1], (judgements[0], judgements[1]), names)
+
+
+def compared_audited(
+    first: ProbedRun,
+    second: ProbedRun,
+    budget: str | None = None,
+    names: tuple[str, str] = ("first", "second"),
+) -> tuple[Compared, tuple[Score, ...]] | None:
+    """The same by the audited golds; None where either run's chats were not audited."""
+    if first.audited is None or second.audited is None:
+        return None
+    return compared_runs(first.audited, second.audited, budget, names)

@@ -106,8 +106,8 @@ def _memory(probes: Sequence[ProbeRun]) -> KeyFigure | None:
     )
     points = []
     for each in runs.values():
-        if each.scores.retrieval is None:
-            continue
+        if each.scores.retrieval is None or each.probed.memory == "oracle":
+            continue  # an oracle is told the evidence
         overall = each.scores.retrieval.overall
         for budget, cost in each.scores.costs.items():
             recall = overall.estimates.get(f"recall@{budget}")

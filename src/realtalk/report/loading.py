@@ -95,7 +95,11 @@ class ProbeRun:
 
     @property
     def memory(self) -> str:
-        return self.probed.memory
+        """The memory, and the golds where they are not the published ones."""
+        golds = self.probed.golds
+        return (
+            self.probed.memory if golds == "published" else f"{self.probed.memory}, {golds} golds"
+        )
 
     @property
     def reader(self) -> str:

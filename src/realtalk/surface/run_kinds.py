@@ -121,12 +121,18 @@ def _of_figures(variant: str, figures: RunFigures) -> Iterator[Row]:
 def _probe_changes(
     first: ProbedRun, second: ProbedRun, variant: str | None
 ) -> tuple[list[Row], dict[str, Any]]:
-    from realtalk.memory.rescoring import compared_runs
+    from realtalk.memory.rescoring import compared_audited, compared_runs
 
     found, _ = compared_runs(first, second, variant)
     budget = first.one_budget(variant)
     changes = [_of_change(budget, name, change) for name, change in found.changes.items()]
-    return changes, found.to_json()
+    beside = compared_audited(first, second, variant)
+    if beside is None:
+        return changes, found.to_json()
+    audited, _ = beside
+    for name, change in audited.changes.items():
+        changes.append(_of_change(budget, f"{name}, audited", change))
+    return changes, found.to_json() | {"audited": audited.to_json()}
 
 
 def _probe_failures(found: ProbedRun, most: int) -> list[Row]:
