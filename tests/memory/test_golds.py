@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import realtalk as rt
 from audited_chats import asked, audit, corpus, probed, write_audit
+from realtalk.corpora.audit import Audit
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.memory.asking import Plan
@@ -138,6 +141,27 @@ def test_a_run_that_is_scored_again_keeps_what_the_audit_set_aside(tmp_path: Pat
     before = probed(Golds("audited", audit()), tmp_path).rows
     after, changed = rescore_run(tmp_path)
     assert changed.changed_rows == 0 and after.rows == before
+
+
+def test_a_corrected_audit_takes_the_place_of_the_one_before(run: Any, tmp_path: Path) -> None:
+    probed(Golds("published", audit()), tmp_path / "run")
+    probed(Golds(), tmp_path / "plain")
+    probed(Golds("audited", audit()), tmp_path / "alone")
+    ((chat, questions),) = audit().chats.items()
+    corrected = {
+        key: replace(each, verdict="ok", evidence=("D2:2",)) if each.verdict == "wrong" else each
+        for key, each in questions.items()
+    }
+    path = write_audit(tmp_path / "mine.jsonl", Audit("mine", {chat: corrected}))
+    status, _, err = run("probe", "rescore", "run", "--audit", str(path))
+    assert status == 0 and "1 of 5 rows changed" in err
+    beside = load_probe(tmp_path / "run").audited
+    assert beside is not None and beside.rows[1]["gold"] == "Salt"
+    assert beside.rows[1]["evidence"] == ["D2:2"]
+    status, _, err = run("probe", "rescore", "plain", "--audit", str(path))
+    assert status == 2 and "not of this run's chats" in err
+    status, _, err = run("probe", "rescore", "alone", "--audit", str(path))
+    assert status == 2 and "scored by audited golds" in err
 
 
 def test_an_alias_that_is_said_goes_with_the_row() -> None:

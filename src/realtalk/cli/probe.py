@@ -139,20 +139,30 @@ def rescore(
     judge: JudgeName = None,
     prompts: Prompts = None,
     connections: Connections = 10,
+    audit: Annotated[
+        Path | None,
+        typer.Option(
+            "--audit", metavar="FILE", help="A corrected audit, as the studio exports it."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Score a stored run's answers again; the reader is not asked again.
 
     Without a judge by the present formulas: a run that an earlier version made then stands
-    beside new ones. With --judge also by another model.
+    beside new ones. With --judge also by another model. With --audit the audited figures are
+    those of the corrected file.
 
     Examples:
 
         realtalk probe rescore probe-recent
 
         realtalk probe rescore probe-recent --judge openai/gpt-4o-mini
+
+        realtalk probe rescore probe-recent --audit corrected.jsonl
     """
     from realtalk.cli.printing import progress, say
+    from realtalk.corpora.audit import Audit
     from realtalk.errors import RealtalkError
     from realtalk.memory.benchmark import load_probe
     from realtalk.memory.rescoring import judge_run, rescore_run, same_formulas
@@ -162,8 +172,9 @@ def rescore(
         raise RealtalkError("--prompts is for a judge", fix="name one with --judge")
     probed = load_probe(folder)
     judging = make_judge(judge, probed.answering, prompts=prompts, connections=connections)
-    if judging is None or not same_formulas(probed):
-        probed, changes = rescore_run(folder)
+    corrected = None if audit is None else Audit.read(audit)
+    if judging is None or corrected is not None or not same_formulas(probed):
+        probed, changes = rescore_run(folder, corrected)
         for line in changes.lines:
             say(line)
     if judging is not None:

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from realtalk.chat import Question
+from realtalk.corpora.audit import Audit, question_key
 from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import Compared
 from realtalk.evals.folder import RunFolder
@@ -25,8 +27,17 @@ from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import KIND, ProbedRun, load_probe, run_probe
+from realtalk.memory.golds import PUBLISHED
 from realtalk.memory.judging import JUDGED_KEY, Judge, is_current, judgement_schema
-from realtalk.memory.rows import SCORES, SCORING_VERSION, columns, earlier_key, rescored_columns
+from realtalk.memory.rows import (
+    AUDIT_COLUMNS,
+    SCORES,
+    SCORING_VERSION,
+    audit_columns,
+    columns,
+    earlier_key,
+    rescored_columns,
+)
 from realtalk.memory.scoring import compare_runs
 
 if TYPE_CHECKING:
@@ -115,7 +126,10 @@ class _StoredQuestions:
         progress: Progress = silent,  # noqa: ARG002
     ) -> list[Row]:
         return [
-            rescored_columns(sample.truth, answer.value)
+            {
+                **{name: sample.truth[name] for name in AUDIT_COLUMNS if name in sample.truth},
+                **rescored_columns(sample.truth, answer.value),
+            }
             for sample, answer in zip(samples, answers, strict=True)
         ]
 
@@ -123,17 +137,41 @@ class _StoredQuestions:
         return Answer(row["answer"], row["unscored"] or "")
 
 
-def rescore_run(folder: Path) -> tuple[ProbedRun, Rescored]:
-    """Scores a run's answers by the present formulas; nobody is asked. And what changed."""
+def rescore_run(folder: Path, audit: Audit | None = None) -> tuple[ProbedRun, Rescored]:
+    """Scores a run's answers by the present formulas; nobody is asked. And what changed.
+
+    A corrected `audit` takes the place of the one that the run's questions were held against.
+    """
     known = load_probe(folder)
+    rows = known.rows if audit is None else _audited_anew(known, audit)
     questions = _StoredQuestions()
     changes = rescore(
         known,
         questions,
-        questions.stages(known.rows),
+        questions.stages(rows),
         schemas={"judgements": judgement_schema()},
     )
     return load_probe(folder), changes
+
+
+def _audited_anew(probed: ProbedRun, audit: Audit) -> list[Row]:
+    """The rows with what a corrected audit says of those questions that were audited before."""
+    if probed.golds != PUBLISHED:
+        raise RealtalkError(
+            f"the run is scored by {probed.golds} golds",
+            where=probed.place,
+            fix="a corrected audit stands beside published golds; probe anew with --golds FILE",
+        )
+    by_key = {key: each for questions in audit.chats.values() for key, each in questions.items()}
+    changed = []
+    for row in probed.rows:
+        asked = Question(row["sample"], row["question"], row["gold"], row["category"])
+        found = by_key.get(question_key(asked))
+        # The chat was recognised when the run was made: without that, a question alone is none.
+        changed.append(row if row["verdict"] is None else row | audit_columns(found))
+    if not any(row["verdict"] for row in changed):
+        raise RealtalkError("the audit is not of this run's chats", where=probed.place)
+    return changed
 
 
 def same_formulas(probed: ProbedRun) -> bool:

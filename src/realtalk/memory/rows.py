@@ -56,6 +56,7 @@ RANK_SCORES = (
 BUDGET_SCORES = ("any@budget", "all@budget", "recall@budget")
 _COSTS = ("calls", "tokens_in", "tokens_out")
 _AUDIT = ("answer", "accept", "evidence", "why")  # of an audited question
+AUDIT_COLUMNS = ("verdict", *(f"audit_{name}" for name in _AUDIT))
 _KEPT = max(MESSAGES)  # of a ranking: no score looks further
 # A mean of 0 or 1 over a few questions is as uncertain as any other: all are proportions.
 SCORES = tuple(
@@ -106,8 +107,7 @@ def row_columns(
         "ranked": None if ranked is None else list(dict.fromkeys(ranked))[:_KEPT],
         "tells": _only_tells(context),
         "names": list(names),
-        "verdict": None if audited is None else audited.verdict,
-        **{f"audit_{name}": _plain(getattr(audited, name, None)) for name in _AUDIT},
+        **audit_columns(audited),
         **_gold_columns(true),
         **_retrieval(true.evidence, context),
         **dict.fromkeys(ANSWER_SCORES),
@@ -123,6 +123,14 @@ def _set_aside(row: Row, gold: Gold) -> Row:
     if not gold.left_out:
         return row
     return row | {"left_out": [gold.left_out], **dict.fromkeys(ANSWER_SCORES)}
+
+
+def audit_columns(audited: AuditedQuestion | None) -> Row:
+    """What the audit says of a question, None where it does not know it."""
+    return {
+        "verdict": None if audited is None else audited.verdict,
+        **{f"audit_{name}": _plain(getattr(audited, name, None)) for name in _AUDIT},
+    }
 
 
 def _plain(value: Any) -> Any:
