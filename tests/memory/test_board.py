@@ -26,6 +26,7 @@ def test_a_result_has_the_boards_subsets_and_our_own_figures() -> None:
     assert subsets["multi_hop"]["mrr_at_10"] == round((1 / 6 + 1 / 2) / 2, 5)
     assert subsets["multi_hop"]["map_at_10"] == round((1 / 6 + 1 / 2) / 2, 5)
     assert subsets["multi_hop"]["precision_at_10"] == 0.1
+    assert result["evaluation_time"] >= 0
     assert result["task_name"] == "REALTALK" and result["realtalk"]["all_questions"]
     assert "ndcg@10" in RANK_SCORES
 

@@ -101,6 +101,16 @@ def test_the_cheapest_memory_that_finds_nearly_as_much_comes_first() -> None:
     assert "“best”, at 5,000 tokens per question." in found.says
 
 
+def test_an_oracle_is_no_memory_and_other_golds_are_named() -> None:
+    poor, told = memory("poor", [1.0, 0.0] * 10, 100), memory("oracle", [1.0] * 20, 50)
+    (found,) = highlights(LoadedRuns(probes=(poor, told)), (), {}, {})
+    assert "“poor”" in found.says and "oracle" not in found.says
+    settings = {**poor.probed.settings, "golds": "audited"}
+    audited = replace(poor, probed=replace(poor.probed, settings=settings))
+    assert audited.memory == "poor, audited golds"
+    assert audited.probed.name.endswith(", audited golds")
+
+
 def test_chats_of_people_come_before_larger_ones_of_models() -> None:
     small = memory("recent", [1.0, 0.5, 0.0], 50, corpus="family")
     large = memory("recent", [1.0, 0.5, 0.0] * 4, 50, corpus="bench", written=MODELS)
