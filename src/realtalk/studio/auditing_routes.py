@@ -1,7 +1,7 @@
 """The audit's verdicts, reviewed by people: a page per chat, and the corrected file.
 
 GET /chat/0/audit → the page; POST /chat/0/audit {"question": "Q3", "choice": "reject", …}
-GET /audit/export → corrected.jsonl, which `realtalk probe --golds corrected.jsonl` takes
+GET /audit/export → corrected.jsonl, which `realtalk probe run PATH --golds corrected.jsonl` takes
 """
 
 from __future__ import annotations
