@@ -1,11 +1,12 @@
 """Everything that a shipped model learned from → hashes by which it is known again.
 
     python training/learned.py --data ../shared/data
-    → src/realtalk/encoders/memory/learned.npz   LoCoMo 7,012, LongMemEval 1,936 …
+    → src/realtalk/encoders/memory/learned.npz   LoCoMo 7,012, DailyDialog 5,120 …
     → src/realtalk/encoders/ei/learned.npz       REALTALK (chats 2 and 6) 813, LoCoMo …
 
-The retriever: messages, questions and observations of the chats that it was trained on, and that
-its ranking weights and the weights of the `extract` reader were fitted on. The EI encoder: the
+Memory: messages and questions that the retriever and its ranking weights learned from
+(`memory_data.py` has made them before), and LoCoMo, on which the weights of the `extract` reader
+were fitted; LongMemEval for runs made by the encoder's first version. The EI encoder: the
 conversations that it learned from; single tweets and posts are left out, since nobody's chat is
 made of them. Hashes only: no text goes into the package.
 """
@@ -13,6 +14,7 @@ made of them. Hashes only: no text goes into the package.
 from __future__ import annotations
 
 import argparse
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,19 +22,35 @@ from pathlib import Path
 import numpy as np
 
 from ei_data import ALLOWED, Conversations, dialogues, unlabelled
-from memory_data import training_chats
+from realtalk.corpora.opening import open_reading
 from realtalk.encoders.learned import fingerprint
+from realtalk.memory.index import document_text
 
-TARGET = Path(__file__).parent.parent / "src" / "realtalk" / "encoders"
+HERE = Path(__file__).parent
+TARGET = HERE.parent / "src" / "realtalk" / "encoders"
+
+
+SETS = {
+    "dailydialog": "DailyDialog",
+    "esconv": "ESConv",
+    "fiction": "invented chats",
+    "reddit": "Reddit threads",
+    "wassa": "WASSA 2024",
+    "xpersona": "XPersona",
+}
 
 
 def memory_texts(data: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
-    for chat in training_chats(data):
-        name = "LoCoMo" if chat["id"].startswith("locomo") else "LongMemEval"
-        found[name] += [message["text"] for message in chat["messages"]]
-        found[name] += [query["text"] for query in chat["queries"]]
-        found[name] += chat["asked"]
+    for name, path in (("LoCoMo", "locomo/locomo10.json"), ("LongMemEval", "longmemeval")):
+        for chat in open_reading(data / path).reading.corpus.chats:
+            found[name] += [document_text(message) for message in chat.messages]
+            found[name] += [question.text for question in chat.questions]
+    for one in json.loads((HERE / "build" / "memory" / "chats.json").read_text("utf-8")):
+        for message in one["messages"]:
+            found[SETS[message["set"]]].append(message["text"])
+        for query in one["queries"]:
+            found[SETS[one["messages"][0]["set"]]].append(query["text"])
     return found
 
 

@@ -1,13 +1,14 @@
-"""Chats with questions and their evidence → one JSON of what the retriever learns from.
+"""Long chats and the questions about them → one JSON of what the retriever learns from.
 
-    python training/memory_data.py --data ../shared/data
-    → build/memory/chats.json: [{"id": "locomo/Chat_1", "speakers": ["Mara", "Theo"],
-       "messages": [{"speaker": 0, "session": 1, "text": "did you sleep at all"}, ...],
-       "queries": [{"text": "When did …", "kind": "temporal", "positives": [17, 18]}, ...]}]
+    python training/questions_chats.py --data ../shared/data
+    python training/memory_data.py
+    → build/memory/chats.json: [{"id": "T001", "speakers": ["Mara", "Theo"],
+       "messages": [{"speaker": 0, "session": 1, "date": "2024-03-02", "text": "hey"}, ...],
+       "queries": [{"text": "When did …", "kind": "date", "positives": [17, 18]}, ...]}]
 
-LoCoMo gives questions and annotated observations (statements with the message they come from);
-LongMemEval gives questions about assistant chats, joined ten at a time into one chat so that
-there is something to tell apart. REALTALK is the test set and is never read here.
+`questions.jsonl` holds the questions, each with the numbers of the messages that answer it. The
+chats are those of `questions_chats.py` and the invented ones in `fiction/`. REALTALK, LoCoMo and
+LongMemEval are test sets: nothing here reads them.
 """
 
 from __future__ import annotations
@@ -15,108 +16,69 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from realtalk.chat import Chat
-from realtalk.corpora.opening import open_reading
-from realtalk.memory.index import document_text
-
 HERE = Path(__file__).parent
-JOINED = 10  # LongMemEval chats in one: about 220 messages
+KINDS = ("fact", "list", "date", "infer", "none")
+_SESSION = re.compile(r"== session (\d+), (.+)")
+_MESSAGE = re.compile(r"(\d+) ([^:]+): (.*)")
 
 
-def swapped(text: str, speakers: tuple[str, ...]) -> str:
-    """A question about one speaker, asked about the other instead."""
-    names = {speakers[0]: speakers[1], speakers[1]: speakers[0]}
-    return re.sub("|".join(map(re.escape, speakers)), lambda match: names[match[0]], text)
-
-
-def queries(chat: Chat, places: dict[str, int]) -> Iterator[dict[str, Any]]:
-    """Questions and observations whose evidence exists.
-
-    An adversarial question asks about a speaker what the other one said: with the names
-    exchanged it is an honest question with the same evidence.
-    """
-    for question in chat.questions:
-        found = [places[id_] for id_ in question.evidence]
-        if not found:
+def told(path: Path) -> dict[str, Any]:
+    """A listing of an invented chat → the chat."""
+    first, *lines = path.read_text("utf-8").splitlines()
+    id_, _, names = first.partition(": ")
+    speakers = [name.strip() for name in names.split(",")]
+    messages: list[dict[str, Any]] = []
+    session, today = 0, ""
+    for line in filter(None, lines):
+        if found := _SESSION.fullmatch(line):
+            session = int(found[1])
+            today = datetime.strptime(found[2], "%A %d %B %Y").date().isoformat()
             continue
-        text = question.text
-        if question.category == "adversarial":
-            said = {chat.by_id[id_].speaker for id_ in question.evidence}
-            named = {name for name in chat.speakers if name in text}
-            if len(chat.speakers) == 2 and len(said) == len(named) == 1 and said != named:
-                text = swapped(text, chat.speakers)
-        yield {"id": question.id, "text": text, "kind": question.category, "positives": found}
-    for event in chat.events:
-        found = [places[id_] for id_ in event.evidence if id_ in places]
-        if event.kind == "observation" and found:
-            yield {"id": "", "text": event.text, "kind": "observation", "positives": found}
+        found = _MESSAGE.fullmatch(line)
+        if found is None or int(found[1]) != len(messages) + 1 or found[2] not in speakers:
+            raise SystemExit(f"{path.name}, after message {len(messages)}: not a message")
+        message = {"speaker": speakers.index(found[2]), "session": session, "date": today}
+        messages.append({**message, "text": found[3], "set": "fiction"})
+    return {"id": id_, "speakers": speakers, "messages": messages}
 
 
-def record(chat: Chat, name: str) -> dict[str, Any]:
-    """One chat as the training script wants it."""
-    messages, places = [], {}
-    for session in chat.sessions:
-        for message in session.messages:
-            places.setdefault(message.id, len(messages))
-            speaker = chat.speakers.index(message.speaker)
-            text = document_text(message)
-            messages.append({"speaker": speaker, "session": session.number, "text": text})
-    return {
-        "id": name,
-        "speakers": list(chat.speakers),
-        "messages": messages,
-        "queries": list(queries(chat, places)),
-        "asked": [question.text for question in chat.questions],
-    }
-
-
-def joined(parts: list[dict[str, Any]], name: str) -> dict[str, Any]:
-    """Several small chats as one, their sessions kept apart."""
-    whole: dict[str, Any] = {
-        "id": name,
-        "speakers": parts[0]["speakers"],
-        "messages": [],
-        "queries": [],
-        "asked": [text for part in parts for text in part["asked"]],
-    }
-    for number, part in enumerate(parts):
-        start = len(whole["messages"])
-        for message in part["messages"]:
-            session = 1000 * number + message["session"]
-            whole["messages"].append({**message, "session": session})
-        for query in part["queries"]:
-            moved = [start + place for place in query["positives"]]
-            whole["queries"].append({**query, "positives": moved})
-    return whole
-
-
-def training_chats(data: Path) -> list[dict[str, Any]]:
-    """LoCoMo's ten chats, and LongMemEval's joined."""
-    locomo = open_reading(data / "locomo" / "locomo10.json").reading.corpus
-    found = [record(chat, f"locomo/{chat.id}") for chat in locomo.chats]
-    other = open_reading(data / "longmemeval").reading.corpus
-    small = [record(chat, chat.id) for chat in other.chats]
-    small = [one for one in small if one["speakers"] == ["user", "assistant"]]
-    for start in range(0, len(small), JOINED):
-        name = f"longmemeval/{start // JOINED}"
-        found.append(joined(small[start : start + JOINED], name))
+def asked(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """Chat id → its questions, evidence counted from 0."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        if row["kind"] not in KINDS or bool(row["evidence"]) == (row["kind"] == "none"):
+            raise SystemExit(f"{row['chat']}: a question of no known kind, or without evidence")
+        places = [number - 1 for number in row["evidence"]]
+        query = {"text": row["question"], "kind": row["kind"], "positives": places}
+        found.setdefault(row["chat"], []).append(query)
     return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="the folder with the corpora")
+    parser.add_argument("--stitched", type=Path, default=HERE / "build/questions/chats.json")
     parser.add_argument("--out", type=Path, default=HERE / "build" / "memory" / "chats.json")
     options = parser.parse_args()
-    found = training_chats(options.data)
+    chats = json.loads(options.stitched.read_text("utf-8"))
+    chats += [told(path) for path in sorted((HERE / "fiction").glob("*.txt"))]
+    questions = asked(HERE / "questions.jsonl")
+    for chat in chats:
+        chat["queries"] = questions.pop(chat["id"], [])
+        last = max((place for q in chat["queries"] for place in q["positives"]), default=0)
+        if last >= len(chat["messages"]):
+            raise SystemExit(f"{chat['id']}: a question points beyond the last message")
+    if questions:
+        raise SystemExit(f"questions about chats that are not there: {', '.join(questions)}")
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(found), encoding="utf-8")
-    for one in found:
-        print(f"{one['id']}: {len(one['messages'])} messages, {len(one['queries'])} queries")
+    options.out.write_text(json.dumps([chat for chat in chats if chat["queries"]]), "utf-8")
+    kinds = Counter(query["kind"] for chat in chats for query in chat["queries"])
+    print(f"{len(chats)} chats, {kinds.total()} questions: {dict(kinds)}")
 
 
 if __name__ == "__main__":

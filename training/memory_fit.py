@@ -1,11 +1,11 @@
-"""Vectors of held-out chats → the weights of the ranking, and what they score, on LoCoMo alone.
+"""Vectors of held-out chats → the weights of the ranking, and what they score on those chats.
 
-    python training/memory_fit.py --data ../shared/data --runs build/memory/runs --name C
-    → leave one chat out: any@5 .80 …; weights for `realtalk.memory.ranking.FUSED`
+    python training/memory_fit.py --name k1
+    → chats not seen: any@5 .95 …; weights for `realtalk.memory.ranking.FUSED`
 
-Every chat's vectors come from a model that did not see the chat. The weights maximise the chance
-that each evidence message beats all that is no evidence; figures are for chats that neither the
-model nor the weights have seen.
+The chats are those that `memory_train.py --hold` left out. The weights maximise the chance that
+each evidence message beats all that is no evidence; figures are for chats that neither the model
+nor the weights have seen.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-from memory_data import record
-from realtalk.chat import Chat, Question
-from realtalk.corpora.opening import open_reading
+from realtalk.chat import Chat, Message, Question, Session
 from realtalk.encoders.sentences import Encoded
 from realtalk.memory.index import ChatIndex
 from realtalk.memory.ranking import FEATURES as NAMES
@@ -33,19 +33,34 @@ FOLDS = 5
 Array = np.ndarray[Any, Any]
 
 
+def chat_of(given: dict[str, Any]) -> Chat:
+    """A chat of the data file as the package has it."""
+    sessions = []
+    numbered = enumerate(given["messages"])
+    for number, said in groupby(numbered, key=lambda each: each[1]["session"]):
+        some = list(said)
+        day = datetime.fromisoformat(some[0][1]["date"])
+        messages = tuple(
+            Message(str(at), given["speakers"][one["speaker"]], day, one["text"])
+            for at, one in some
+        )
+        sessions.append(Session(number, day, messages))
+    return Chat(given["id"], tuple(given["speakers"]), tuple(sessions))
+
+
 class Table:
     """One chat's questions: features [question, feature, message], evidence, words."""
 
-    def __init__(self, chat: Chat, stored: dict[str, Array]) -> None:
+    def __init__(self, given: dict[str, Any], stored: dict[str, Array]) -> None:
+        chat = chat_of(given)
         index = indexed(chat, stored["messages"])
-        given = record(chat, chat.id)["queries"]
-        asked = [query for query in given if query["kind"] != "observation"]
-        self.kinds = [query["kind"] for query in asked]
-        self.right = [query["positives"] for query in asked]
+        asked = [(at, query) for at, query in enumerate(given["queries"]) if query["positives"]]
+        self.kinds = [query["kind"] for _, query in asked]
+        self.right = [query["positives"] for _, query in asked]
         self.words = np.array([len(text.split()) for text in index.texts])
         self.vectors = stored["messages"].astype(np.float32)
         rows = []
-        for at, query in enumerate(asked):
+        for at, query in asked:
             one = SearchedQuestion.of(chat, Question("", query["text"], None, query["kind"]))
             vector = stored["questions"][at : at + 1].astype(np.float32)
             nothing = np.zeros((1, 1), np.int8)
@@ -131,14 +146,13 @@ def told(rows: Sequence[tuple[float, ...]]) -> str:
     return " ".join(f"{name} {mean:.4f}" for name, mean in zip(names, means, strict=True))
 
 
-def held_out(runs: Path, name: str) -> dict[str, dict[str, Array]]:
-    """Chat id → its arrays, over all folds of a run."""
+def held_out(path: Path) -> dict[str, dict[str, Array]]:
+    """Chat id → its arrays."""
     found: dict[str, dict[str, Array]] = {}
-    for path in sorted(runs.glob(f"{name}[0-9].npz")):
-        with np.load(path) as file:
-            for key in file.files:
-                chat, _, what = key.rpartition(".")
-                found.setdefault(chat, {})[what] = file[key]
+    with np.load(path) as file:
+        for key in file.files:
+            chat, _, what = key.rpartition(".")
+            found.setdefault(chat, {})[what] = file[key]
     return found
 
 
@@ -155,14 +169,14 @@ def crossed(tables: Sequence[Table], used: Array) -> list[list[tuple[float, ...]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=HERE / "build" / "memory" / "chats.json")
     parser.add_argument("--runs", type=Path, default=HERE / "build" / "memory" / "runs")
-    parser.add_argument("--name", required=True, help="the run's name without its fold")
+    parser.add_argument("--name", required=True, help="the run's name")
     parser.add_argument("--without", default="", help="features to leave out")
     options = parser.parse_args()
-    corpus = open_reading(options.data / "locomo" / "locomo10.json").reading.corpus
-    stored = held_out(options.runs, options.name)
-    tables = [Table(chat, stored[chat.id]) for chat in corpus.chats if chat.id in stored]
+    stored = held_out(options.runs / f"{options.name}.npz")
+    chats = json.loads(options.data.read_text("utf-8"))
+    tables = [Table(chat, stored[chat["id"]]) for chat in chats if chat["id"] in stored]
     without = options.without.split(",")
     used = np.array([at for at, name in enumerate(NAMES) if name not in without])
     for one in ("vectors", "tokens"):

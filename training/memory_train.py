@@ -1,13 +1,13 @@
 """Trains the retriever on chats with questions and evidence, on a CPU or an accelerator.
 
-    python training/memory_train.py --name c0 --hold 0 --folds 3     # scored on chats not seen
-    python training/memory_train.py --name all1 --seed 1 --save      # on everything
+    python training/memory_train.py --name held --hold             # scored on chats not seen
+    python training/memory_train.py --name all1 --seed 1 --save    # on everything
 
 A step takes one chat, all its messages and some of its questions; every message of the chat is a
-candidate. Each evidence message competes with all that is no evidence. What is drawn anew each
-time: other names for the speakers, long messages broken into bubbles (real chats are written so,
-LoCoMo's are not), where rows begin. Results go to OUT/<name>.json, vectors of the held-out chats
-to OUT/<name>.npz.
+candidate. Each evidence message competes with all that is no evidence; `--teacher` also asks for
+the order that a larger model gave (`memory_cross.py`). What is drawn anew each time: other names
+for the speakers, long messages broken into bubbles, where rows begin. Results go to
+OUT/<name>.json, vectors of the chats that were asked for to OUT/<name>.npz.
 """
 
 from __future__ import annotations
@@ -28,14 +28,11 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from memory_model import CLS, SEP, Retriever, best_matches, load_base, padded, pooled, spread
+from names import NAMES
 from realtalk.encoders.sentences import pack
 
 HERE = Path(__file__).parent
 SHARP, SHARP_LATE = 0.05, 0.03  # temperatures
-NAMES = """Ada Aisha Alan Amir Anita Arjun Ben Bianca Boris Carla Chen Clara Dana Diego Dmitri Elif
-Emma Enzo Farah Felix Fiona Gita Greta Hana Hassan Hugo Ines Ivan Jamal Jana Jonas Kai Keiko Lars
-Leila Liam Lucia Luis Mara Marek Maya Mei Milo Nadia Nia Noah Nora Olga Omar Pablo Petra Priya Rafi
-Rosa Ruth Sami Sara Selim Sofia Tariq Theo Tomas Uma Vera Viktor Wei Yara Yusuf Zoe Zuri""".split()  # noqa: SIM905 - names read better
 
 
 class Chat:
@@ -46,6 +43,9 @@ class Chat:
         self.speakers: list[str] = given["speakers"]
         self.messages: list[dict[str, Any]] = given["messages"]
         self.queries: list[dict[str, Any]] = given["queries"]
+        self.taught = torch.empty(0)  # a teacher's scores, [questions, messages]
+        for at, query in enumerate(self.queries):
+            query["at"] = at
 
     def plain(self, named: bool) -> tuple[list[str], list[int], list[int]]:
         """Texts, sessions, and which message each text is (here: itself)."""
@@ -76,6 +76,11 @@ class Chat:
     @staticmethod
     def _shown(text: str, speaker: int, names: list[str], named: bool) -> str:
         return f"{names[speaker]}: {text}" if named else text
+
+
+def is_held(id_: str) -> bool:
+    """Every fifth chat is for choosing settings and is not trained on meanwhile."""
+    return int(id_[1:]) % 5 == 0
 
 
 def renamed(text: str, names: dict[str, str]) -> str:
@@ -137,10 +142,7 @@ def drawn_queries(
     chat: Chat, options: argparse.Namespace, rng: random.Random
 ) -> Iterator[list[dict[str, Any]]]:
     """One epoch's questions, some at a time."""
-    chosen = [q for q in chat.queries if q["kind"] != "observation"]
-    if options.observations:
-        told = [q for q in chat.queries if q["kind"] == "observation"]
-        chosen += rng.sample(told, int(len(told) * options.observations))
+    chosen = [q for q in chat.queries if q["positives"]]
     rng.shuffle(chosen)
     size = math.ceil(len(chosen) / max(1, math.ceil(len(chosen) / options.batch)))
     for start in range(0, len(chosen), max(1, size)):
@@ -180,8 +182,7 @@ def step_loss(
             groups.append(where == place)
             mates.append(every)
             rows.append(at)
-            share = options.told if query["kind"] == "observation" else 1.0
-            weights.append(share / len(query["positives"]))
+            weights.append(1.0 / len(query["positives"]))
     group, mate = torch.stack(groups).to(device), torch.stack(mates).to(device)
     row = torch.tensor(rows, device=device)
     weight = torch.tensor(weights, device=device)
@@ -189,7 +190,19 @@ def step_loss(
     loss = fitted(dense[row], group, mate) + options.late * fitted(
         late[row] / SHARP_LATE, group, mate
     )
-    return (loss * weight).sum() / len(queries)
+    total = (loss * weight).sum() / len(queries)
+    if not options.teacher:
+        return total
+    given = torch.stack([chat.taught[query["at"]] for query in queries]).to(device)
+    owner = where.to(device).expand(len(queries), -1)
+    for scores in (dense, late / SHARP_LATE):
+        best = torch.full_like(given, torch.finfo(given.dtype).min)
+        best = best.scatter_reduce(1, owner, scores, "amax", include_self=False)
+        apart = nn.functional.kl_div(
+            best.log_softmax(-1), (given / options.soft).softmax(-1), reduction="batchmean"
+        )
+        total = total + options.follow * apart
+    return total
 
 
 def train(
@@ -250,13 +263,13 @@ def averaged(paths: list[Path]) -> dict[str, Tensor]:
 def vectors(
     model: Retriever, chat: Chat, options: argparse.Namespace, device: torch.device
 ) -> dict[str, np.ndarray[Any, Any]]:
-    """Vectors and late scores of a chat's questions (no observations) and messages."""
+    """Vectors and late scores of a chat's questions and messages."""
     model.eval()
     tokenizer = Tokenizer.from_file(str(options.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     texts, sessions, _ = chat.plain(options.named)
-    asked = [q["text"] for q in chat.queries if q["kind"] != "observation"]
+    asked = [q["text"] for q in chat.queries]
     parts, questions = tokenised(tokenizer, texts, 256), tokenised(tokenizer, asked, 64)
     with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
         made = Encoded(model, parts, sessions, questions, options.chunk, device)
@@ -286,8 +299,8 @@ def main() -> None:
     add("--base", type=Path, default=HERE / "build" / "minilm")
     add("--tokenizer", type=Path, default=HERE / "build" / "minilm" / "tokenizer.json")
     add("--out", type=Path, default=HERE / "build" / "runs")
-    add("--hold", type=int, default=-1, help="the fold of LoCoMo chats to hold out")
-    add("--folds", type=int, default=3)
+    add("--hold", action="store_true", help="train without the held-out chats")
+    add("--score", choices=("held", "every"), default="held", help="whose vectors to keep")
     add("--seed", type=int, default=0)
     add("--epochs", type=int, default=8)
     add("--batch", type=int, default=96)
@@ -296,11 +309,11 @@ def main() -> None:
     add("--longest", type=int, default=128, help="tokens of a message while training")
     add("--named", action="store_true", help="begin every message with its speaker")
     add("--drawn", action="store_true", help="names, bubbles and punctuation drawn anew")
-    add("--observations", type=float, default=0.0, help="share of statements in an epoch")
-    add("--told", type=float, default=0.5, help="weight of a statement")
+    add("--teacher", type=Path, help="scores of a larger model, one array per chat")
+    add("--soft", type=float, default=1.0, help="temperature of the teacher's scores")
+    add("--follow", type=float, default=1.0, help="weight of following the teacher")
     add("--late", type=float, default=0.5, help="weight of best matches")
     add("--layers", type=int, default=0, help="keep only the first so many")
-    add("--longmemeval", action="store_true")
     add("--soup", nargs="*", default=[], help="no training: the mean weights of these runs")
     add("--save", action="store_true")
     add("--limit", type=int, default=0, help="stop after so many steps (a smoke test)")
@@ -310,9 +323,12 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     began = time.time()
     chats = [Chat(given) for given in json.loads(options.data.read_text("utf-8"))]
-    locomo = [chat for chat in chats if chat.id.startswith("locomo/")]
-    held = locomo[options.hold :: options.folds] if options.hold >= 0 else []
-    used = [c for c in chats if c not in held and (options.longmemeval or c in locomo)]
+    held = [chat for chat in chats if is_held(chat.id)]
+    used = [chat for chat in chats if not (options.hold and chat in held)]
+    if options.teacher:
+        with np.load(options.teacher) as file:
+            for chat in used:
+                chat.taught = torch.from_numpy(file[chat.id].astype(np.float32))
     model = load_base(options.base)
     if options.layers:
         model.encoder.encoder.layer = model.encoder.encoder.layer[: options.layers]
@@ -324,19 +340,22 @@ def main() -> None:
     result: dict[str, Any] = {"options": {k: str(v) for k, v in vars(options).items()}}
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     tables: dict[str, list[dict[str, float]]] = {"dense": [], "late": [], "both": []}
-    for chat in held:
+    for chat in held if options.score == "held" else chats:
         made = vectors(model, chat, options, device)
-        arrays |= {f"{chat.id.split('/')[1]}.{name}": value for name, value in made.items()}
-        right = [q["positives"] for q in chat.queries if q["kind"] != "observation"]
+        arrays |= {f"{chat.id}.{name}": value for name, value in made.items()}
+        if chat not in held:
+            continue
+        there = [at for at, query in enumerate(chat.queries) if query["positives"]]
+        right = [chat.queries[at]["positives"] for at in there]
         dense = made["questions"].astype(np.float32) @ made["messages"].T.astype(np.float32)
         late = made["late"].astype(np.float32)
         both = dense / dense.std() + late / late.std()
         for name, scores in (("dense", dense), ("late", late), ("both", both)):
-            tables[name].append(scored(scores, right))
+            tables[name].append(scored(scores[there], right))
     for name, rows in tables.items():
         if rows:
             result[name] = {k: round(float(np.mean([r[k] for r in rows])), 4) for k in rows[0]}
-    if held:
+    if arrays:
         np.savez(options.out / f"{options.name}.npz", **arrays)
     if options.save:
         from safetensors.torch import save_file

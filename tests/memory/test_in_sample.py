@@ -22,7 +22,8 @@ from realtalk.memory.benchmark import load_probe
 from realtalk.memory.learned import InSample, learning_parts
 from realtalk.report.build import make_report
 
-PARTS = learning_parts("retrieved", {"way": "fused"}, "none")
+PARTS = learning_parts("retrieved", {"way": "fused"}, "none", "1+2")
+FIRST = learning_parts("retrieved", {"way": "fused"}, "none", "1+1")  # of version 0.1.0
 QUESTION = Question(
     "Q1", "What did Ines adopt from the shelter in May?", "a kitten", "multi_hop", ("D2:3",)
 )
@@ -57,10 +58,13 @@ def knows(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def test_which_parts_learned_from_what() -> None:
-    assert PARTS == {
+    assert FIRST == {
         "LoCoMo": ("the retrieval encoder", "its ranking weights"),
         "LongMemEval": ("the retrieval encoder",),
     }
+    assert not {"LoCoMo", "LongMemEval"} & set(PARTS)  # a benchmark is a test
+    assert PARTS["DailyDialog"] == ("the retrieval encoder", "its ranking weights")
+    assert set(PARTS) <= set(Learned.of("memory").sets)
     assert learning_parts("retrieved", {"way": "bm25"}, "none") == {}
     assert learning_parts("recent", {}, "extract") == {"LoCoMo": ("the weights of `extract`",)}
     assert learning_parts("recent", {}, "llm") == {}
@@ -68,25 +72,25 @@ def test_which_parts_learned_from_what() -> None:
 
 def test_a_question_or_its_chat_is_enough(knows: Callable[..., None]) -> None:
     (chat,) = corpus().chats
-    knows("LoCoMo", QUESTION.text)
-    assert InSample(PARTS).of(chat, QUESTION) == "LoCoMo"
-    knows("LoCoMo", *LONG)  # a question that nobody has seen, about a chat that was learned
-    assert InSample(PARTS).of(chat, QUESTION) == "LoCoMo"
+    knows("ESConv", QUESTION.text)
+    assert InSample(PARTS).of(chat, QUESTION) == "ESConv"
+    knows("ESConv", *LONG)  # a question that nobody has seen, about a chat that was learned
+    assert InSample(PARTS).of(chat, QUESTION) == "ESConv"
     assert InSample({}).of(chat, QUESTION) is None
-    knows("LoCoMo", "some other text that is nowhere in this chat")
+    knows("ESConv", "some other text that is nowhere in this chat")
     assert InSample(PARTS).of(chat, QUESTION) is None
 
 
 def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Path) -> None:
-    knows("LoCoMo", QUESTION.text)
+    knows("ESConv", QUESTION.text)
     kept(corpus(), tmp_path / "kept")
     status, out, err = run("probe", "kept", "--reader", "none", "--budget", "500", "--out", "seen")
     assert status == 0
     assert "(in-sample)" in out
     assert "in-sample: 1 of 1 questions" in " ".join(err.split())
     told = json.loads(run("probe", "kept", "--reader", "none", "--json")[1])
-    assert told["in_sample"]["LoCoMo"]["questions"] == 1
-    assert "the retrieval encoder" in told["in_sample"]["LoCoMo"]["learned_by"]
+    assert told["in_sample"]["ESConv"]["questions"] == 1
+    assert "the retrieval encoder" in told["in_sample"]["ESConv"]["learned_by"]
     swept = run("probe", "sweep", "kept", "--memories", "retrieved,recent", "--budgets", "500",
                 "--reader", "none", "--out", "sweep", "--json")  # fmt: skip
     assert (
@@ -117,6 +121,9 @@ def test_a_run_of_an_earlier_version_is_known_by_its_questions(
     for row in rows:
         del row["learned"]
     (tmp_path / "old" / "rows.jsonl").write_bytes(b"".join(orjson.dumps(r) + b"\n" for r in rows))
+    made = (tmp_path / "old" / "run.json").read_text("utf-8")
+    assert '"1+2"' in made
+    (tmp_path / "old" / "run.json").write_text(made.replace('"1+2"', '"1+1"'), "utf-8")
     knows("LoCoMo", QUESTION.text)
     probed = load_probe(tmp_path / "old")
     assert probed.rows[0]["learned"] == "LoCoMo"
@@ -137,5 +144,6 @@ def test_published_questions_are_known_under_any_name(data: Path, tmp_path: Path
     mine = Corpus("mine", "jsonl", tuple(map(renamed, chats)))
     kept(mine, tmp_path / "mine")
     (chat,) = open_reading(str(tmp_path / "mine")).reading.corpus.chats
-    known = InSample(PARTS)
+    known = InSample(FIRST)
     assert {known.of(chat, question) for question in chat.questions} == {"LoCoMo"}
+    assert {InSample(PARTS).of(chat, question) for question in chat.questions} == {None}

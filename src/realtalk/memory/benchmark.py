@@ -69,7 +69,9 @@ class MemoryBenchmark:
         self._plan = plan
         self._chats = {chat.id: chat for chat in plan.corpus.chats}
         memory = plan.memory
-        self._in_sample = InSample(learning_parts(memory.name, memory.settings, plan.reader.name))
+        self._in_sample = InSample(
+            learning_parts(memory.name, memory.settings, plan.reader.name, memory.version)
+        )
 
     @property
     def columns(self) -> Mapping[str, pl.DataType | type[pl.DataType]]:

@@ -1,8 +1,8 @@
 """Questions that shipped parts of a probe learned from: such scores are in-sample, and are told so.
 
-    parts = learning_parts("retrieved", {"way": "fused"}, "extract")
-    → {"LoCoMo": ("the retrieval encoder", "its ranking weights", "the weights of `extract`"),
-       "LongMemEval": ("the retrieval encoder",)}
+    parts = learning_parts("retrieved", {"way": "fused"}, "extract", "1+2")
+    → {"DailyDialog": ("the retrieval encoder", "its ranking weights"), …,
+       "LoCoMo": ("the weights of `extract`",)}
     InSample(parts).of(chat, question)        → "LoCoMo", or None
     learned_lines(rows, settings)             → ["in-sample: 1,986 of 1,986 questions …"]
 
@@ -20,19 +20,33 @@ from realtalk.encoders.learned import Learned
 from realtalk.evals.values import Row
 
 _LOCOMO, _LONGMEMEVAL = "LoCoMo", "LongMemEval"
+_ENCODER, _WEIGHTS = "the retrieval encoder", "its ranking weights"
+# What the retriever learned from since the second version of its encoder: no benchmark.
+_OWN = (
+    "DailyDialog",
+    "ESConv",
+    "Reddit threads",
+    "WASSA 2024",
+    "XPersona",
+    "invented chats",
+)
 
 
 def learning_parts(
-    memory: str, settings: Mapping[str, Any], reader: str
+    memory: str, settings: Mapping[str, Any], reader: str, version: str = ""
 ) -> dict[str, tuple[str, ...]]:
-    """The sets that a memory and a reader learned from, each with the parts that did."""
+    """The sets that a memory and a reader learned from, each with the parts that did.
+
+    `version` is the memory's, as a run has it: its own and its encoder's ("1+2").
+    """
     found: dict[str, tuple[str, ...]] = {}
     way = settings.get("way", "fused") if memory == "retrieved" else None
-    if way in ("fused", "encoder"):
-        found[_LOCOMO] = ("the retrieval encoder",)
-        found[_LONGMEMEVAL] = ("the retrieval encoder",)
-    if way == "fused":
-        found[_LOCOMO] += ("its ranking weights",)
+    parts = {"fused": (_ENCODER, _WEIGHTS), "encoder": (_ENCODER,)}.get(str(way), ())
+    if parts and version.endswith("+1"):
+        found[_LOCOMO] = parts
+        found[_LONGMEMEVAL] = (_ENCODER,)
+    elif parts:
+        found |= dict.fromkeys(_OWN, parts)
     if reader == "extract":
         found[_LOCOMO] = (*found.get(_LOCOMO, ()), "the weights of `extract`")
     return found
@@ -66,7 +80,10 @@ def _parts_of(settings: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     parts = settings["solver"]["settings"]
     memory = parts["memory"]
     return learning_parts(
-        str(memory["name"]), memory.get("settings") or {}, str(parts["reader"]["name"])
+        str(memory["name"]),
+        memory.get("settings") or {},
+        str(parts["reader"]["name"]),
+        str(memory.get("version", "")),
     )
 
 
