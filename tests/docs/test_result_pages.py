@@ -1,19 +1,35 @@
-"""Pages of results say what the committed rows say."""
+"""Pages of results say what the committed rows say, and the rows hold no text."""
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pytest
+
+from realtalk.corpora.audit import VERDICTS
+from realtalk.corpora.opening import open_reading
+from realtalk.local.download import DATASETS
+from realtalk.memory.answers_elsewhere import score_answers
+from realtalk.memory.golds import audited_gold
+from realtalk.memory.rows import ANSWER_SCORES
 
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["threads", "persona"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "memory",
+        pytest.param("threads", marks=pytest.mark.slow),
+        pytest.param("persona", marks=pytest.mark.slow),
+    ],
+)
 def test_a_page_is_what_its_rows_make(name: str, tmp_path: Path) -> None:
     copy = tmp_path / "docs"
     shutil.copytree(DOCS, copy, ignore=shutil.ignore_patterns("images", "*.ipynb"))
@@ -22,3 +38,76 @@ def test_a_page_is_what_its_rows_make(name: str, tmp_path: Path) -> None:
     page.unlink()
     subprocess.run([sys.executable, str(copy / f"{name}_results.py")], check=True)
     assert page.read_text("utf-8") == written
+
+
+def test_the_rows_of_memory_hold_ids_and_numbers_only() -> None:
+    rows = pl.read_parquet(DOCS / "results" / "memory-rows.parquet")
+    assert rows.height == 22 * 728
+    keys = rows.select("memory", "budget", "chat", "question")
+    assert keys.is_unique().all()
+    chats = {file.name.removesuffix(".json") for file in DATASETS["realtalk"].files}
+    known: dict[str, set[str]] = {
+        "memory": {"none", "recent", "events", "restored", "retrieved", "langchain", "whole"}
+        | {"oracle"},
+        "budget": {"all", "125w", "250w", "500w", "1000w", "2000w", "4000w"},
+        "chat": chats,
+        "question": {f"Q{number}" for number in range(1, 100)},
+        "category": {"multi_hop", "temporal", "commonsense"},
+        "verdict": set(VERDICTS),
+        "left_out_audited": {
+            audited_gold(None, None).left_out,
+            *(f"the audit calls it {verdict}" for verdict in VERDICTS),
+        },
+    }
+    for name, kind in rows.schema.items():
+        if not kind.is_numeric() and kind != pl.Boolean:
+            said = set(rows[name].cast(pl.String).drop_nulls())
+            assert said <= known.get(name, set()), name
+
+
+@pytest.fixture(scope="module")
+def memory_rows() -> Any:
+    spec = importlib.util.spec_from_file_location("memory_rows", DOCS / "memory_rows.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_answers_from_elsewhere_are_scored_without_their_texts(memory_rows: Any) -> None:
+    corpus = open_reading("sample").reading.corpus
+    title, about = "recent 500w", {"memory": "recent", "budget": "500w"}
+    asked = [(chat, question) for chat in corpus.chats for question in chat.questions]
+    shown = {
+        (title, chat.id, q.id): {"message_ids": list(q.evidence), "tokens": 40, "words": 30}
+        for chat, q in asked
+    }
+    answers = {
+        (title, chat.id, q.id): {
+            "answer": (q.answer or "it was never said") if place % 2 else "zzz",
+            "tokens_in": 90,
+            "tokens_out": 7,
+            "ended": True,
+            "early": place == 0,
+        }
+        for place, (chat, q) in enumerate(asked)
+    }
+    rows = memory_rows.scored(corpus, (title, about), shown, answers, len)
+    elsewhere = score_answers(
+        corpus,
+        [
+            {"chat": chat, "id": id_, "budget": "500w", **shown[title, chat, id_], **answer}
+            for (_, chat, id_), answer in answers.items()
+        ],
+    )
+    for row, other, (chat, question) in zip(rows, elsewhere.rows, asked, strict=True):
+        assert (row["chat"], row["question"]) == (chat.id, question.id)
+        assert {name: row[name] for name in ANSWER_SCORES} == {
+            name: other[name] for name in ANSWER_SCORES
+        }
+        assert row["recall@budget"] == (1.0 if question.evidence else None)
+        assert row["beyond"] == 7 - row["tokens_out"]
+        said = {value for value in row.values() if isinstance(value, str)}
+        assert not said & {question.text, question.answer, "zzz"}
+    assert {row["accepted"] for row in rows} == {0.0, 1.0}
+    assert memory_rows.frame(rows).height == len(asked)

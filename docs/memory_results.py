@@ -1,0 +1,233 @@
+"""docs/results/memory-rows.parquet → docs/results/memory.md.
+
+    python docs/memory_results.py
+
+Every figure of the page is made from the committed rows (docs/memory_rows.py makes those), from
+what the machine reported (memory-run.json) and from what building took (memory-building.json), so
+that page and rows cannot disagree.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from memory_claims import (
+    Test,
+    as_claimed,
+    condensed,
+    few_words,
+    few_words_by_category,
+    fewest,
+    others,
+)
+from memory_stored import BUDGETS, CATEGORIES, HERE, SETS, Stored
+from threads_results import digits, share, told
+
+from realtalk.evals.tables import p_value
+from realtalk.memory.published import TABLE_3
+from realtalk.memory.registry import BUDGETLESS
+from realtalk.memory.scoring import QuestionFigures
+from realtalk.paper.markdown import table as markdown
+
+SHOWN = ("f1", "date_f1", "accepted")
+
+
+def cell(figures: QuestionFigures | None, name: str) -> str:
+    found = None if figures is None else figures.estimates.get(name)
+    return "–" if found is None else told(found)
+
+
+def answers(stored: Stored, golds: str) -> str:
+    rows = [
+        (" ".join(which), *(cell(stored.figures(which, golds).overall, name) for name in SHOWN))
+        for which in SETS
+    ]
+    return markdown(("memory", "F1", "date-aware F1", "accepted"), rows)
+
+
+def categories(stored: Stored, score: str, golds: str) -> str:
+    rows = [
+        (
+            " ".join(which),
+            *(cell(stored.figures(which, golds).by_category[name], score) for name in CATEGORIES),
+        )
+        for which in SETS
+    ]
+    return markdown(("memory", *(name.replace("_", "-") for name in CATEGORIES)), rows)
+
+
+def costs(stored: Stored) -> str:
+    rows = []
+    for which in SETS:
+        shown = stored.figures(which, "audited").overall
+        rows.append(
+            (
+                " ".join(which),
+                f"{stored.mean(which, 'context_words'):,.0f}",
+                f"{stored.mean(which, 'tokens_in'):,.0f}",
+                *(
+                    # What these show follows from what they are: there is nothing to draw.
+                    digits(shown.means[name]) if which[0] in BUDGETLESS else cell(shown, name)
+                    for name in ("recall@budget", "all@budget")
+                ),
+            )
+        )
+    headings = ("memory", "words", "tokens in", "evidence", "all of it")
+    return markdown(headings, rows)
+
+
+def paper(stored: Stored) -> str:
+    rows: list[tuple[Any, ...]] = []
+    for memory in ("whole", "events"):
+        found = stored.figures((memory, "all")).by_category
+        ours = [digits(found[name].means["f1"]) for name in CATEGORIES]
+        rows.append(("Qwen2.5-Coder-1.5B (ours)", memory, *ours))
+    for line in TABLE_3:
+        printed = [digits(line.f1[name]) for name in CATEGORIES]
+        rows.append((f"{line.model} (Table 3)", line.memory, *printed))
+    return markdown(("reader", "shown", *(name.replace("_", "-") for name in CATEGORIES)), rows)
+
+
+def building(taken: Mapping[str, Mapping[str, float]]) -> str:
+    rows = [
+        (
+            name,
+            f"{each['seconds']:.2f}",
+            f"{each['cpu_seconds']:.2f}",
+            f"{each['recall_ms']:.1f}",
+            0,
+        )
+        for name, each in taken.items()
+    ]
+    headings = ("memory", "seconds", "of all cores", "ms a question", "model calls")
+    return markdown(headings, rows)
+
+
+def ending(frame: pl.DataFrame) -> dict[str, str]:
+    """What stands after the answers of the first runner, in numbers."""
+    early, late = (frame.filter(pl.col("early") == first) for first in (True, False))
+    ended = early.filter("ended")
+    odd = ended.filter(pl.col("beyond") != 2).height
+    cut = early.filter(~pl.col("ended"))
+    return {
+        "early": f"{early.height:,}",
+        "marked": f"{ended.height - odd:,}",
+        "odd": f"{odd}",
+        "cut": f"{cut.height}",
+        "cut_odd": f"{cut.filter(pl.col('beyond') != 0).height}",
+        "late": f"{late.height:,}",
+        "late_odd": f"{late.filter(pl.col('beyond') != 0).height}",
+        "all_cut": f"{frame.filter(~pl.col('ended')).height}",
+    }
+
+
+def page(stored: Stored) -> str:
+    run = stored.run
+    sets = run["sets"].values()
+    drop, drops = condensed(stored)
+    against, found = few_words(stored)
+    changes = {budget: found[budget, "f1"][0] for budget in BUDGETS}
+    losses = [
+        1 - TABLE_3[place + 1].f1["multi_hop"] / TABLE_3[place].f1["multi_hop"] for place in (0, 2)
+    ]
+    f1 = {which: stored.figures(which).overall.estimates["f1"] for which in SETS}
+    right = {
+        which: stored.figures(which, "audited").overall.estimates["accepted"] for which in SETS
+    }
+    best = max(BUDGETS, key=lambda budget: f1["retrieved", budget].value or 0)
+    guessed = stored.figures(("none", "all")).by_category["commonsense"].estimates["f1"]
+    whole = stored.figures(("whole", "all")).by_category["commonsense"].estimates["f1"]
+    hops = {
+        memory: stored.figures((memory, "all")).by_category["multi_hop"].means["f1"]
+        for memory in ("whole", "events")
+    }
+    few = Test(("whole", "all"), ("retrieved", "125w"), "f1", category="multi_hop")
+    out = [stored.mean(which, "tokens_out") for which in SETS]
+    text = (Path(__file__).parent / "memory_page.md").read_text("utf-8")
+    filled = text.format(
+        **ending(stored.frame),
+        rows=f"{stored.frame.height:,}",
+        sets=len(SETS),
+        machine=run["device"],
+        precision=run["precision"],
+        transformers=run["transformers"],
+        sha256=run["file_sha256"][:12],
+        seconds=f"{sum(each['seconds'] for each in sets):,.0f}",
+        asked=f"{sum(each['tokens_in'] for each in sets) / 1e6:.1f}",
+        read=f"{sum(each['tokens_read'] for each in sets) / 1e6:.1f}",
+        published=answers(stored, "published"),
+        audited=answers(stored, "audited"),
+        by_f1=categories(stored, "f1", "published"),
+        by_accepted=categories(stored, "accepted", "audited"),
+        costs=costs(stored),
+        drop=drop,
+        lost=share(drops["multi_hop", "published"].relative),
+        lost_audited=share(drops["multi_hop", "audited"].relative),
+        claimed=as_claimed(drops["multi_hop", "published"], min(losses)),
+        claimed_audited=as_claimed(drops["multi_hop", "audited"], min(losses)),
+        papers=" and ".join(f"{loss:.1%}" for loss in losses),
+        **{f"hop_{memory}": digits(hops[memory]) for memory in hops},
+        against=against,
+        by_category=few_words_by_category(stored),
+        fewest=fewest(changes),
+        gain=told(changes["125w"].difference),
+        right_gain=told(found["125w", "accepted"][0].difference),
+        gain_p=p_value(found["125w", "f1"][1]),
+        right_p=p_value(found["125w", "accepted"][1]),
+        few_hops=told(few.change(stored).difference),
+        all_125=f"{stored.figures(('retrieved', '125w'), 'audited').overall.means['all@budget']:.0%}",
+        out=f"{min(out):.0f} to {max(out):.0f}",
+        f1_125=told(f1["retrieved", "125w"]),
+        f1_whole=told(f1["whole", "all"]),
+        in_125=f"{stored.mean(('retrieved', '125w'), 'tokens_in'):,.0f}",
+        in_whole=f"{stored.mean(('whole', 'all'), 'tokens_in'):,.0f}",
+        best=f"{int(best.removesuffix('w')):,}",
+        f1_best=told(f1["retrieved", best]),
+        f1_oracle=told(f1["oracle", "all"]),
+        f1_none=told(f1["none", "all"]),
+        right_oracle=told(right["oracle", "all"]),
+        right_125=told(right["retrieved", "125w"]),
+        right_4000=told(right["retrieved", "4000w"]),
+        guessed=told(guessed),
+        whole_guessed=told(whole),
+        others=others(stored),
+        paper=paper(stored),
+        building=building(stored.building),
+        chats=stored.building["retrieved"]["chats"],
+        messages=f"{stored.building['retrieved']['messages']:,}",
+    )
+    return "\n\n".join(map(wrapped, filled.split("\n\n")))
+
+
+def wrapped(block: str) -> str:
+    """A paragraph or list at a width that a terminal shows; tables, code and headings as is."""
+    if block.startswith(("|", "#", "```")):
+        return block
+    parts = block.rstrip("\n").split("\n- ")
+    lists = block.startswith("- ")
+    filled = [
+        textwrap.fill(
+            " ".join(part.removeprefix("- ").split()),
+            80,
+            initial_indent="- " if lists else "",
+            subsequent_indent="  " if lists else "",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for part in parts
+    ]
+    return "\n".join(filled) + ("\n" if block.endswith("\n") else "")
+
+
+def main() -> None:
+    (HERE / "memory.md").write_text(page(Stored()), "utf-8")
+    sys.stdout.write(f"wrote {HERE / 'memory.md'}\n")
+
+
+if __name__ == "__main__":
+    main()
