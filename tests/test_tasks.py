@@ -10,16 +10,22 @@ from pathlib import Path
 
 import pytest
 
+from audited_chats import corpus, write_audit
 from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer, Reply
 from model_faults import FAULTS, Fault
 from realtalk.corpora.opening import open_reading
+from realtalk.corpora.reading import Ledger, Reading
+from realtalk.corpora.store import store
 from realtalk.errors import RealtalkError
 from realtalk.memory.asking import Plan
+from realtalk.memory.golds import golds_named
 from realtalk.memory.judging import Judge
+from realtalk.memory.oracle import Oracle
 from realtalk.memory.plain import Recent
 from realtalk.memory.readers import LlmReader, NoReader
 from realtalk.memory.rescoring import probe_and_judge
+from realtalk.memory.rows import SCORES
 from realtalk.memory.values import Budget
 from realtalk.memory.wording import load_wording
 from realtalk.models.asking import Asked
@@ -150,6 +156,52 @@ def test_inspect_sends_what_the_command_sends(
         sent = _bodies(server.calls)
     assert len(sent) == 6 + 2 * 6
     assert [one == other for one, other in zip(sent, _bodies(calls), strict=True)] == [True] * 18
+
+
+def test_a_task_takes_the_golds_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A corrected audit is scored by as the command does: requests, scores, what is left out."""
+    from realtalk.tasks import memory_probing
+
+    store(Reading(corpus=corpus(), ledger=Ledger("entries", 5, 5)), tmp_path / "chats")
+    path = str(write_audit(tmp_path / "mine.jsonl"))
+    judge = "openai-api/local/third"
+
+    def rule(call: Call) -> str:
+        return "CORRECT" if "<program_answer>" in call.prompt else "Pepper"
+
+    log, calls = evaluated(
+        *("memory_probing", tmp_path / "log", monkeypatch, rule),
+        path=str(tmp_path / "chats"),
+        memory="oracle",
+        judge=judge,
+        golds=path,
+    )
+    golds = golds_named(path)
+    assert log.eval.metadata["golds"] == golds.name
+    with JudgeServer(rule) as server:
+        asked = Asked("openai-api/local/tiny", base_url=server.url, cache=tmp_path / "kept")
+        plan = Plan(
+            *(corpus(), Oracle(), LlmReader(asked, load_wording()), (Budget(),)), golds=golds
+        )
+        verdicts = Judge(replace(asked, model=judge), load_wording())
+        probed = probe_and_judge(plan, judge=verdicts)
+        assert _bodies(server.calls) == _bodies(calls)
+    samples = {sample.id: sample for sample in log.samples}
+    assert samples["Q2"].target == "Pepper (also right: Pepper the kitten)"
+    for row in probed.rows:
+        sample = samples[row["sample"]].scores["plain"]
+        if row["left_out"]:
+            assert sample.explanation == "the audit calls it unanswerable"
+        else:
+            scored = ("gold", "accept", "evidence", *(score.name for score in SCORES))
+            assert [sample.metadata[name] for name in scored] == [row[name] for name in scored]
+    assert samples["Q4"].scores["lenient"].explanation == "the audit calls it unanswerable"
+    with pytest.raises(RealtalkError, match="no chat here was audited"):
+        memory_probing(golds="audited")
+    with pytest.raises(RealtalkError, match="did you mean 'audited'"):
+        memory_probing(golds="auditet")
 
 
 def test_the_local_models_are_a_provider() -> None:

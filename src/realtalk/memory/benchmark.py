@@ -25,8 +25,8 @@ from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.budgets import label, parse_budgets
 from realtalk.memory.failing import failed
-from realtalk.memory.golds import AUDITED, LMEB, PUBLISHED, names_in
-from realtalk.memory.judging import JUDGED_KEY, UNTOLD, is_current
+from realtalk.memory.golds import AUDITED, LMEB, PUBLISHED, Gold, names_in
+from realtalk.memory.judging import JUDGED_KEY, is_current, told_right
 from realtalk.memory.learned import (
     InSample,
     in_sample,
@@ -48,7 +48,6 @@ from realtalk.memory.rows import (
 )
 from realtalk.memory.scoring import RunScores, score_run
 from realtalk.memory.values import RecalledAnswer, ShownQuestion
-from realtalk.metrics.answers import ABSTAINING
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,7 +106,7 @@ class MemoryBenchmark:
     def _row(self, sample: Sample[ShownQuestion, Question], answer: Answer[RecalledAnswer]) -> Row:
         chat, question = self._chats[sample.group], sample.truth
         recalled = answer.value or RecalledAnswer(NO_CONTEXT)
-        gold = self._plan.gold(chat, question)
+        gold = self._gold(sample)
         audited = self._plan.audited(chat).get(question.id)
         beside = () if audited is None else (audited.answer, *audited.accept)
         said = (question.text, gold.answer or "", recalled.text or "", *gold.accept, *beside)
@@ -122,12 +121,19 @@ class MemoryBenchmark:
         )
 
     def target(self, sample: Sample[ShownQuestion, Question]) -> str:
-        question = sample.truth
-        untold = question.answer is None or category_of(question) in ABSTAINING
-        return UNTOLD if untold or question.answer is None else question.answer
+        gold = self._gold(sample)
+        return told_right(gold.answer, gold.accept, category_of(sample.truth))
 
     def about(self, sample: Sample[ShownQuestion, Question]) -> dict[str, str]:
-        return {"question": sample.truth.text, "category": category_of(sample.truth)}
+        left_out = self._gold(sample).left_out
+        return {
+            "question": sample.truth.text,
+            "category": category_of(sample.truth),
+            **({"left_out": left_out} if left_out else {}),
+        }
+
+    def _gold(self, sample: Sample[ShownQuestion, Question]) -> Gold:
+        return self._plan.gold(self._chats[sample.group], sample.truth)
 
 
 @dataclass(frozen=True)

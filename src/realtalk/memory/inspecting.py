@@ -3,6 +3,7 @@
     inspect eval realtalk/memory_probing -T path=sample -T memory=events -T budget=2000 \\
         --model openai/gpt-4o-mini
     inspect eval realtalk/memory_probing -T judge=anthropic/claude-sonnet-4-5 -T questions=100
+    inspect eval realtalk/memory_probing -T path=data/realtalk -T golds=audited
 
 Needs inspect-ai (extra llm): only tasks.py imports this.
 """
@@ -25,6 +26,7 @@ from realtalk.evals.prompts import Prompts
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import MemoryBenchmark
 from realtalk.memory.budgets import parse_budgets
+from realtalk.memory.golds import golds_named
 from realtalk.memory.judging import SAME, WORDINGS, read_verdict, refuse_own_judge
 from realtalk.memory.readers import LlmReader
 from realtalk.memory.registry import BUDGETLESS, make_memory, parse_settings
@@ -45,12 +47,15 @@ def memory_probing(
     questions: int | None = None,
     prompts: str | None = None,
     judge: str | None = None,
+    golds: str = "published",
 ) -> Task:
     """Questions about long chats, answered from what a memory recalls.
 
     `settings` are the memory's, as key=value,key=value. `questions` takes so many, evenly by
     category and chat (`--limit` of Inspect takes the first ones). `judge` is another model that
-    judges the answers, leniently and strictly; "same" is the model under test.
+    judges the answers, leniently and strictly; "same" is the model under test. `golds` are what
+    counts as right: published, audited, lmeb (the questions of MTEB's board), or a corrected audit
+    that the studio exported; what they leave out is asked and not scored.
     """
     corpus = open_reading(path).reading.corpus
     given = settings if isinstance(settings, Mapping) else _pairs(settings)
@@ -61,7 +66,15 @@ def memory_probing(
     wording = load_wording(Path(prompts) if prompts else None)
     # Inspect says which model.
     reader = LlmReader(Asked("inspect/any"), wording, abstain=may_abstain(corpus))
-    plan = Plan(corpus, make_memory(memory, given), reader, budgets, names or None, questions)
+    plan = Plan(
+        corpus,
+        make_memory(memory, given),
+        reader,
+        budgets,
+        names or None,
+        questions,
+        golds_named(golds),
+    )
     solver = plan.solver
     return inspect_task(
         MemoryBenchmark(plan),
@@ -84,7 +97,8 @@ def _by_judge(judge: str, wording: str, prompts: Prompts) -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
             refuse_own_judge(str(state.model), judge)
             answer = readable(state.output.completion).strip()
-            reason = unasked(state) or ("empty answer" if is_blank(answer) else "")
+            left_out = state.metadata.get("left_out", "")
+            reason = unasked(state) or left_out or ("empty answer" if is_blank(answer) else "")
             if reason:
                 return Score.unscored(explanation=reason)
             prompt = prompts.fill(

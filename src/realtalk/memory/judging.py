@@ -131,7 +131,7 @@ class Judge:
         return self.wording.fill(
             f"judge_{wording}",
             question=row["question"],
-            gold=_true(row),
+            gold=told_right(row["gold"], row.get("accept") or (), row["category"]),
             answer=row["answer"],
         )
 
@@ -149,12 +149,12 @@ class Judge:
         }
 
 
-def _true(row: Row) -> str:
+def told_right(gold: str | None, accept: Sequence[str], category: str) -> str:
     """What the judge is told is right, with what the golds accept beside it."""
-    if row["category"] in ABSTAINING or row["gold"] is None:
+    if category in ABSTAINING or gold is None:
         return UNTOLD
-    others = "; ".join(row.get("accept") or ())
-    return f"{row['gold']} (also right: {others})" if others else str(row["gold"])
+    others = "; ".join(accept)
+    return f"{gold} (also right: {others})" if others else gold
 
 
 def _hash(answer: str) -> str:
