@@ -104,7 +104,7 @@ def building(taken: Mapping[str, Mapping[str, float]]) -> str:
         )
         for name, each in taken.items()
     ]
-    headings = ("memory", "seconds", "of all cores", "ms a question", "model calls")
+    headings = ("memory", "seconds", "of all cores", "ms per question", "model calls")
     return markdown(headings, rows)
 
 
