@@ -18,7 +18,7 @@ import gzip
 import hashlib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib.resources import files
@@ -26,10 +26,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-import orjson
-
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
+from realtalk.local.json_objects import parse_objects
 
 Verdict = Literal["ok", "wrong", "incomplete", "ambiguous", "unanswerable", "malformed"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -82,7 +81,7 @@ class Audit:
     def shipped() -> Audit:
         """The audit of REALTALK's 728 questions that comes with the package."""
         packed = files("realtalk.corpora").joinpath("audit.jsonl.gz").read_bytes()
-        return _parsed(gzip.decompress(packed).splitlines(), "audited", "audit.jsonl.gz")
+        return _parsed(gzip.decompress(packed), "audited", "audit.jsonl.gz")
 
     @staticmethod
     def read(path: Path) -> Audit:
@@ -94,7 +93,7 @@ class Audit:
         except OSError as error:
             raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
         name = f"audited {hashlib.sha256(data).hexdigest()[:12]}"
-        return _parsed(data.splitlines(), name, str(path))
+        return _parsed(data, name, str(path))
 
     def of(self, chat: Chat) -> dict[str, AuditedQuestion]:
         """The audited questions of a chat by their ids; empty where it was not audited."""
@@ -140,19 +139,10 @@ def counts(found: Iterable[AuditedQuestion]) -> dict[str, int]:
     return {verdict: known[verdict] for verdict in VERDICTS if known[verdict]}
 
 
-def _parsed(lines: Sequence[bytes], name: str, where: str) -> Audit:
+def _parsed(data: bytes, name: str, where: str) -> Audit:
     chats: dict[str, dict[str, AuditedQuestion]] = {}
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        place = f"{where}, line {number}"
-        try:
-            entry = orjson.loads(line)
-        except ValueError:
-            raise RealtalkError("not JSON", where=place, fix="one object per line") from None
-        if not isinstance(entry, dict) or not all(
-            isinstance(entry.get(key), str) for key in ("chat", "question", "answer")
-        ):
+    for place, entry in parse_objects(data, where):
+        if not all(isinstance(entry.get(key), str) for key in ("chat", "question", "answer")):
             raise RealtalkError(
                 "not a line of an audit", where=place, fix="give a file that the studio exported"
             )

@@ -20,6 +20,7 @@ import orjson
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, PlainSolver, Row
+from realtalk.local.json_objects import read_objects
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import ProbedRun, run_probe
@@ -39,20 +40,8 @@ def read_answers(path: Path) -> list[Row]:
     `budget`, `message_ids` and `tokens` of a line of `probe contexts` are taken over.
     """
     found: list[Row] = []
-    try:
-        # Windows tools put a mark before the first line.
-        lines = path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
-    except OSError as error:
-        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            row = orjson.loads(line)
-        except ValueError:
-            raise RealtalkError("not JSON", where=where, fix="write one object per line") from None
-        if not isinstance(row, dict) or not isinstance(row.get("id"), str | int):
+    for where, row in read_objects(path):
+        if not isinstance(row.get("id"), str | int):
             raise RealtalkError(
                 "names no question",
                 where=where,

@@ -114,7 +114,7 @@ class MemoryBenchmark:
             question,
             recalled,
             answer.unscored,
-            self._in_sample.of(chat, question),
+            learned=self._in_sample.of(chat, question),
             gold=gold,
             audited=audited,
             names=names_in(chat, *said),

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import orjson
 
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.corpora.audit import AuditedQuestion
 from realtalk.errors import RealtalkError
 from realtalk.evals.tables import Lines, figure
 from realtalk.evals.values import Row, Score
+from realtalk.local.json_objects import read_objects
 from realtalk.memory.asking import Plan
 from realtalk.memory.golds import Golds, audited_gold, names_in
 from realtalk.memory.plain import Nothing
@@ -117,16 +117,8 @@ def read_graded(path: Path, corpus: Corpus, audit: Golds) -> list[Row]:
     chats = {chat.id: chat for chat in corpus.chats}
     known = {chat.id: audit.audited(chat) for chat in corpus.chats}
     rows = []
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
+    for number, (where, entry) in enumerate(read_objects(path), 1):
         try:
-            entry = orjson.loads(line)
             chat = chats[entry["chat"]]
             question = chat.questions[int(entry["question"]) - 1]
             grade, answer = float(entry["verdict"]), str(entry["answer"])

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from realtalk.chat import Question
 from realtalk.corpora.audit import Audit, question_key
@@ -98,6 +98,10 @@ def _folder(probed: ProbedRun) -> RunFolder:
     return RunFolder.load(probed.folder, KIND)
 
 
+_Stored: TypeAlias = Sample[None, Row]
+_Answers: TypeAlias = Sequence[Answer[str]]
+
+
 class _StoredQuestions:
     """The questions of a run as its rows have them: what was retrieved stays, answers are scored.
 
@@ -121,8 +125,8 @@ class _StoredQuestions:
 
     def score(
         self,
-        samples: Sequence[Sample[None, Row]],
-        answers: Sequence[Answer[str]],
+        samples: Sequence[_Stored],
+        answers: _Answers,
         progress: Progress = silent,  # noqa: ARG002
     ) -> list[Row]:
         return [

@@ -80,11 +80,11 @@ def row_columns(
     question: Question,
     recalled: RecalledAnswer,
     reason: str,
-    learned: str | None = None,
     *,
+    names: Sequence[str] = (),
+    learned: str | None = None,
     gold: Gold | None = None,
     audited: AuditedQuestion | None = None,
-    names: Sequence[str] = (),
 ) -> Row:
     """The columns of a row: the question, what was shown, and how that and the answer score.
 

@@ -1,0 +1,47 @@
+"""A file of JSON, one object per line → the objects, each with its place for whoever complains.
+
+    for where, row in read_objects(Path("answers.jsonl")):
+        …    # ("answers.jsonl, line 3", {"id": "Q1", "answer": "in May"})
+
+Blank lines and the mark that Windows tools put first are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from realtalk.errors import RealtalkError
+
+_MARK = b"\xef\xbb\xbf"
+
+
+def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a file."""
+    yield from parse_objects(read_whole(path), str(path))
+
+
+def read_whole(path: Path) -> bytes:
+    """A file's bytes, or one line on why not."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(path)) from error
+
+
+def parse_objects(data: bytes, where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of what was read from `where`."""
+    for number, line in enumerate(data.removeprefix(_MARK).splitlines(), 1):
+        if not line.strip():
+            continue
+        place = f"{where}, line {number}"
+        try:
+            found = orjson.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise RealtalkError("not JSON", where=place, fix="write one object per line")
+        yield place, found
