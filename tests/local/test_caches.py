@@ -135,12 +135,16 @@ def filled(root: Path) -> dict[str, list[Path]]:
     """Files of every kind as they are named on disk."""
     answer = "generate/openai/gpt-4o-mini/" + "0a" * 16
     strips = "studio/" + "0b" * 12 + "-1"
-    model = next(iter(MODELS.values())).file_name
+    models = [model.file_name for model in MODELS.values()]
     named = {
         "corpora": [f"{each.name}/{one.name}" for each in DATASETS.values() for one in each.files],
         "models": [
-            f"models/{model}",
-            *(f"models/{Path(model).stem}-bf16/{name}" for name in ("a.json", "b.safetensors")),
+            *(f"models/{model}" for model in models),
+            *(
+                f"models/{Path(model).stem}-bf16/{name}"
+                for model in models
+                for name in ("a.json", "b.safetensors")
+            ),
         ],
         "answers": [f"answers/{answer}"],
         "judge": [f"judge/{answer}"],

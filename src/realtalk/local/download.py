@@ -29,9 +29,9 @@ from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import private_folder
 from realtalk.registry import suggest
 
-_ATTEMPTS = 3
-_PAUSE = 0.5  # seconds before the second attempt; doubled for each one after
-_TIMEOUT = 30  # seconds without a byte
+ATTEMPTS = 3
+PAUSE = 0.5  # seconds before the second attempt; doubled for each one after
+TIMEOUT = 30  # seconds without a byte
 _CHUNK = 1 << 16
 
 FileState = Literal["verified", "damaged", "missing"]
@@ -175,7 +175,7 @@ def _downloader(
     def download(url: str, output_file: str, _pooch: object) -> None:
         arrived = 0
         with (
-            requests.get(url, stream=True, timeout=_TIMEOUT) as response,
+            requests.get(url, stream=True, timeout=TIMEOUT) as response,
             Path(output_file).open("wb") as stream,
         ):
             response.raise_for_status()
@@ -215,6 +215,22 @@ def _fetch(file: RemoteFile, folder: Path, homes: list[str], report: Callable[[i
 _ABSENT = ("there is no such file (404)", "it may have moved; name a mirror with REALTALK_DATA_URL")
 
 
+def request_failure(error: Exception) -> tuple[str, bool]:
+    """Why a request of `requests` failed, and whether it would fail again."""
+    import requests
+
+    if isinstance(error, requests.HTTPError):
+        status = error.response.status_code if error.response is not None else 0
+        if status == 404:
+            return _ABSENT[0], True
+        return f"the server answered {status}", status < 500 and status != 429
+    if isinstance(error, requests.ConnectionError):
+        return "the connection failed or broke off", False
+    if isinstance(error, requests.Timeout):
+        return f"no answer for {TIMEOUT} seconds", False
+    return f"the download broke off ({type(error).__name__})", False
+
+
 def _attempts(
     file: RemoteFile, folder: Path, url: str, report: Callable[[int], None]
 ) -> tuple[str, str] | None:
@@ -227,9 +243,9 @@ def _attempts(
     pooch.get_logger().setLevel(logging.WARNING)
     again = "check the connection and run it again, or name a mirror with REALTALK_DATA_URL"
     reason = ("", again)
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         if attempt:
-            time.sleep(_PAUSE * 2 ** (attempt - 1))
+            time.sleep(PAUSE * 2 ** (attempt - 1))
         try:
             private_folder(folder)
             pooch.retrieve(
@@ -239,19 +255,13 @@ def _attempts(
                 path=folder,
                 downloader=_downloader(file, report),
             )
-        except requests.HTTPError as error:
-            status = error.response.status_code if error.response is not None else 0
-            if status == 404:
-                return _ABSENT
-            reason = (f"the server answered {status}", again)
-            if status < 500 and status != 429:
-                return reason
-        except requests.ConnectionError:
-            reason = ("the connection failed or broke off", again)
-        except requests.Timeout:
-            reason = (f"no answer for {_TIMEOUT} seconds", again)
         except requests.RequestException as error:
-            reason = (f"the download broke off ({type(error).__name__})", again)
+            what, lasting = request_failure(error)
+            if what == _ABSENT[0]:
+                return _ABSENT
+            reason = (what, again)
+            if lasting:
+                return reason
         except OSError as error:  # after requests' own errors, which are OSErrors too
             return (
                 f"the cache {folder} cannot be written ({error.strerror})",

