@@ -1,7 +1,7 @@
 """Data flows one way: a module imports only from its left.
 
 installing, cells → errors, notebook → registry, chat → local → corpora → stats | encoders | models
-→ metrics → evals → ei → memory | persona | threads → tasks → report → portrait
+→ metrics → evals → ei → memory | persona | threads → tasks → engine → report → portrait
 → paper | studio | assistant → surface → cli
 
 `realtalk` itself is the door: it names what `surface` offers, and nobody imports that from it.
@@ -36,6 +36,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "ei",
         "memory persona threads",
         "tasks",
+        "engine",  # runs work of every room left of it on many files; keeps its record as a run
         "report",
         "portrait",
         "paper studio assistant",

@@ -75,6 +75,7 @@ _TABLES = frozenset(
         "speakers",
         "stages",
         "labels",
+        "parts",
     ]
 )
 _SYNC_EVERY = 0.5  # seconds: what a power cut may cost; a killed process loses nothing

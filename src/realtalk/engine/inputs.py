@@ -1,0 +1,75 @@
+"""Paths, folders and patterns → the inputs of a job; and an input → its fingerprint.
+
+    gathered(["exports/", "more/*.zip"], Path("corpora"))   → (exports/a.txt, exports/b, more/c.zip)
+    fingerprint(Path("exports/a.txt"))                      → (3537, "9f86d081884c7d65…")
+
+A folder stands for what lies in it: each file and each folder in it is one input. Two paths to
+one place are one input. The fingerprint of a folder covers the names and bytes of its files.
+"""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from realtalk.errors import RealtalkError
+
+_CHUNK = 1 << 20
+
+
+def gathered(paths: Sequence[str], out: Path) -> tuple[Path, ...]:
+    """Every input that the paths name, once, in their order; the job's own folder is none."""
+    inputs: dict[Path, Path] = {}
+    for path in paths:
+        for found in _named(path):
+            inputs.setdefault(found.resolve(), found)
+    inputs.pop(out.resolve(), None)
+    if not inputs:
+        raise RealtalkError("nothing to read", where=", ".join(paths[:3]), fix="check the path")
+    return tuple(inputs.values())
+
+
+def _named(path: str) -> list[Path]:
+    place = Path(path)
+    try:
+        if place.is_dir():
+            return sorted(each for each in place.iterdir() if not each.name.startswith("."))
+        if place.exists():
+            return [place]
+    except OSError as error:
+        raise RealtalkError(f"cannot be opened ({error.strerror})", where=path) from error
+    # A file of that very name wins: exports have brackets in theirs.
+    found = sorted(map(Path, glob.glob(path, recursive=True))) if glob.has_magic(path) else []  # noqa: PTH207  (absolute patterns)
+    if not found:
+        raise RealtalkError("no such file or folder", where=path, fix="check the path")
+    return found
+
+
+def fingerprint(path: Path) -> tuple[int, str]:
+    """How many bytes an input has, and their SHA-256."""
+    if not path.is_dir():
+        return _file(path)
+    size, digest = 0, hashlib.sha256()
+    for place, folders, names in os.walk(path):
+        folders.sort()
+        for name in sorted(names):
+            file = Path(place) / name
+            if not file.is_file():
+                continue  # a socket, or a link that leads nowhere
+            more, known = _file(file)
+            size += more
+            named = os.fsencode(file.relative_to(path).as_posix())
+            digest.update(named + b"\0" + known.encode() + b"\n")
+    return size, digest.hexdigest()
+
+
+def _file(path: Path) -> tuple[int, str]:
+    size, digest = 0, hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            size += len(chunk)
+            digest.update(chunk)
+    return size, digest.hexdigest()

@@ -1,0 +1,116 @@
+"""One errand inside a worker → a part that is whole or absent, and what came of it.
+
+    carry_out(work, Errand(a.txt, "a", corpora))   → PartResult(size, sha256, figures)
+    carry_out(work, Errand(broken.zip, …))         → PartResult(problem="broken.zip: cannot be …")
+
+A part is made in corpora/.unfinished and moved to its name when it is whole. Whoever is killed
+leaves something there and nowhere else; the next sitting removes it. A problem names the input
+and never what is in it: a fault of our own is told by its type and place alone.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from realtalk.engine.inputs import fingerprint
+from realtalk.engine.jobs import Errand, PartResult, Work
+from realtalk.errors import RealtalkError
+from realtalk.local.writing import private_folder
+
+UNFINISHED = ".unfinished"
+# A worker shares the machine with others: more threads than one would only be in their way.
+# Libraries read these when they are imported.
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",
+    "RAYON_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def carry_out(work: Work, errand: Errand) -> PartResult:
+    """Makes the part. Nothing that an input brings about is raised."""
+    try:
+        size, sha256 = fingerprint(errand.source)
+    except OSError as error:
+        return PartResult(errand, problem=f"cannot be read ({error.strerror})")
+    try:
+        with _scratch(errand.out) as scratch:
+            place = scratch / errand.part
+            figures = dict(work(errand.source, place))
+            put_in_place(place, errand.out / errand.part, scratch)
+    except Exception as error:
+        problem = _problem(error, errand)
+        return PartResult(errand, size, sha256, problem=problem, stops_all=_is_full(error))
+    return PartResult(errand, size, sha256, figures)
+
+
+def remove(path: Path) -> None:
+    """A part, or what a killed worker left."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def put_in_place(made: Path, place: Path, scratch: Path) -> None:
+    """Gives a part its name; what bore it before goes."""
+    if place.is_dir():  # a folder cannot be renamed onto another
+        place.rename(scratch / f"old-{secrets.token_hex(4)}")
+    made.replace(place)
+
+
+@contextmanager
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """What processes that are started in the block are born with; afterwards it is as before."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _scratch(out: Path) -> Iterator[Path]:
+    folder = private_folder(out / UNFINISHED / f"{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _problem(error: Exception, errand: Errand) -> str:
+    """One line without the folders of this machine, so that every engine says the same."""
+    if isinstance(error, RealtalkError):
+        return str(error).replace(str(errand.source), errand.source.name)
+    if isinstance(error, OSError) and error.strerror:
+        return f"failed ({error.strerror})"
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"failed ({type(error).__name__} at {Path(last.filename).name}, line {last.lineno})"
+
+
+def _is_full(error: BaseException | None) -> bool:
+    """Whether a full disk is at the bottom of it; libraries wrap what the system says."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            return True
+        if os.strerror(errno.ENOSPC) in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
