@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import typer
 
+from realtalk.cli.each import Address, EngineName, EngineOptions, Workers, read_each
 from realtalk.cli.options import (
     Columns,
     Dates,
     FormatName,
+    Fresh,
     Gap,
     Json,
     Out,
@@ -73,6 +75,18 @@ def read(
             "stay.",
         ),
     ] = False,
+    each: Annotated[
+        bool,
+        typer.Option(
+            "--each",
+            help="Store every export as a corpus of its own in --out. Of a folder, everything in "
+            "it is an export; patterns are understood.",
+        ),
+    ] = False,
+    engine: EngineName = None,
+    workers: Workers = None,
+    address: Address = None,
+    fresh: Fresh = False,
     format_name: FormatName = None,
     gap: Gap = "6h",
     dates: Dates = None,
@@ -88,6 +102,9 @@ def read(
     With --into a newer export is added to a stored corpus: messages that are there keep their
     ids, new ones get the next, and the same file a second time changes nothing.
 
+    With --each many exports become one stored corpus each. One that cannot be read is named, the
+    others are stored, and the status is 1; run again, the command does what is missing.
+
     Examples:
 
         realtalk read "WhatsApp Chat with Mara.zip" --out mara
@@ -95,6 +112,8 @@ def read(
         realtalk read "WhatsApp Chat with Mara (1).zip" --into mara    # again next month
 
         realtalk read mine.txt hers.txt --same "Mum=Anna" --out anna   # exports of both people
+
+        realtalk read exports/ "more/*.zip" --each --out corpora --engine processes --workers 2
 
         realtalk read export/ --format telegram --gap day
 
@@ -107,6 +126,15 @@ def read(
 
     options = read_options(gap, dates, timezone, column)
     checked_places(out, into, chat)
+    chosen = EngineOptions(engine, workers, address, fresh)
+    if each:
+        if into is not None or same or take_edits:
+            raise RealtalkError(
+                "--each joins nothing", fix="leave out --into, --same and --take-edits"
+            )
+        read_each(paths, out, format_name, options, chosen, json)
+        return
+    chosen.refuse_alone()
     people: dict[str, str] = {}
     for pair in same or ():
         name, equals, other = (part.strip() for part in pair.partition("="))
