@@ -120,12 +120,16 @@ def test_a_killed_driver_goes_on(tmp_path: Path, marks: Path, engine: str, order
     assert run_job(shouting(inputs, tmp_path / "out", marks), Inline()).worked == 0
 
 
-def test_a_full_disk_stops_and_goes_on(tmp_path: Path, marks: Path) -> None:
+@pytest.mark.parametrize("engine", [Inline(), Processes(2)])
+def test_a_full_disk_stops_and_goes_on(
+    tmp_path: Path, marks: Path, engine: Inline | Processes
+) -> None:
     inputs = write_inputs(tmp_path / "in", "plain", "full", "plain")
     with pytest.raises(RealtalkError, match="the disk is full; make room and run it again"):
-        run_job(shouting(inputs, tmp_path / "out", marks), Inline())
+        run_job(shouting(inputs, tmp_path / "out", marks), engine)
+    assert not (tmp_path / "out" / ".unfinished").exists()
     report = run_job(shouting(inputs, tmp_path / "out", marks), Inline())
-    assert (report.worked, report.problems) == (2, ())
+    assert report.problems == ()
     assert tree(tmp_path / "out") == expected(inputs, tmp_path, marks)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -137,3 +138,14 @@ def test_a_ray_that_was_imported_before_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "-c", f"import ray\n{_DRIVER}", *folders]
     done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
     assert "Ray was imported before and would listen to the network; start a new" in done.stderr
+
+
+def test_a_cluster_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    write_inputs(tmp_path / "in", "plain")
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        address = f"127.0.0.1:{held.getsockname()[1]}"
+    words = ["read", str(tmp_path / "in"), "--each", "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "realtalk", *words, "--engine", "ray", "--address", address]
+    done = subprocess.run(command, env=_environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"error: {address}: no Ray cluster answers; check --address" in done.stderr

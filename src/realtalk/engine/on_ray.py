@@ -17,6 +17,7 @@ import os
 import pickle
 import secrets
 import shutil
+import socket
 import sys
 import tempfile
 import time
@@ -34,6 +35,7 @@ from realtalk.engine.working import ONE_THREAD, carry_out, environment
 from realtalk.errors import MissingExtraError, RealtalkError
 
 _FAILED_STARTS = 3
+_PATIENCE = 10.0  # seconds for a cluster to answer
 _OBJECTS = 100 << 20  # bytes; Ray would take a third of the memory for objects that we do not have
 # Ray adds "/session_<moment>_<number>/sockets/plasma_store" and a socket's path has 103 letters.
 _LONGEST_FOLDER = 40
@@ -207,6 +209,8 @@ def _connect(ray: Any, address: str | None, workers: int, folder: Path | None) -
             "object_store_memory": _OBJECTS,
             "_temp_dir": str(folder),
         }
+    else:
+        _refuse_silence(str(address))
     try:
         with environment(ONE_THREAD):
             ray.init(address=address or "local", **known)
@@ -218,6 +222,19 @@ def _connect(ray: Any, address: str | None, workers: int, folder: Path | None) -
         ) from error
     if address is None:
         _refuse_open_address(ray)
+
+
+def _refuse_silence(address: str) -> None:
+    """Raises where nobody listens at HOST:PORT: Ray itself would wait for minutes."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdigit() or "/" in host:
+        return  # "auto" and the like, which Ray finds by itself
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise RealtalkError(
+            "no Ray cluster answers", where=address, fix="check --address, or see `ray status`"
+        ) from error
 
 
 def _refuse_open_address(ray: Any) -> None:

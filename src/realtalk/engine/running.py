@@ -43,14 +43,16 @@ def run_job(
         waiting = [errand for errand in listed if not _is_done(errand, table)]
         done = len(listed) - len(waiting)
         progress(done, len(listed), "files")
-        with closing(_closable(engine.results(job.make, waiting))) as results:
-            for result in results:
-                if result.stops_all:
-                    raise _no_room(job.out)
-                _note(table, result)
-                done += 1
-                progress(done, len(listed), "files")
-        remove(job.out / UNFINISHED)
+        try:
+            with closing(_closable(engine.results(job.make, waiting))) as results:
+                for result in results:
+                    if result.stops_all:
+                        raise _no_room(job.out)
+                    _note(table, result)
+                    done += 1
+                    progress(done, len(listed), "files")
+        finally:
+            remove(job.out / UNFINISHED)  # what workers had begun that were ended with the job
         ordered = table.in_order([(errand.part,) for errand in listed])
         run.close()  # the rows as they came are put in order: every way here ends in one file
         run.rewrite(_TABLE, ordered)
