@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -23,13 +25,19 @@ CHAT = asked()
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[httpx.Client]:
+    with opened(tmp_path, audit()) as made:
+        yield made
+
+
+@contextmanager
+def opened(tmp_path: Path, known: Audit) -> Iterator[httpx.Client]:
     from realtalk.studio.desk import Desk
     from realtalk.studio.serving import Server
     from realtalk.studio.shelf import Shelf
     from realtalk.studio.store import Store
 
     store = Store.open(tmp_path / "notes.sqlite")
-    desk = Desk(Shelf(corpus()), store, "Ana", {}, audit=audit())
+    desk = Desk(Shelf(corpus()), store, "Ana", {}, audit=known)
     with Server.start(desk) as server, entered(server.url) as made:
         yield made
     store.close()
@@ -66,6 +74,16 @@ def test_verdicts_are_reviewed_and_the_corrected_file_is_scored_by(
     assert golds.of(CHAT)["Q4"].answer == "no" and not golds.of(CHAT)["Q4"].left_out
     assert found["Q1"] == audit().of(CHAT)["Q1"]
     assert mode(tmp_path / "notes.audit.json") == 0o600
+
+
+def test_a_list_without_anything_to_review_says_so(tmp_path: Path) -> None:
+    ((chat, questions),) = audit().chats.items()
+    fine = {key: replace(each, verdict="ok") for key, each in questions.items()}
+    with opened(tmp_path, Audit("audited", {chat: fine})) as client:
+        assert "Nothing is left to review" in client.get("/chat/0/audit").text
+        # A verdict that nothing has is no choice: the page would show it nowhere.
+        assert "Nothing is left to review" in client.get("/chat/0/audit?verdict=wrong").text
+        assert "Nothing is left" not in client.get("/chat/0/audit?verdict=ok").text
 
 
 @pytest.mark.parametrize(

@@ -25,18 +25,21 @@ def auditing_routes(desk: Desk, keys: Keys) -> APIRouter:
     def audit(request: Request, number: int, verdict: str = "") -> HTMLResponse:
         book = desk.book(number)
         found = desk.audited(book)
-        chosen = verdict if verdict in VERDICTS else ""
+        known = counts(found.values())
+        chosen = verdict if verdict in known else ""
         shown = [
             (question, found[question.id])
             for question in book.chat.questions
             if question.id in found and _is_shown(found[question.id].verdict, chosen)
         ]
+        me, said = annotator(request, desk, keys), desk.reviews.of(book.chat)
         return page(
             "audit.html",
-            me=annotator(request, desk, keys),
+            me=me,
             shown=shown,
-            said=desk.reviews.of(book.chat),
-            counts=counts(found.values()),
+            said=said,
+            mine={id_: by[me] for id_, by in said.items() if me in by},
+            counts=known,
             chosen=chosen,
             meanings=MEANINGS,
             verdicts=VERDICTS,

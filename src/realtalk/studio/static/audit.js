@@ -1,23 +1,69 @@
-// Reviews of the audit: one click keeps what is chosen, with the comment beside it.
+// Reviews of the audit: a click or a key keeps what is chosen, with the comment beside it.
 import { change, toast } from "./talk.js";
 
 const main = document.querySelector(".review");
-main.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-choice]");
-  if (!button) return;
-  const row = button.closest("tr");
-  const choice = button.dataset.choice;
+const cards = [...main.querySelectorAll(".verdict")];
+
+const waiting = new WeakMap(); // card → what is being sent; the next choice goes after it
+
+function decide(card, choice) {
   const corrects = choice === "correct";
   const body = {
-    question: row.dataset.question,
+    question: card.dataset.question,
     choice,
-    comment: row.querySelector("[data-comment]").value,
-    verdict: corrects ? row.querySelector("[data-verdict]").value : "",
-    answer: corrects ? row.querySelector("[data-answer]").value : "",
+    comment: card.querySelector("[data-comment]").value,
+    verdict: corrects ? card.querySelector("[data-verdict]").value : "",
+    answer: corrects ? card.querySelector("[data-answer]").value : "",
   };
-  button.disabled = true;
+  waiting.set(card, (waiting.get(card) ?? Promise.resolve()).then(() => keep(card, body)));
+}
+
+async function keep(card, body) {
   const { status, data } = await change("POST", `/chat/${main.dataset.chat}/audit`, body);
-  button.disabled = false;
   if (status !== 201) { toast(data.error, true); return; }
-  row.querySelector("[data-done]").textContent = `✓ ${data.choice}`;
+  card.querySelector("[data-done]").textContent = `✓ ${data.choice}`;
+  for (const each of card.querySelectorAll("[data-choice]")) each.setAttribute("aria-pressed", String(each.dataset.choice === data.choice));
+  const done = cards.filter((each) => chosen(each)).length;
+  document.getElementById("reviewed").textContent = `${done} of ${cards.length} reviewed by you`;
+  toast(`${body.question}: ${data.choice}, kept`);
+}
+
+const chosen = (card) => card.querySelector('[data-choice][aria-pressed="true"]')?.dataset.choice;
+
+main.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-choice]");
+  if (button) decide(button.closest(".verdict"), button.dataset.choice);
+});
+// What is typed after a choice belongs to it.
+main.addEventListener("change", (event) => {
+  const card = event.target.closest(".verdict");
+  const choice = card && chosen(card);
+  if (choice && (choice === "correct" || event.target.matches("[data-comment]"))) decide(card, choice);
+});
+
+const current = () => document.activeElement.closest?.(".verdict");
+
+function move(step) {
+  const at = cards.indexOf(current());
+  const card = cards[at < 0 ? 0 : Math.min(Math.max(at + step, 0), cards.length - 1)];
+  card?.focus();
+}
+
+const keys = { j: () => move(1), k: () => move(-1), t: () => window.switchTheme() };
+const onCard = {
+  a: (card) => decide(card, "accept"),
+  r: (card) => decide(card, "reject"),
+  c: (card) => { card.querySelector("details").open = true; card.querySelector("[data-verdict]").focus(); },
+  m: (card) => card.querySelector("[data-comment]").focus(),
+};
+
+document.addEventListener("keydown", (event) => {
+  const card = current();
+  if (event.target.matches("input, select")) {
+    if (event.key === "Escape" && card) card.focus();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const act = keys[event.key] ?? (card && onCard[event.key]);
+  if (act) { event.preventDefault(); act(card); }
 });
