@@ -4,7 +4,7 @@
     failures_page(runs, most=50, corpus=corpus)                 also what the evidence says
 
 One table per category, one line per question that at least one run got wrong: the question, what
-is right, what the audit says, then of every run the answer and why it failed.
+is right, of every run the answer and why it failed, then what the audit says and where it stands.
 """
 
 from __future__ import annotations
@@ -35,29 +35,33 @@ def failures_page(
     first = {key: next(rows[key] for rows in rows_of.values() if key in rows) for key in wrong}
     categories = list(dict.fromkeys(row["category"] for row in first.values()))
     evidence = ("what the evidence says",) if corpus is not None else ()
-    headings = ["chat", "question id", "budget", "question", "right", "the audit", *evidence]
+    headings = ["question", "right"]
     for name in runs:
         headings += [f"{name}: answer", f"{name}: why"]
-    sections = [Section("why", "Why", _lead(wrong), (_reasons(runs, wrong),))]
+    headings += ["the audit", *evidence, "chat", "question id", "budget"]
+    reasons = (_reasons(runs, wrong),) if wrong else ()
+    sections = [Section("why", "Why", _lead(wrong), reasons)]
     for category in categories:
         keys = [key for key, row in first.items() if row["category"] == category]
         keys.sort(key=lambda key: -len(wrong[key]))
         lines = []
         for key in keys[:most]:
             row = first[key]
-            line: list[Any] = [key[0], key[1], key[2], row["question"], row["gold"], _audit(row)]
-            if corpus is not None:
-                line.append(_texts(corpus, row))
+            line: list[Any] = [row["question"], row["gold"]]
             for name in runs:
                 said = rows_of[name].get(key)
                 line += [
                     None if said is None else said["answer"] or said["unscored"],
                     "not asked" if said is None else wrong[key].get(name, "right"),
                 ]
-            lines.append(line)
-        shown = f"The {len(lines):,} of {len(keys):,} that most runs got wrong."
+            line.append(_audit(row))
+            if corpus is not None:
+                line.append(_texts(corpus, row))
+            lines.append([*line, *key])
+        several = ", those that most runs got wrong first" if len(runs) > 1 else ""
+        shown = f"{len(lines):,} of {len(keys):,} that failed{several}."
         title = category or "(no category)"
-        tables = (table(f"{title}: failures side by side", headings, lines, note=shown),)
+        tables = (table(f"{title}: failures side by side", headings, lines, note=shown, find=True),)
         sections.append(Section(category or "none", title, "", tables))
     return sections
 
@@ -67,8 +71,11 @@ def _key(row: Row) -> tuple[str, str, str]:
 
 
 def _lead(wrong: Mapping[Any, Any]) -> str:
+    some = (
+        f"{len(wrong):,} question{'' if len(wrong) == 1 else 's'} that at least one run got wrong."
+    )
     return (
-        f"{len(wrong):,} questions that at least one run got wrong. An answer is wrong where its "
+        f"{some if wrong else 'No run got a question wrong.'} An answer is wrong where its "
         "date-aware F1 is below one half and it equals no accepted answer; where nobody answers, "
         "a question is where a piece of its evidence was not shown."
     )

@@ -16,13 +16,19 @@ _MOST_ROWS = 400  # what a page can hold and a person look through
 
 
 def table(
-    title: str, headings: Sequence[str], rows: Sequence[Sequence[Any]], *, note: str = ""
+    title: str,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    note: str = "",
+    find: bool = False,
 ) -> TableView:
     """A table; of very many rows the first, and how many there are."""
     if len(rows) > _MOST_ROWS:
         more = f"The first {_MOST_ROWS:,} of {len(rows):,} rows; the run's own files hold them all."
         note = f"{note} {more}".strip()
-    return TableView(title, tuple(headings), tuple(tuple(row) for row in rows[:_MOST_ROWS]), note)
+    shown = tuple(tuple(row) for row in rows[:_MOST_ROWS])
+    return TableView(title, tuple(headings), shown, note, find)
 
 
 def stacked(

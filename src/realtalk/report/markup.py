@@ -69,7 +69,7 @@ def table_html(view: TableView, number: int, level: int) -> str:
         _is_numeric([row[place] for row in view.rows]) for place in range(len(view.headings))
     ]
     heads = "".join(
-        f'<th scope="col"{_class("num" if is_number else "")} aria-sort="none">'
+        f'<th scope="col"{_class(_head_names(name, is_number))} aria-sort="none">'
         f'<button type="button">{alone(name)}</button></th>'
         for name, is_number in zip(view.headings, numeric, strict=True)
     )
@@ -78,10 +78,15 @@ def table_html(view: TableView, number: int, level: int) -> str:
         for row in view.rows
     )
     note = f'<p class="note">{within(view.note)}</p>' if view.note else ""
+    find = (
+        '<span class="found" role="status"></span><input type="search" data-find'
+        f' placeholder="Find" autocomplete="off" aria-label="Find in {escape(view.title)}">'
+    )
     return (
         f'<div class="table" id="table-{number}"><div class="title">'
         f"<h{level}>{within(view.title)}</h{level}>"
-        '<span class="acts"><button type="button" data-save="csv">CSV</button></span></div>'
+        f'<span class="acts">{find if view.find else ""}'
+        '<button type="button" data-save="csv">CSV</button></span></div>'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(view.title)}">'
         f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>{note}</div>"
     )
@@ -108,6 +113,13 @@ def _is_numeric(values: Sequence[Cell]) -> bool:
         and (isinstance(value, int | float) or bool(_BEGINS_WITH_NUMBER.match(str(value))))
         and len(str(value)) < _LONG
         for value in known
+    )
+
+
+def _head_names(name: str, is_number: bool) -> str:
+    # Over short cells a long heading would be broken into a tower of words.
+    return " ".join(
+        [*(["num"] if is_number else []), *(["wide"] if len(name) > _LONG_NAME else [])]
     )
 
 

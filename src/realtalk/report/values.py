@@ -20,12 +20,16 @@ Cell: TypeAlias = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """A table: every row has as many cells as there are headings."""
+    """A table: every row has as many cells as there are headings.
+
+    With `find` it has a field that leaves the rows with what is typed into it.
+    """
 
     title: str
     headings: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    find: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a ragged table: its cells would stand under the wrong heading."""

@@ -83,6 +83,27 @@
     }
     body.append(...rows);
   };
+  // The rows with what is typed; "/" goes to the field of the table that is in view.
+  const fields = all("[data-find]");
+  const find = (field) => {
+    const box = field.closest(".table");
+    const wanted = field.value.trim().toLowerCase();
+    const rows = [...box.querySelector("table").tBodies[0].rows];
+    for (const row of rows) row.hidden = ![...row.cells].some((cell) => textOf(cell).toLowerCase().includes(wanted));
+    const left = rows.filter((row) => !row.hidden).length;
+    box.querySelector(".found").textContent = wanted ? `${left} of ${rows.length}` : "";
+  };
+  for (const field of fields) {
+    field.addEventListener("input", () => find(field));
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") { field.value = ""; find(field); }
+    });
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input")) return;
+    const field = fields.find((each) => each.closest(".table").getBoundingClientRect().bottom > 120);
+    if (field) { event.preventDefault(); field.focus(); }
+  });
   // A shadow says that a table goes on to the right.
   const cut = (box) => box.classList.toggle("cut", box.scrollWidth - box.clientWidth - box.scrollLeft > 4);
   const boxes = all(".scroll");
