@@ -138,6 +138,7 @@ run_probe(plan, Path(sys.argv[1]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_a_killed_run_ends_with_the_same_rows(tmp_path: Path) -> None:
     steady, killed = tmp_path / "steady", tmp_path / "killed"

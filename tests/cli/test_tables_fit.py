@@ -87,6 +87,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.slow
 def test_every_table_of_the_commands_is_whole(
     run: Any,
     tmp_path: Path,

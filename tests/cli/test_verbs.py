@@ -13,7 +13,11 @@ import pytest
     ("words", "samples"),
     [
         (("probe", "sample", "--memory", "recent", "--limit", "4"), 4),
-        (("persona", "sample", "-s", "Mara", "--simulator", "copy", "--limit", "3"), 3),
+        pytest.param(
+            ("persona", "sample", "-s", "Mara", "--simulator", "copy", "--limit", "3"),
+            3,
+            marks=pytest.mark.slow,
+        ),
         (("threads", "sample-threads", "--setting", "p-conv", "--limit", "12"), 12),
     ],
 )

@@ -54,7 +54,7 @@ def test_an_audit_comes_back_from_its_file(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("{", "line 1: not JSON"),
-        ("[]", "not a line of an audit"),
+        ("[]", "line 1: not JSON"),
         ('{"chat": "a", "question": "b"}', "not a line of an audit"),
         ('{"chat": "a", "question": "b", "answer": "c", "verdict": "bad"}', "no such verdict"),
         (

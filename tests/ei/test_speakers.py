@@ -33,7 +33,15 @@ from work_done import lines_run
 BY_PLACE = Rules("by place", False, False, "kth")
 
 
-@pytest.mark.parametrize("protocol", ["turns", "paper", "released", BY_PLACE])
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        "turns",
+        "paper",
+        pytest.param("released", marks=pytest.mark.slow),
+        pytest.param(BY_PLACE, marks=pytest.mark.slow),
+    ],
+)
 @settings(max_examples=30, deadline=None)
 @given(labels=random_tables())
 def test_formulas_twice(protocol: str | Rules, labels: pl.DataFrame) -> None:

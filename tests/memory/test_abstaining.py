@@ -292,6 +292,7 @@ def as_version_010(folder: Path) -> None:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
 
 
+@pytest.mark.slow
 def test_a_run_of_version_010_is_read_compared_reported_and_brought_up_to_date(
     tmp_path: Path, run: Any
 ) -> None:

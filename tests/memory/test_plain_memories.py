@@ -102,7 +102,7 @@ def test_tokens_of_a_text_are_those_of_its_lines(lines: list[str]) -> None:
 
 
 @given(chats("c"), st.randoms(use_true_random=False), budgets, st.booleans())
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 def test_what_fits_is_counted_exactly_and_never_over(
     chat: Chat, random: Any, budget: Budget, skipping: bool
 ) -> None:
@@ -123,7 +123,7 @@ def test_what_fits_is_counted_exactly_and_never_over(
 
 
 @given(chats("c"))
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 def test_any_messages_come_once_and_in_time_order(chat: Chat) -> None:
     costs = MessageCosts(chat)
     ids = [message.id for message in chat.messages]

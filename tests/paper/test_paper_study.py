@@ -149,6 +149,7 @@ def test_kept_stages_are_not_made_again(tmp_path: Path, monkeypatch: pytest.Monk
         reproduce(plan, tmp_path / "out", fresh=True)
 
 
+@pytest.mark.slow
 def test_other_data_are_refused(tmp_path: Path) -> None:
     plan = StudyPlan(data=write_data(tmp_path / "data", chats=1), only=("table-5",))
     reproduce(plan, tmp_path / "out")

@@ -78,6 +78,7 @@ def as_written(folder: Path, name: str, format_: str, protocol: str = "paper") -
     return folder
 
 
+@pytest.mark.slow
 def test_the_user_turns_a_comparison_around(tmp_path: Path) -> None:
     labels(tmp_path / "one", "one", wide=True)
     labels(tmp_path / "two", "two", wide=False)
@@ -170,6 +171,7 @@ def test_a_mistyped_name_is_one_line(
     assert status == 2 and why in err and not (tmp_path / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_the_command_takes_several_names(run: Any, tmp_path: Path) -> None:
     for name in ("one", "two", "three"):
         labels(tmp_path / "runs" / name, name, wide=name == "one")

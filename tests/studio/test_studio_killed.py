@@ -109,6 +109,7 @@ def holds(path: Path, people: list[Annotator]) -> None:
         store.close()
 
 
+@pytest.mark.slow
 def test_every_acknowledged_edit_survives_a_kill(tmp_path: Path) -> None:
     people, killed = hammer(tmp_path / "notes.sqlite", 200, 1)
     assert killed == 1

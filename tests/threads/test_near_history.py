@@ -79,6 +79,7 @@ def test_the_choice_is_that_of_encoding_everything(corpus: Corpus, encoded: list
     assert encoded
 
 
+@pytest.mark.slow
 def test_a_text_is_encoded_once_for_all_settings_and_runs(
     corpus: Corpus, encoded: list[str]
 ) -> None:

@@ -124,8 +124,11 @@ class Strips:
 
 
 def _yield_to_readers() -> None:
-    """This thread gives way to those that answer; only Linux has priorities of threads."""
-    if sys.platform == "linux":
+    """This thread gives way to those that answer; only Linux has priorities of threads.
+
+    A main thread could never take it back, and whoever labels in one waits for it anyway.
+    """
+    if sys.platform == "linux" and threading.current_thread() is not threading.main_thread():
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
 

@@ -57,6 +57,10 @@ class Said:
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)
+# U+FFFC stands for an attachment in Apple's texts, and is no text there.
+apple_texts = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\ufffc"), min_size=1, max_size=60
+)
 # What a text file can hold: no line end of its own kind, and a last line that is not empty.
 tame = texts.map(lambda text: text.replace("\r", " ")).filter(lambda text: text[-1] != "\n")
 
@@ -358,7 +362,9 @@ class App:
 
 
 APPS = {
-    "imessage": App(imessage.FORMAT, partial(form_files, form="imessage"), answers=True),
+    "imessage": App(
+        imessage.FORMAT, partial(form_files, form="imessage"), apple_texts, answers=True
+    ),
     "imessage text": App(imessage.FORMAT, partial(form_files, form="imessage text"), tame),
     "imessage html": App(imessage.FORMAT, partial(form_files, form="imessage html"), tame),
     "viber table": App(viber.FORMAT, partial(form_files, form="viber table"), tame),
