@@ -159,6 +159,7 @@ def test_an_assistant_that_asks_everything(world: World) -> None:
     assert open_to_others(world.home) == {}
 
 
+@pytest.mark.slow
 @needs_strace
 def test_a_named_model_is_all_that_is_reached(world: World) -> None:
     """And its answers, which Inspect keeps, are nobody else's to read."""
@@ -172,7 +173,14 @@ def test_a_named_model_is_all_that_is_reached(world: World) -> None:
 
 
 @needs_strace
-@pytest.mark.parametrize("first", ["realtalk.tasks", "inspect_ai", "realtalk.encoders.pairs"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param("realtalk.tasks", marks=pytest.mark.slow),
+        pytest.param("inspect_ai", marks=pytest.mark.slow),
+        "realtalk.encoders.pairs",
+    ],
+)
 def test_whatever_is_imported_first(world: World, first: str) -> None:
     code = (
         f"import {first}, subprocess, sys\n"

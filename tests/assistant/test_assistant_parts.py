@@ -101,6 +101,7 @@ def test_what_takes_its_time_is_asked_for_again() -> None:
         Prepared(fail).get()
 
 
+@pytest.mark.slow
 def test_labels_of_another_corpus_are_not_taken(tmp_path: Path) -> None:
     sample = rt.read("sample", out=tmp_path / "chats")
     labels = rt.label(sample)

@@ -84,6 +84,7 @@ def test_no_port_is_opened(running: subprocess.Popen[str]) -> None:
     assert links and not sockets & known
 
 
+@pytest.mark.slow
 def test_a_long_message_is_cut_and_a_long_chat_has_pages(tmp_path: Path) -> None:
     lines = [{"chat": "c", "speaker": "Ida", "text": '"🎈' * 30_000, "time": "2026-03-02 10:00"}]
     lines += [

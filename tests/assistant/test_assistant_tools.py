@@ -187,6 +187,7 @@ def test_nothing_of_it_is_logged(asked: Assistant) -> None:
     assert asked.said == ""
 
 
+@pytest.mark.slow
 def test_labels_and_names_of_several_corpora(tmp_path: Path) -> None:
     """Labels beside a corpus are taken as they are; chats of one id get numbers."""
     rt.read("sample", out=tmp_path / "chats")

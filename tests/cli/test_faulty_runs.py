@@ -190,6 +190,7 @@ def test_a_judge_that_fails_is_asked_again(
             assert "judged at another address there" in err and err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_notes_that_failed_are_taken_again(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

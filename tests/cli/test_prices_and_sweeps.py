@@ -76,6 +76,7 @@ def test_every_combination_is_run_once(run: Any, tmp_path: Path) -> None:
         assert (tmp_path / "swept" / name / "rows.parquet").read_bytes() == kept[name]
 
 
+@pytest.mark.slow
 def test_settings_of_whom_is_tested_are_swept_too(run: Any, tmp_path: Path) -> None:
     words = ("persona", "sweep", "sample", "-s", "Mara", "--simulator", "constant", "--limit", "3")
     status, out, err = run(*words, "--set", "says=ok,haha no", "--out", "swept", "--json")

@@ -102,6 +102,7 @@ def test_what_is_said_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     assert about["options"]["gap"] == GAP.total_seconds()
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(wholes(least=4), st.data())
 def test_the_order_of_the_files_makes_no_difference(

@@ -186,6 +186,7 @@ def test_a_protocol_comes_back_from_a_runs_settings(rules: Any) -> None:
     assert again.settings == rules.settings and again.leaks == rules.leaks
 
 
+@pytest.mark.slow
 def test_the_command_finds_the_sample_and_asks_for_other_corpora(tmp_path: Path, run: Any) -> None:
     words = ("persona", "sample", "--speaker", "Mara", "--simulator", "constant", "--limit", "3")
     assert run(*words, "--out", "mara")[0] == 0

@@ -54,7 +54,12 @@ def prepared(monkeypatch: pytest.MonkeyPatch, out: Path, *words: str) -> tuple[R
 
 @needs_inspect
 @pytest.mark.parametrize(
-    ("memory", "budgets"), [("none", ()), ("whole", ()), ("retrieved", ("125w", "250w"))]
+    ("memory", "budgets"),
+    [
+        ("none", ()),
+        ("whole", ()),
+        pytest.param("retrieved", ("125w", "250w"), marks=pytest.mark.slow),
+    ],
 )
 def test_prompts_are_those_of_the_command(
     memory: str, budgets: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

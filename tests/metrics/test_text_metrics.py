@@ -47,6 +47,7 @@ def reason(folder: Path) -> str:
     return str(found)
 
 
+@pytest.mark.slow
 def test_meteor_without_wordnet_is_unscored_with_the_reason(tmp_path: Path) -> None:
     assert reason(tmp_path / "none") == (
         "WordNet is not installed (python -m nltk.downloader wordnet)"

@@ -108,6 +108,7 @@ def saved(page: Any, button: Any) -> bytes:
     return Path(waiting.value.path()).read_bytes()
 
 
+@pytest.mark.slow
 def test_charts_and_tables_can_be_saved(page: Any) -> None:
     draw(page)  # what is still being drawn could move a button between press and release
     figure = page.locator("figure.chart").first

@@ -165,6 +165,7 @@ def test_light_dark_and_phone(browser: Browser, server: Server) -> None:
     context.close()
 
 
+@pytest.mark.slow
 def test_long_names_leave_every_page_its_width_and_its_buttons(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -123,6 +123,7 @@ def test_escape_leaves_the_search_and_brings_the_sessions_back(page: Page) -> No
     expect(page.locator("#search")).not_to_be_focused()
 
 
+@pytest.mark.slow
 def test_the_bars_are_explained_in_their_own_colours(browser: Browser, server: Server) -> None:
     colour = "(bar) => getComputedStyle(bar).backgroundColor"
     for page in sizes(browser, server, (1280, "light"), (390, "dark")):
@@ -252,6 +253,7 @@ def test_the_check_of_contrast_can_fail(page: Page) -> None:
     assert len(found["poor"]) == 1 and "where" not in found["poor"][0].split()[0]
 
 
+@pytest.mark.slow
 def test_a_review_of_one_annotator_has_no_empty_second(page: Page, server: Server) -> None:
     page.goto(f"{base_of(server)}chat/2/review")
     expect(page.locator(".review")).to_contain_text("Nobody has annotated this chat yet")
@@ -262,6 +264,7 @@ def test_a_review_of_one_annotator_has_no_empty_second(page: Page, server: Serve
     expect(page.locator(".pairing .button")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_an_event_of_everybody_who_speaks_can_be_added(
     page: Page, server: Server, trouble: list[str]
 ) -> None:

@@ -95,6 +95,7 @@ def test_two_tabs_lose_nothing(context: BrowserContext, server: Server, desk: De
     expect(page.locator("#questions .asked")).to_have_text("From the first tab")
 
 
+@pytest.mark.slow
 def test_typing_goes_on_through_a_conflict(
     context: BrowserContext, server: Server, desk: Desk
 ) -> None:
@@ -152,6 +153,7 @@ def test_a_full_disk_is_said_and_nothing_typed_is_lost(
     assert texts(desk) == [("An event of some length. " * 155).strip(), long]
 
 
+@pytest.mark.slow
 def test_what_is_refused_stays_and_goes_along_with_the_next_change(
     context: BrowserContext, server: Server, desk: Desk
 ) -> None:
@@ -187,6 +189,7 @@ def copied(desk: Desk, path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_an_older_copy_of_the_file_loses_nothing_that_is_on_the_page(
     context: BrowserContext, server: Server, desk: Desk, tmp_path: Path
 ) -> None:
@@ -208,6 +211,7 @@ def test_an_older_copy_of_the_file_loses_nothing_that_is_on_the_page(
     assert texts(desk) == ["First second third"]
 
 
+@pytest.mark.slow
 def test_a_question_that_the_older_copy_lacks_is_made_again(
     context: BrowserContext, server: Server, desk: Desk, tmp_path: Path
 ) -> None:
