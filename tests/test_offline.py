@@ -107,7 +107,13 @@ def go(world: World, lines: Sequence[str]) -> None:
 
 
 @needs_strace
-@pytest.mark.parametrize("chain", CHAINS)
+@pytest.mark.parametrize(
+    "chain",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("labels", "memory")))
+        for name in CHAINS
+    ],
+)
 def test_nothing_is_reached_and_nothing_written_elsewhere(world: World, chain: str) -> None:
     go(world, CHAINS[chain])
 
