@@ -14,6 +14,7 @@ import argparse
 import json
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from memory_model import take_step
 from memory_train import Chat, is_held, scored
 
 HERE = Path(__file__).parent
@@ -92,15 +94,20 @@ def batch(rows: list[list[int]], device: torch.device) -> Tensor:
     return torch.from_numpy(tokens).to(device, non_blocking=True)
 
 
-def by_length(model: Cross, rows: list[list[int]], device: torch.device) -> Tensor:
-    """One score per row; rows of like length run together, so that little is padded."""
+def by_length(
+    model: Cross, rows: list[list[int]], size: Callable[[int], int], device: torch.device
+) -> Tensor:
+    """One score per row; rows of like length run together, so that little is padded.
+
+    `size` is how many run at once, by the length of the shortest of them.
+    """
     order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
-    size = -(-len(order) // 4)
-    found = []
-    for start in range(0, len(order), size):
-        part = [rows[at] for at in order[start : start + size]]
+    found, start = [], 0
+    while start < len(order):
+        part = [rows[at] for at in order[start : start + size(len(rows[order[start]]))]]
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             found.append(model(batch(part, device)).float())
+        start += len(part)
     back = torch.empty(len(order), dtype=torch.int64)
     back[torch.tensor(order)] = torch.arange(len(order))
     return torch.cat(found)[back.to(device)]
@@ -153,18 +160,14 @@ def train(
                 right, wrong = drawn(chats[chat].queries[question], orders[chat][question], rng)
                 spans.append((len(rows), len(right), len(wrong)))
                 rows += [texts.pair((chat, question, message)) for message in [*right, *wrong]]
-            scores = by_length(model, rows, device)
+            quarter = -(-len(rows) // 4)
+            scores = by_length(model, rows, lambda _, most=quarter: most, device)
             losses = []
             for at, yes, no in spans:
                 level = scores[at + yes : at + yes + no].logsumexp(0)
                 losses.append(nn.functional.softplus(level - scores[at : at + yes]).mean())
             loss = torch.stack(losses).mean()
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            lost += loss.detach()
+            lost += take_step(model, loss, optimizer, schedule)
             count += 1
             if options.limit and count >= options.limit:
                 break
@@ -179,19 +182,8 @@ def score(
 ) -> np.ndarray[Any, Any]:
     model.eval()
     rows = [texts.pair(pair) for pair in pairs]
-    order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
-    parts, start = [], 0
-    while start < len(order):
-        size = max(1, 65536 // (len(rows[order[start]]) + 8))
-        parts.append(order[start : start + size])
-        start += size
-    found = []
-    for part in parts:
-        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            found.append(model(batch([rows[at] for at in part], device)).float())
-    made = np.empty(len(rows), np.float32)
-    made[order] = torch.cat(found).cpu().numpy()
-    return made
+    found = by_length(model, rows, lambda length: max(1, 65536 // (length + 8)), device)
+    return found.cpu().numpy()
 
 
 def main() -> None:

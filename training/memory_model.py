@@ -78,6 +78,21 @@ def best_matches(
     return torch.cat(found)
 
 
+def take_step(
+    model: nn.Module,
+    loss: Tensor,
+    optimizer: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LRScheduler,
+) -> Tensor:
+    """One step down the gradient, clipped; the loss without its graph."""
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    schedule.step()
+    return loss.detach()
+
+
 def load_base(folder: Path, late: int = 96) -> Retriever:
     """MiniLM's weights with fresh small layers."""
     from safetensors.torch import load_file

@@ -27,7 +27,17 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from memory_model import CLS, SEP, Retriever, best_matches, load_base, padded, pooled, spread
+from memory_model import (
+    CLS,
+    SEP,
+    Retriever,
+    best_matches,
+    load_base,
+    padded,
+    pooled,
+    spread,
+    take_step,
+)
 from names import NAMES
 from realtalk.encoders.sentences import pack
 
@@ -236,12 +246,7 @@ def train(
         lost = torch.zeros((), device=device)
         for chat, queries in steps:
             loss = step_loss(model, tokenizer, chat, queries, options, rng, device)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            lost += loss.detach()
+            lost += take_step(model, loss, optimizer, schedule)
             done += 1
             if options.limit and done >= options.limit:
                 return
@@ -249,14 +254,6 @@ def train(
         print(
             f"{options.name} {epoch + 1}: {lost.item() / len(steps):.3f} {took:.0f} s", flush=True
         )
-
-
-def averaged(paths: list[Path]) -> dict[str, Tensor]:
-    """The mean of several runs' weights: they began at one point and end near each other."""
-    from safetensors.torch import load_file
-
-    found = [load_file(path) for path in paths]
-    return {name: torch.stack([one[name].float() for one in found]).mean(0) for name in found[0]}
 
 
 @torch.no_grad()
@@ -314,7 +311,6 @@ def main() -> None:
     add("--follow", type=float, default=1.0, help="weight of following the teacher")
     add("--late", type=float, default=0.5, help="weight of best matches")
     add("--layers", type=int, default=0, help="keep only the first so many")
-    add("--soup", nargs="*", default=[], help="no training: the mean weights of these runs")
     add("--save", action="store_true")
     add("--limit", type=int, default=0, help="stop after so many steps (a smoke test)")
     options = parser.parse_args()
@@ -333,10 +329,7 @@ def main() -> None:
     if options.layers:
         model.encoder.encoder.layer = model.encoder.encoder.layer[: options.layers]
     model = model.to(device)
-    if options.soup:
-        model.load_state_dict(averaged([options.out / f"{n}.safetensors" for n in options.soup]))
-    else:
-        train(model, used, options, device)
+    train(model, used, options, device)
     result: dict[str, Any] = {"options": {k: str(v) for k, v in vars(options).items()}}
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     tables: dict[str, list[dict[str, float]]] = {"dense": [], "late": [], "both": []}

@@ -121,7 +121,8 @@ def of_group(id_: str, threads: Iterator[Dialogue], rng: random.Random) -> dict[
             break
         session, today = session + 1, next(days)
         for who, text in thread:
-            speakers.setdefault(who, "") or speakers.update({who: next(names)})
+            if who not in speakers:
+                speakers[who] = next(names)
             message = {"speaker": list(speakers).index(who), "session": session}
             messages.append({**message, "date": today.isoformat(), "text": text, "set": "reddit"})
     return {"id": id_, "speakers": list(speakers.values()), "messages": messages}

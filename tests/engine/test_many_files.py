@@ -177,7 +177,8 @@ def test_a_function_that_cannot_be_built_ends_the_job(
 
 
 def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from realtalk.engine.working import ONE_THREAD, environment
+    from realtalk.engine.working import ONE_THREAD
+    from realtalk.local.environment import environment
 
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("POLARS_MAX_THREADS", raising=False)

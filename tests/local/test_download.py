@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import socket
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from loopback import QuietHandler, serving
 from realtalk.errors import RealtalkError
 from realtalk.local import download
 from realtalk.local.download import DATASETS, Dataset, RemoteFile, get, inventory
@@ -36,7 +35,7 @@ class Server:
 def server() -> Iterator[Server]:
     state = Server()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             state.asked[self.path] += 1
             state.sent.append(self.command)
@@ -67,17 +66,8 @@ def server() -> Iterator[Server]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Quiet."""
-
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.url = f"http://127.0.0.1:{httpd.server_address[1]}"
-    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield state
-    httpd.shutdown()
-    thread.join()
-    httpd.server_close()
+    with serving(Handler) as state.url:
+        yield state
 
 
 @pytest.fixture(autouse=True)

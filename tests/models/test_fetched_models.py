@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import socket
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from file_modes import mode
+from loopback import QuietHandler, serving
 from realtalk.errors import RealtalkError
 from realtalk.local import resuming
 from realtalk.local.caches import survey
@@ -55,7 +54,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     state = Home()
     monkeypatch.setattr(resuming, "PAUSE", 0.0)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             asked = self.headers.get("Range")
             state.ranges.append(asked)
@@ -81,17 +80,8 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
                 return
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Quiet."""
-
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    state.url = f"http://127.0.0.1:{httpd.server_address[1]}"
-    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield state
-    httpd.shutdown()
-    thread.join()
-    httpd.server_close()
+    with serving(Handler) as state.url:
+        yield state
 
 
 def test_a_model_arrives_whole_and_is_not_fetched_twice(home: Home, tmp_path: Path) -> None:

@@ -17,8 +17,6 @@ from pathlib import Path
 
 from realtalk.errors import RealtalkError
 
-_CHUNK = 1 << 20
-
 
 def gathered(paths: Sequence[str], out: Path) -> tuple[Path, ...]:
     """Every input that the paths name, once, in their order; the job's own folder is none."""
@@ -67,9 +65,6 @@ def fingerprint(path: Path) -> tuple[int, str]:
 
 
 def _file(path: Path) -> tuple[int, str]:
-    size, digest = 0, hashlib.sha256()
     with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            size += len(chunk)
-            digest.update(chunk)
-    return size, digest.hexdigest()
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        return stream.tell(), digest

@@ -32,9 +32,10 @@ from typing import Any
 
 from realtalk import __version__
 from realtalk.engine.jobs import Errand, PartResult, Waiting, Work
-from realtalk.engine.working import ONE_THREAD, carry_out, environment
+from realtalk.engine.working import ONE_THREAD, carry_out
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.local.busy import being_written
+from realtalk.local.environment import environment
 from realtalk.local.writing import private_stream
 
 _FAILED_STARTS = 3

@@ -21,8 +21,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
 from realtalk.engine.jobs import Errand, PartResult, Waiting, Work
-from realtalk.engine.working import ONE_THREAD, carry_out, environment
+from realtalk.engine.working import ONE_THREAD, carry_out
 from realtalk.errors import RealtalkError
+from realtalk.local.environment import environment
 
 _FAILED_STARTS = 3
 _PATIENCE = 5.0  # seconds for a worker to end by itself

@@ -15,7 +15,7 @@ import os
 import secrets
 import shutil
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -69,21 +69,6 @@ def put_in_place(made: Path, place: Path, scratch: Path) -> None:
     if place.is_dir():  # a folder cannot be renamed onto another
         place.rename(scratch / f"old-{secrets.token_hex(4)}")
     made.replace(place)
-
-
-@contextmanager
-def environment(values: Mapping[str, str]) -> Iterator[None]:
-    """What processes that are started in the block are born with; afterwards it is as before."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 @contextmanager

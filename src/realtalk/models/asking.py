@@ -36,6 +36,7 @@ from urllib.parse import urlsplit
 
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.local.download import cache_folder
+from realtalk.local.environment import environment
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import owner_only, private_folder
 from realtalk.models.addresses import address_of
@@ -375,17 +376,8 @@ def _environment(asked: Asked) -> Iterator[None]:
         "INSPECT_CACHE_DIR": str(answers),
         "INSPECT_TRACE_LEVEL": "critical",  # failed calls are traced with their text
     }
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        # Inspect keeps what was said of chats.
-        with owner_only(), warnings.catch_warnings():
-            # Of a reply in another form than promised, with words from it.
-            warnings.filterwarnings("ignore", "Pydantic serializer warnings")
-            yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    # Inspect keeps what was said of chats.
+    with environment(wanted), owner_only(), warnings.catch_warnings():
+        # Of a reply in another form than promised, with words from it.
+        warnings.filterwarnings("ignore", "Pydantic serializer warnings")
+        yield

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import html
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -111,7 +112,7 @@ class Nesting(Generic[T]):
         return closed
 
 
-class PageWalker(Generic[T]):
+class PageWalker(ABC, Generic[T]):
     """Walks through a page piece by piece; a subclass says what to do with each."""
 
     def __init__(self) -> None:
@@ -126,14 +127,14 @@ class PageWalker(Generic[T]):
             else:
                 self._start(piece)
 
-    def _start(self, tag: Tag) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _start(self, tag: Tag) -> None: ...
 
     def _end(self, name: str) -> None:
         self._open.leave(name)
 
-    def _data(self, written: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _data(self, written: str) -> None: ...
 
 
 def unescaped(text: str) -> str:
