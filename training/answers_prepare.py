@@ -21,12 +21,11 @@ import argparse
 import json
 import lzma
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Chat, Corpus, Question
-from realtalk.corpora.opening import open_reading
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.budgets import label, parse_budgets
@@ -65,6 +64,8 @@ def main() -> None:
     parser.add_argument("--memories", default=",".join(SETS))
     parser.add_argument("--limit", type=int, help="questions, to try it out")
     given = parser.parse_args()
+    from realtalk.corpora.opening import open_reading  # not there where only `rows` is wanted
+
     corpus = open_reading(given.corpus).reading.corpus
     evidence = evidence_of(corpus, given.audit)
     reader = reading(corpus)
@@ -78,7 +79,14 @@ def main() -> None:
         )
         for name in given.memories.split(",")
     ]
-    head = {
+    count, size = write(given.out, head_of(plans, reader), rows(plans, reader))
+    sets = f"{sum(len(plan.budgets) for plan in plans)} sets"
+    sys.stdout.write(f"{count:,} prompts in {sets}, {size:,} bytes: {given.out}\n")
+
+
+def head_of(plans: Sequence[Plan], reader: LlmReader) -> Row:
+    """What the prompts are of."""
+    return {
         "head": True,
         "prompt_version": reader.prompts.version,
         "max_tokens": reader.asked.max_tokens,
@@ -93,15 +101,17 @@ def main() -> None:
             for budget in plan.budgets
         },
     }
-    given.out.parent.mkdir(parents=True, exist_ok=True)
+
+
+def write(out: Path, head: Row, lines: Iterable[Row]) -> tuple[int, int]:
+    """Writes the file; returns how many prompts it has, and its bytes."""
+    out.parent.mkdir(parents=True, exist_ok=True)
     count = 0
-    with lzma.open(given.out, "wt", encoding="utf-8") as stream:
-        for row in (head, *rows(plans, reader)):
+    with lzma.open(out, "wt", encoding="utf-8") as stream:
+        for row in (head, *lines):
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
             count += "set" in row
-    size = given.out.stat().st_size
-    sets = f"{len(head['sets'])} sets"
-    sys.stdout.write(f"{count:,} prompts in {sets}, {size:,} bytes: {given.out}\n")
+    return count, out.stat().st_size
 
 
 def reading(corpus: Corpus) -> LlmReader:
