@@ -4,69 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+from realtalk.cli.options import EngineOptions
 
 if TYPE_CHECKING:
     from realtalk.corpora.reading import ReadOptions
     from realtalk.engine.jobs import JobReport
 
 _MOST = 20
-
-EngineName = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        metavar="NAME",
-        help="With --each, where files are worked on: inline (this process, the default), "
-        "processes, or ray.",
-        show_default=False,
-    ),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers",
-        metavar="N",
-        help="How many files are worked on at once by processes or ray; one per processor "
-        "without it.",
-        show_default=False,
-    ),
-]
-Address = Annotated[
-    str | None,
-    typer.Option(
-        "--address",
-        metavar="ADDRESS",
-        help="A Ray cluster that is running (auto finds it); without it ray runs on this machine "
-        "alone.",
-        show_default=False,
-    ),
-]
-
-
-class EngineOptions(NamedTuple):
-    """The options of an engine, as they were given."""
-
-    engine: str | None
-    workers: int | None
-    address: str | None
-    fresh: bool
-
-    def refuse_alone(self) -> None:
-        """Raises where one of them is given without --each."""
-        from realtalk.errors import RealtalkError
-
-        given = {
-            "--engine": self.engine,
-            "--workers": self.workers,
-            "--address": self.address,
-            "--fresh": self.fresh or None,
-        }
-        names = [name for name, value in given.items() if value is not None]
-        if names:
-            raise RealtalkError(f"{names[0]} is for many files", fix="give --each too")
 
 
 def read_each(
@@ -75,23 +23,22 @@ def read_each(
     format_name: str | None,
     options: ReadOptions,
     chosen: EngineOptions,
+    *,
+    fresh: bool,
     json: bool,
 ) -> None:
     """Reads them, says what became of each, and ends with 1 where one could not be read."""
     from realtalk.cli.printing import progress
-    from realtalk.engine.choosing import choose
     from realtalk.engine.exports import read_each as read
     from realtalk.engine.inputs import gathered
     from realtalk.errors import RealtalkError
 
     if out is None:
         raise RealtalkError("--each stores many corpora", fix="name a folder for them with --out")
-    engine = choose(chosen.engine or "inline", chosen.workers, chosen.address)
+    engine = chosen.engine()
     inputs = gathered(paths, out)
     with progress("reading") as advance:
-        report = read(
-            inputs, out, format_name, options, engine, fresh=chosen.fresh, progress=advance
-        )
+        report = read(inputs, out, format_name, options, engine, fresh=fresh, progress=advance)
     _tell(report, json)
     if report.problems:
         raise typer.Exit(1)

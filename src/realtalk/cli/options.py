@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from realtalk.chat import Corpus
     from realtalk.corpora.opening import Opened
     from realtalk.corpora.reading import ReadOptions
+    from realtalk.engine.jobs import Engine
     from realtalk.local.progress import Progress
 
 Target = Annotated[
@@ -85,6 +86,56 @@ PricesFile = Annotated[
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")]
+
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="NAME",
+        help="Where many files are worked on: inline (this process, the default), processes, or "
+        "ray.",
+        show_default=False,
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        metavar="N",
+        help="How many files are worked on at once by processes or ray; one per processor "
+        "without it.",
+        show_default=False,
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="ADDRESS",
+        help="A Ray cluster that is running (auto finds it); without it ray runs on this machine "
+        "alone.",
+        show_default=False,
+    ),
+]
+
+
+class EngineOptions(NamedTuple):
+    """The options of an engine, as they were given."""
+
+    name: str | None = None
+    workers: int | None = None
+    address: str | None = None
+
+    def engine(self) -> Engine:
+        """The engine that they name: this process where they name none."""
+        from realtalk.engine.choosing import choose
+
+        return choose(self.name or "inline", self.workers, self.address)
+
+    def given(self) -> str | None:
+        """The first option that was given, by its name; None where nobody asked for an engine."""
+        options = {"--engine": self.name, "--workers": self.workers, "--address": self.address}
+        return next((name for name, value in options.items() if value is not None), None)
 
 
 def read_options(

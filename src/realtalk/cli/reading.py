@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import typer
 
-from realtalk.cli.each import Address, EngineName, EngineOptions, Workers, read_each
+from realtalk.cli.each import read_each
 from realtalk.cli.options import (
+    Address,
     Columns,
     Dates,
+    EngineName,
+    EngineOptions,
     FormatName,
     Fresh,
     Gap,
     Json,
     Out,
     Timezone,
+    Workers,
     read_options,
 )
 
@@ -126,15 +130,16 @@ def read(
 
     options = read_options(gap, dates, timezone, column)
     checked_places(out, into, chat)
-    chosen = EngineOptions(engine, workers, address, fresh)
+    chosen = EngineOptions(engine, workers, address)
     if each:
         if into is not None or same or take_edits:
             raise RealtalkError(
                 "--each joins nothing", fix="leave out --into, --same and --take-edits"
             )
-        read_each(paths, out, format_name, options, chosen, json)
+        read_each(paths, out, format_name, options, chosen, fresh=fresh, json=json)
         return
-    chosen.refuse_alone()
+    if alone := chosen.given() or ("--fresh" if fresh else None):
+        raise RealtalkError(f"{alone} is for many files", fix="give --each too")
     people: dict[str, str] = {}
     for pair in same or ():
         name, equals, other = (part.strip() for part in pair.partition("="))
