@@ -2,6 +2,7 @@
 
 open_reading("sample")             a corpus that ships with the package
 open_reading("my-corpus/")         a stored corpus
+open_reading("corpora/")           a folder of stored corpora, as one
 open_reading("WhatsApp Chat.zip")  a raw export or published file, format found by itself
 open_reading("-")                  the same from standard input
 """
@@ -19,6 +20,7 @@ from realtalk.corpora.formats import FORMATS, detect
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.corpora.store import is_stored, load
+from realtalk.corpora.streaming import is_collection, load_collection
 
 SAMPLES = ("sample", "sample-simulated", "sample-threads")
 
@@ -42,9 +44,12 @@ def open_reading(
     if str(path) in SAMPLES and not place.exists():
         with as_file(files("realtalk.corpora") / "samples" / str(path)) as folder:
             return _read(Source.open(folder), format_name, options)
-    if str(path) and place.is_dir() and is_stored(place):
-        reading = load(place)
-        return Opened(reading, None, reading.tables.format)
+    if str(path) and place.is_dir():
+        stored = load(place) if is_stored(place) else None
+        if stored is None and is_collection(place):
+            stored = load_collection(place)
+        if stored is not None:
+            return Opened(stored, None, stored.tables.format)
     return _read(Source.open(path), format_name, options)
 
 

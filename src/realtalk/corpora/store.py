@@ -3,14 +3,15 @@
     store(reading, Path("my-corpus"), source)
     → my-corpus/messages.parquet, events.parquet, questions.parquet, corpus.json
 
-The folder is written beside its place and then moved there, so a reader never sees half a
-corpus. DuckDB, Spark, pandas and polars read the Parquet files as they are.
+More messages than fit into a part are messages/part-*.parquet (see `parts`). The folder is
+written beside its place and then moved there, so a reader never sees half a corpus. DuckDB,
+Spark, pandas and polars read the Parquet files as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,15 +21,26 @@ import polars as pl
 
 from realtalk import __version__
 from realtalk.chat import Alias
+from realtalk.corpora.parts import (
+    MESSAGES_PER_PART,
+    ChatSpan,
+    PartSpan,
+    cut,
+    in_chat_order,
+    message_files,
+    own_names,
+    part_file,
+    part_spans,
+)
 from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.corpora.tables import EVENTS, MESSAGES, QUESTIONS, ChatRow, Tables
 from realtalk.errors import RealtalkError
-from realtalk.local.writing import whole_folder
+from realtalk.local.writing import whole_folder, write_parquet
 
 LAYOUT = 1  # of the folder; a reader of another layout says so instead of guessing
 _ABOUT = "corpus.json"
-_FILES: Mapping[str, pl.Schema] = {"messages": MESSAGES, "events": EVENTS, "questions": QUESTIONS}
+_FILES: Mapping[str, pl.Schema] = {"events": EVENTS, "questions": QUESTIONS}
 _KEPT_LEFTOVERS = 1000
 _NO_RECORD = "is not the record of a stored corpus"
 
@@ -39,10 +51,13 @@ def store(
     source: Source | None = None,
     options: ReadOptions | None = None,
     earlier: Mapping[str, Any] | None = None,
+    *,
+    most: int = MESSAGES_PER_PART,
 ) -> Path:
     """Writes the corpus; an existing corpus of this layout at the place is replaced.
 
-    `earlier` is the record of the corpus that this one goes on.
+    `earlier` is the record of the corpus that this one goes on, `most` how many messages a part
+    may have.
     """
     if folder.exists() and not is_stored(folder):
         if not folder.is_dir():
@@ -60,13 +75,12 @@ def store(
             fix="name a new folder with --out, or move it away",
         )
     with whole_folder(folder, replace=True) as temporary:
+        parts = _write_messages(reading.tables, temporary, most)
         for name in _FILES:
-            frame: pl.DataFrame = getattr(reading.tables, name)
-            # zstd at its fastest: half the size of snappy's for chat text, at equal speed.
-            frame.write_parquet(
-                temporary / f"{name}.parquet", compression="zstd", compression_level=1
-            )
+            write_parquet(temporary / f"{name}.parquet", getattr(reading.tables, name))
         about = provenance(reading, source, options)
+        if parts:
+            about["parts"] = [span.to_json() for span in parts]
         if earlier is not None:
             about["source"] = _sources(earlier.get("source", []), about["source"])
             about["options"] = earlier.get("options", about["options"])
@@ -74,6 +88,20 @@ def store(
         text = orjson.dumps(about, option=orjson.OPT_INDENT_2)
         (temporary / _ABOUT).write_bytes(text + b"\n")
     return folder
+
+
+def _write_messages(tables: Tables, folder: Path, most: int) -> list[PartSpan]:
+    """The messages as one file, or as the parts that are returned."""
+    ids = [row.id for row in tables.chats]
+    messages = in_chat_order(tables.messages, ids) if tables.messages.height > most else None
+    if messages is None:
+        write_parquet(part_file(folder, None), tables.messages)
+        return []
+    spans = cut(messages, ids, most)
+    for number, span in enumerate(spans):
+        rows = messages.slice(span.start, span.messages)
+        write_parquet(part_file(folder, number), rows)
+    return spans
 
 
 def provenance(
@@ -129,7 +157,7 @@ def _sources(*parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _others(folder: Path) -> list[str]:
     """What lies in a stored corpus' folder and is not part of it."""
-    own = {_ABOUT, *(f"{name}.parquet" for name in _FILES)}
+    own = {_ABOUT, *own_names(), *(f"{name}.parquet" for name in _FILES)}
     if not folder.is_dir():
         return []
     names = (path.name for path in folder.iterdir())
@@ -138,7 +166,7 @@ def _others(folder: Path) -> list[str]:
 
 def is_stored(path: Path) -> bool:
     """Whether a folder is a stored corpus."""
-    return (path / _ABOUT).is_file() and (path / "messages.parquet").is_file()
+    return (path / _ABOUT).is_file() and bool(message_files(path))
 
 
 def record(folder: Path) -> dict[str, Any]:
@@ -155,8 +183,20 @@ def record(folder: Path) -> dict[str, Any]:
     raise RealtalkError(_NO_RECORD, where=where, fix="read the source again")
 
 
-def load(folder: Path) -> Reading:
-    """A stored corpus, with the ledger of the day it was read."""
+@dataclass(frozen=True, slots=True)
+class StoredAbout:
+    """A stored corpus without its columns; `parts` is empty where one file has all messages."""
+
+    name: str
+    format: str
+    chats: tuple[ChatRow, ...]
+    ledger: Ledger
+    notes: tuple[str, ...]
+    parts: tuple[PartSpan, ...]
+
+
+def load_about(folder: Path) -> StoredAbout:
+    """What corpus.json says, checked."""
     where = str(folder / _ABOUT)
     about = record(folder)
     try:
@@ -167,10 +207,6 @@ def load(folder: Path) -> Reading:
                 where=where,
                 fix="read the source again",
             )
-        chats = tuple(_chat_row(entry) for entry in about["chats"])
-        frames = {
-            name: _frame(folder / f"{name}.parquet", schema) for name, schema in _FILES.items()
-        }
         counts = about["ledger"]
         ledger = Ledger(
             counts["unit"],
@@ -179,10 +215,42 @@ def load(folder: Path) -> Reading:
             counts["system"],
             _leftovers(counts),
         )
-        tables = Tables(about["name"], about["format"], chats, **frames)
-        return Reading(tables=tables, ledger=ledger, notes=tuple(about["notes"]))
+        return StoredAbout(
+            about["name"],
+            about["format"],
+            tuple(_chat_row(entry) for entry in about["chats"]),
+            ledger,
+            tuple(about["notes"]),
+            tuple(part_spans(folder, about.get("parts", []))),
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RealtalkError(_NO_RECORD, where=where, fix="read the source again") from error
+
+
+def load(folder: Path) -> Reading:
+    """A stored corpus, with the ledger of the day it was read."""
+    about = load_about(folder)
+    frames = {name: _frame(folder / f"{name}.parquet", schema) for name, schema in _FILES.items()}
+    messages = load_messages(folder, range(len(about.parts)) or [None])
+    tables = Tables(about.name, about.format, about.chats, messages, **frames)
+    return Reading(tables=tables, ledger=about.ledger, notes=about.notes)
+
+
+def load_messages(folder: Path, parts: Iterable[int | None]) -> pl.DataFrame:
+    """The messages of some parts; None stands for the only file."""
+    return pl.concat([_frame(part_file(folder, part), MESSAGES) for part in parts])
+
+
+def load_chats(folder: Path, about: StoredAbout, span: ChatSpan) -> Tables:
+    """Some chats of a stored corpus, all that belongs to them, and nothing of the others."""
+    chats = about.chats[span.first : span.end]
+    ids = [row.id for row in chats]
+    frames = {
+        name: _frame(folder / f"{name}.parquet", schema).filter(pl.col("chat").is_in(ids))
+        for name, schema in _FILES.items()
+    }
+    messages = load_messages(folder, span.parts)
+    return Tables(about.name, about.format, chats, messages, **frames)
 
 
 def _leftovers(counts: Mapping[str, Any]) -> tuple[Leftover, ...]:

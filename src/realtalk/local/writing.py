@@ -35,12 +35,13 @@ if TYPE_CHECKING:
     from realtalk.chat import Corpus
 
 _CORPUS = "a stored corpus"
-_KINDS = {  # what folders hold, by the files that say so
-    _CORPUS: {"corpus.json", "messages.parquet"},
-    "a run": {"run.json"},
-    "labels": {"labels.parquet"},
-    "an adapter": {"adapter_config.json"},
-}
+_KINDS = (  # what folders hold, by the files that say so
+    (_CORPUS, {"corpus.json", "messages.parquet"}),
+    (_CORPUS, {"corpus.json", "messages"}),
+    ("a run", {"run.json"}),
+    ("labels", {"labels.parquet"}),
+    ("an adapter", {"adapter_config.json"}),
+)
 _LONGEST_STEM = 200  # bytes; file systems allow 255 with the ending and what a copy adds
 
 
@@ -141,7 +142,7 @@ def refuse_strangers(folder: Path, what: str, *marks: str) -> None:
         return
     except OSError as error:
         raise RealtalkError(f"cannot hold {what} ({error.strerror})", where=str(folder)) from error
-    held = next((kind for kind, files in _KINDS.items() if files <= set(names)), "")
+    held = next((kind for kind, files in _KINDS if files <= set(names)), "")
     ours = any(fnmatch(name, mark) for name in names for mark in marks)
     if not names or (ours and held != _CORPUS):
         return
