@@ -368,12 +368,7 @@ APPS = {
     "imessage text": App(imessage.FORMAT, partial(form_files, form="imessage text"), tame),
     "imessage html": App(imessage.FORMAT, partial(form_files, form="imessage html"), tame),
     "viber table": App(viber.FORMAT, partial(form_files, form="viber table"), tame),
-    # A name with nothing behind it is a notice to the reader of LINE.
-    "line": App(
-        line.FORMAT,
-        partial(form_files, form="line"),
-        tame.filter(lambda text: bool(text.splitlines()[0])),
-    ),
+    "line": App(line.FORMAT, partial(form_files, form="line"), tame),
     "kakaotalk": App(kakaotalk.FORMAT, partial(form_files, form="kakaotalk"), tame),
     "kakaotalk pc": App(kakaotalk.FORMAT, partial(form_files, form="kakaotalk pc"), tame),
     "telegram": App(telegram.FORMAT, telegram_files, answers=True),

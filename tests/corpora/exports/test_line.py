@@ -156,6 +156,15 @@ def test_lines_before_the_first_day_are_left_over(tmp_path: Path) -> None:
     ]
 
 
+def test_a_text_that_begins_with_an_empty_line(tmp_path: Path) -> None:
+    added = "00:02\tMara\t\n\nslept well\n00:03\tMara\t\n00:04\tTheo Lund\t\n\n2024/05/03(Fri)\n"
+    reading = read(tmp_path, f"{ENGLISH}{added}00:05\tMara\tgood\n")
+    *_, slept, good = messages(reading)
+    assert (slept.speaker, slept.text) == ("Mara", "\n\nslept well")
+    assert (good.speaker, good.time) == ("Mara", datetime(2024, 5, 3, 0, 5))
+    assert str(reading.ledger) == "25 lines = 13 in messages + 12 system + 0 left over"
+
+
 def test_days() -> None:
     assert day_of("--------------- Wednesday, May 1, 2024 ---------------") == date(2024, 5, 1)
     assert day_of("1 May 2024") == date(2024, 5, 1)

@@ -8,8 +8,9 @@
     15:06<TAB>Bo joined the group         15:06<TAB>Boが参加しました
     → Chat("Ann") with one message of Ann, and one notice
 
-A message has three columns and a notice two, whatever the language. Text of several lines stands
-in quotes, and words in brackets stand for what was sent. A call begins with a telephone. A PC
+A message has three columns and a notice two, whatever the language; the third is empty where a
+text begins with an empty line. Text of several lines stands in quotes, and words in brackets stand
+for what was sent. A call begins with a telephone. A PC
 writes spaces instead of tabs ("15:05 Ann hi"), so there a name is what the lines of one person
 share. Times are to the minute.
 """
@@ -125,13 +126,24 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
         notes.append(f"{member.name}: no tabs; names were told from texts by what repeats")
     kept = EntryLines(draft, member.name, partial(_judge, bare=not tabs))
     day: date | None = None
+
+    def goes_on(number: int) -> bool:
+        """Whether the next line that is not empty belongs to the message of this one."""
+        below = next((at for at in range(number + 1, len(lines)) if lines[at]), None)
+        if below is None:
+            return False
+        head = timed[below]
+        if head is not None:
+            return tabs and head.gap != "\t"
+        return _leads(lines[below], timed, lines, below, order) is None
+
     for number, (line, head) in enumerate(zip(lines, timed, strict=True)):
         if head is None and (stated := _leads(line, timed, lines, number, order)):
             day = stated
             kept.notice()
         elif head is not None and day is not None and (head.gap == "\t" or not tabs):
             name, text = _parts(head, names)
-            if name and text:
+            if name and (text or (_is_open(head) and goes_on(number))):
                 kept.begin(Entry("", name, datetime.combine(day, head.clock), ""), text)
             else:
                 kept.notice()
@@ -201,6 +213,11 @@ def _parts(head: TimedLine, names: dict[str, str]) -> tuple[str, str]:
         return (name, text) if len(name) <= _LONGEST_NAME else ("", "")
     name = names.get(head.rest, "")
     return name, head.rest[len(name) :].strip()
+
+
+def _is_open(head: TimedLine) -> bool:
+    """Whether a line has a column for a text, though nothing stands in it."""
+    return head.gap in ("\t", _WIDE) and head.gap in head.rest
 
 
 def _names(rests: Sequence[str], title: str) -> dict[str, str]:
