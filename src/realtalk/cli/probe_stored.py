@@ -187,8 +187,15 @@ def _write_page(runs: dict[str, ProbedRun], page: Path, most: int, chats: str | 
 def mteb(
     run: StoredRun,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="A JSON file: REALTALK.json.")
-    ],
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="A JSON file: REALTALK.json. Required.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Write a run by the board's golds as a result file in MTEB's form, for its REALTALK task.
 
@@ -199,9 +206,14 @@ def mteb(
         realtalk probe mteb probe-lmeb --out REALTALK.json
     """
     from realtalk.cli.printing import say
+    from realtalk.errors import RealtalkError
     from realtalk.local.writing import write_json
     from realtalk.memory.benchmark import load_probe
     from realtalk.memory.board import board_result
 
+    if out is None:
+        raise RealtalkError(
+            "the result file has no name", fix="name it with --out: --out REALTALK.json"
+        )
     write_json(out, board_result(load_probe(run)))
     say(f"wrote {out}")
