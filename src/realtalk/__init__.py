@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from realtalk.stats.values import CorpusStats
     from realtalk.surface.benchmarks import compare, predict, probe, simulate, tune
     from realtalk.surface.corpora import Findings, check, redact, stats
+    from realtalk.surface.each import EachResult, each
     from realtalk.surface.labelling import Facets, Labels, label
     from realtalk.surface.pages import report, studio
     from realtalk.surface.runs import Run
@@ -46,6 +47,7 @@ __all__ = [
     "Context",
     "Corpus",
     "CorpusStats",
+    "EachResult",
     "Event",
     "Facets",
     "Findings",
@@ -64,6 +66,7 @@ __all__ = [
     "Turn",
     "check",
     "compare",
+    "each",
     "label",
     "predict",
     "probe",
@@ -88,6 +91,7 @@ _PLACES = {
     "realtalk.stats.values": "CorpusStats",
     "realtalk.surface.benchmarks": "compare predict probe simulate tune",
     "realtalk.surface.corpora": "Findings check redact stats",
+    "realtalk.surface.each": "EachResult each",
     "realtalk.surface.labelling": "Facets Labels label",
     "realtalk.surface.pages": "report studio",
     "realtalk.surface.runs": "Run",

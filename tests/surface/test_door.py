@@ -20,7 +20,8 @@ from realtalk.cli import reading as reading_command
 from realtalk.cli import threads as threads_command
 
 FUNCTIONS = (
-    *("check", "compare", "label", "predict", "probe", "read", "redact", "report", "samples"),
+    *("check", "compare", "each", "label", "predict", "probe", "read", "redact", "report"),
+    "samples",
     *("simulate", "stats", "studio", "sweep", "tune"),
 )
 
@@ -83,8 +84,8 @@ def test_signatures_are_typed_and_out_is_a_choice(name: str) -> None:
         assert parameter.annotation is not parameter.empty, parameter.name
     assert signature.return_annotation is not signature.empty
     out = signature.parameters.get("out")
-    # An adapter is a folder: without a place there is nothing to train.
-    if out is not None and name != "tune":
+    # An adapter is a folder, and so is what many inputs become.
+    if out is not None and name not in ("tune", "each"):
         assert out.default in (None, "report.html")
 
 

@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from realtalk.cli.each import EachRequest, check_each, redact_each
 from realtalk.cli.options import (
+    Address,
     Columns,
     Dates,
+    Each,
+    EngineName,
+    EngineOptions,
     FormatName,
+    Fresh,
     Gap,
     Json,
+    SeveralTargets,
     Target,
     Timezone,
+    Workers,
     opened,
     read_options,
 )
@@ -83,7 +91,15 @@ def export(
 
 
 def check(
-    path: Target,
+    paths: SeveralTargets,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="DIR", help="With --each: where to write.")
+    ] = None,
+    each: Each = False,
+    engine: EngineName = None,
+    workers: Workers = None,
+    address: Address = None,
+    fresh: Fresh = False,
     format_name: FormatName = None,
     gap: Gap = "6h",
     dates: Dates = None,
@@ -112,6 +128,9 @@ def check(
 
     Exits with 1 if something of the level --fail-on or graver was found.
 
+    With --each every input gets a report of its own, DIR/findings.parquet has one row per finding
+    of all of them, and one that cannot be read is named and makes the status 1, too.
+
     Examples:
 
         realtalk check sample
@@ -121,37 +140,36 @@ def check(
         realtalk check chat.zip --json --fail-on error
 
         realtalk check sample --guidelines
+
+        realtalk check corpora/ --each --out checks --engine processes --workers 2
     """
     from realtalk.cli.printing import print_json, say, show
     from realtalk.corpora.check import RULES
     from realtalk.corpora.check import check as examine
+    from realtalk.engine.checks import report_json
+    from realtalk.errors import RealtalkError
     from realtalk.registry import suggest
 
     levels = ["error", "warning", "note"]
     if fail_on not in (*levels, "never"):
         raise suggest("level", fail_on, [*levels, "never"])
-    with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
+    options = read_options(gap, dates, timezone, column)
+    chosen = EngineOptions(engine, workers, address)
+    request = EachRequest(paths, out, format_name, options, chosen, fresh, json)
+    if each:
+        check_each(request, guidelines, lambda gravest: _fails(gravest, fail_on, levels))
+        return
+    path = request.single()
+    if out is not None:
+        raise RealtalkError("--out is for many reports", fix="give --each too, or take --json")
+    with opened(path, format_name, options) as found:
         if guidelines:
             gravest = _guidelines(found.reading.corpus, json, everything)
             _exit(gravest, fail_on, levels)
             return
         report = examine(found.reading.corpus, found.reading.ledger)
     if json:
-        ledger = found.reading.ledger
-        print_json(
-            report.to_json()
-            | {
-                "name": found.reading.tables.name,
-                "format": found.format,
-                "ledger": {
-                    "unit": ledger.unit,
-                    "total": ledger.total,
-                    "in_messages": ledger.in_messages,
-                    "system": ledger.system,
-                    "left_over": len(ledger.leftovers),
-                },
-            }
-        )
+        print_json(report_json(report, found))
     else:
         say(str(found.reading.ledger))
         if everything:
@@ -170,8 +188,14 @@ def check(
 
 
 def _exit(gravest: str | None, fail_on: str, levels: list[str]) -> None:
-    if gravest and fail_on != "never" and levels.index(gravest) <= levels.index(fail_on):
+    if _fails(gravest, fail_on, levels):
         raise typer.Exit(1)
+
+
+def _fails(gravest: str | None, fail_on: str, levels: list[str]) -> bool:
+    if gravest is None or fail_on == "never":
+        return False
+    return levels.index(gravest) <= levels.index(fail_on)
 
 
 def _guidelines(corpus: Corpus, json: bool, everything: bool) -> str | None:
@@ -225,7 +249,7 @@ def _example(finding: object) -> str:
 
 
 def redact(
-    path: Target,
+    paths: SeveralTargets,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
     names: Annotated[
         str, typer.Option("--names", metavar="A,B", help="More names to replace, comma-separated.")
@@ -242,9 +266,17 @@ def redact(
     key: Annotated[
         Path | None,
         typer.Option(
-            "--key", metavar="FILE", help="Also write who is who, as JSON. Keep it private."
+            "--key",
+            metavar="FILE",
+            help="Also write who is who, as JSON. Keep it private. With --each a folder, for one "
+            "file per corpus.",
         ),
     ] = None,
+    each: Each = False,
+    engine: EngineName = None,
+    workers: Workers = None,
+    address: Address = None,
+    fresh: Fresh = False,
     format_name: FormatName = None,
     gap: Gap = "6h",
     dates: Dates = None,
@@ -257,24 +289,31 @@ def redact(
     Works offline. Names of people who are only spoken of are found by a cautious rule:
     read the result before you share it, and add what it missed with --names.
 
+    With --each every input becomes a corpus of its own, named by a number. Stand-ins are given
+    anew in each: redact several chats as one corpus where the same person has to stay the same.
+
     Examples:
 
         realtalk redact mara --out mara-shared --names "Aunt Fay,Willow Street"
+
+        realtalk redact corpora/ --each --out shared --key keys --engine processes --workers 2
     """
     from realtalk.cli.printing import print_json, say, warn
-    from realtalk.corpora.reading import Ledger, Reading
     from realtalk.corpora.redaction.redact import redact as rewrite
-    from realtalk.corpora.store import store
+    from realtalk.corpora.redaction.storing import store_redacted
     from realtalk.local.writing import write_json
 
-    with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
+    options = read_options(gap, dates, timezone, column)
+    chosen = EngineOptions(engine, workers, address)
+    request = EachRequest(paths, out, format_name, options, chosen, fresh, json)
+    if each:
+        redact_each(request, _listed(names), _listed(keep), key)
+        return
+    with opened(request.single(), format_name, options) as found:
         corpus, mapping = rewrite(
             found.reading.corpus, names=_listed(names), keep=frozenset(_listed(keep))
         )
-    total = sum(len(chat.messages) for chat in corpus.chats)
-    # Notes and leftovers name files of the original: they stay behind.
-    clean = Reading(corpus=corpus, ledger=Ledger("entries", total, total))
-    store(clean, out)
+    total = store_redacted(corpus, out)
     if key is not None:
         write_json(key, mapping.to_json())
     if mapping.is_named_in(out.name):

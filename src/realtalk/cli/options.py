@@ -27,6 +27,24 @@ Target = Annotated[
         show_default=False,
     ),
 ]
+SeveralTargets = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATH...",
+        help="A file, folder or zip to read, a stored corpus, - for standard input, or the name "
+        "of a sample: sample, sample-simulated, sample-threads. With --each several, folders of "
+        "such, and patterns.",
+        show_default=False,
+    ),
+]
+Each = Annotated[
+    bool,
+    typer.Option(
+        "--each",
+        help="Every input by itself, into the folder --out. Of a folder, everything in it is an "
+        "input; of one that a command with --each wrote, its parts are.",
+    ),
+]
 FormatName = Annotated[
     str | None,
     typer.Option(

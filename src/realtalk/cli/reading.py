@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import typer
 
-from realtalk.cli.each import read_each
+from realtalk.cli.each import EachRequest, read_each
 from realtalk.cli.options import (
     Address,
     Columns,
@@ -136,7 +136,7 @@ def read(
             raise RealtalkError(
                 "--each joins nothing", fix="leave out --into, --same and --take-edits"
             )
-        read_each(paths, out, format_name, options, chosen, fresh=fresh, json=json)
+        read_each(EachRequest(paths, out, format_name, options, chosen, fresh, json))
         return
     if alone := chosen.given() or ("--fresh" if fresh else None):
         raise RealtalkError(f"{alone} is for many files", fix="give --each too")

@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from realtalk.cli.each import EachRequest, report_each
 from realtalk.cli.options import (
+    Address,
     Dates,
+    Each,
+    EngineName,
+    EngineOptions,
     FormatName,
+    Fresh,
     Gap,
     Json,
     Timezone,
+    Workers,
     opened,
     read_options,
 )
@@ -20,6 +27,8 @@ from realtalk.cli.options import (
 if TYPE_CHECKING:
     from realtalk.corpora.reading import ReadOptions
     from realtalk.portrait.build import PortraitOptions
+
+_PAGE = Path("report.html")
 
 
 def register(app: typer.Typer) -> None:
@@ -37,8 +46,14 @@ def report(
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="The page to write.")
-    ] = Path("report.html"),
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="The page to write. With --each a folder, for one page per input.",
+        ),
+    ] = _PAGE,
     title: Annotated[
         str | None, typer.Option("--title", metavar="TEXT", help="The page's title.")
     ] = None,
@@ -79,6 +94,11 @@ def report(
             help="runs: a corpus or run that people wrote. May be repeated.",
         ),
     ] = None,
+    each: Each = False,
+    engine: EngineName = None,
+    workers: Workers = None,
+    address: Address = None,
+    fresh: Fresh = False,
     json: Json = False,
 ) -> None:
     """Write one self-contained page: about a chat, or about stored runs.
@@ -87,6 +107,8 @@ def report(
     with filters by person and time. Labels are kept, so a second call is quick. No message is in
     the page, and nothing leaves this machine. Folders of runs give tables and charts with their
     intervals; nothing is measured anew. With --json also prints the figures.
+
+    With --each every export or stored corpus gets a page of its own in the folder --out.
 
     Examples:
 
@@ -99,13 +121,34 @@ def report(
         realtalk report demo
 
         realtalk report corpora/mine labels sweep --out mine.html
+
+        realtalk report exports/ --each --out pages --engine processes --workers 2
     """
+    from realtalk.errors import RealtalkError
     from realtalk.report.build import check_page
     from realtalk.surface.pages import is_chats
 
+    chosen = EngineOptions(engine, workers, address)
+    if each:
+        if simulated or human:
+            raise RealtalkError("--simulated and --human are for runs", fix="leave them out")
+        place = None if out == _PAGE else out
+        reading = read_options(gap, dates, timezone)
+        request = EachRequest(paths, place, format_name, reading, chosen, fresh, json)
+        report_each(
+            request,
+            labels=labels,
+            quick=quick,
+            words=words,
+            anonymous=anonymous,
+            chat=chat,
+            title=title or "",
+        )
+        return
+    if alone := chosen.given() or ("--fresh" if fresh else None):
+        raise RealtalkError(f"{alone} is for many files", fix="give --each too")
     check_page(out)
     if format_name is not None or (len(paths) == 1 and is_chats(paths[0])):
-        from realtalk.errors import RealtalkError
         from realtalk.portrait.build import PortraitOptions
 
         if len(paths) > 1:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from realtalk.chat import Corpus
 from realtalk.local.progress import Progress, silent
@@ -73,6 +73,16 @@ class Ledger:
             sum(part.system for part in parts),
             tuple(left for part in parts for left in part.leftovers),
         )
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts, without what was left over."""
+        return {
+            "unit": self.unit,
+            "total": self.total,
+            "in_messages": self.in_messages,
+            "system": self.system,
+            "left_over": len(self.leftovers),
+        }
 
     def __str__(self) -> str:
         return (

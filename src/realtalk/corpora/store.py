@@ -126,11 +126,7 @@ def provenance(
             "timezone": options.timezone if options else None,
         },
         "ledger": {
-            "unit": ledger.unit,
-            "total": ledger.total,
-            "in_messages": ledger.in_messages,
-            "system": ledger.system,
-            "left_over": len(ledger.leftovers),
+            **ledger.to_json(),
             "leftovers": [asdict(left) for left in ledger.leftovers[:_KEPT_LEFTOVERS]],
         },
         "notes": list(reading.notes),

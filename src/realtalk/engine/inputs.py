@@ -3,8 +3,9 @@
     gathered(["exports/", "more/*.zip"], Path("corpora"))   → (exports/a.txt, exports/b, more/c.zip)
     fingerprint(Path("exports/a.txt"))                      → (3537, "9f86d081884c7d65…")
 
-A folder stands for what lies in it: each file and each folder in it is one input. Two paths to
-one place are one input. The fingerprint of a folder covers the names and bytes of its files.
+A folder stands for what lies in it: each file and each folder in it is one input. A stored corpus
+is one input itself, and the folder of a job stands for the job's parts. Two paths to one place are
+one input. The fingerprint of a folder covers the names and bytes of its files.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from realtalk.errors import RealtalkError
+
+PARTS, PARTS_KEY = "parts", ("part",)  # the table of a job, and what its rows are known by
 
 
 def gathered(paths: Sequence[str], out: Path) -> tuple[Path, ...]:
@@ -34,7 +37,7 @@ def _named(path: str) -> list[Path]:
     place = Path(path)
     try:
         if place.is_dir():
-            return sorted(each for each in place.iterdir() if not each.name.startswith("."))
+            return _inside(place)
         if place.exists():
             return [place]
     except OSError as error:
@@ -43,7 +46,30 @@ def _named(path: str) -> list[Path]:
     found = sorted(map(Path, glob.glob(path, recursive=True))) if glob.has_magic(path) else []  # noqa: PTH207  (absolute patterns)
     if not found:
         raise RealtalkError("no such file or folder", where=path, fix="check the path")
-    return found
+    return [each for path_ in found for each in (_parts(path_) or [path_])]
+
+
+def _inside(folder: Path) -> list[Path]:
+    from realtalk.corpora.store import is_stored
+
+    if is_stored(folder):
+        return [folder]
+    parts = _parts(folder)
+    if parts is not None:
+        return parts
+    return sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+
+
+def _parts(folder: Path) -> list[Path] | None:
+    """The parts of a job that wrote into the folder, in their order; None where no job did."""
+    from realtalk.evals.folder import RunFolder
+
+    if not (folder / "run.json").is_file() or not (folder / f"{PARTS}.jsonl").is_file():
+        return None
+    rows = RunFolder.load(folder, None).rows(PARTS, PARTS_KEY)
+    # Names only, never a way out of the folder.
+    names = [row["part"] for row in rows if not row["problem"]]
+    return [folder / name for name in names if Path(name).name == name]
 
 
 def fingerprint(path: Path) -> tuple[int, str]:

@@ -19,7 +19,7 @@ from realtalk.local.naming import UniqueNames
 from realtalk.local.writing import file_stem
 
 # What a job's folder itself consists of: no part may bear such a name.
-_TAKEN = ("run", "parts")
+_TAKEN = ("run", "parts", "findings")
 _TRIES = 3
 
 
@@ -42,6 +42,7 @@ class Job:
     out: Path
     settings: Mapping[str, Any]  # whatever decides the bytes of a part
     suffix: str = ""  # of a part: ".parquet", or none where a part is a folder
+    numbered: str = ""  # parts are called so with a number, where an input's name is private
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +114,13 @@ def errands(job: Job) -> tuple[Errand, ...]:
     """One errand per input; no two parts are one file, on any file system."""
     names = UniqueNames("{}-{}", _TAKEN, is_file=True)
     out = job.out.absolute()
+    stems = (
+        f"{job.numbered}-{number}" if job.numbered else file_stem(_stem(source))
+        for number, source in enumerate(job.inputs, 1)
+    )
     return tuple(
-        Errand(source.absolute(), names.free(file_stem(_stem(source))) + job.suffix, out)
-        for source in job.inputs
+        Errand(source.absolute(), names.free(stem) + job.suffix, out)
+        for source, stem in zip(job.inputs, stems, strict=True)
     )
 
 

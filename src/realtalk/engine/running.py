@@ -19,15 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from realtalk import __version__
-from realtalk.engine.inputs import fingerprint
+from realtalk.engine.inputs import PARTS, PARTS_KEY, fingerprint
 from realtalk.engine.jobs import Engine, Errand, Job, JobReport, PartResult, errands
 from realtalk.engine.working import UNFINISHED, remove
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder, Table, stored_settings
 from realtalk.local.progress import Progress, silent
-
-_TABLE = "parts"
-_KEY = ("part",)
 
 
 def run_job(
@@ -37,7 +34,7 @@ def run_job(
     listed = errands(job)
     stale = _parts(job) if fresh else []
     with RunFolder.open(job.out, job.kind, job.settings, fresh=fresh) as run:
-        table = run.table(_TABLE, _KEY)  # from here on nobody else writes in this folder
+        table = run.table(PARTS, PARTS_KEY)  # from here on nobody else writes in this folder
         for path in (job.out / UNFINISHED, *stale):
             remove(path)
         waiting = [errand for errand in listed if not _is_done(errand, table)]
@@ -55,7 +52,7 @@ def run_job(
             remove(job.out / UNFINISHED)  # what workers had begun that were ended with the job
         ordered = table.in_order([(errand.part,) for errand in listed])
         run.close()  # the rows as they came are put in order: every way here ends in one file
-        run.rewrite(_TABLE, ordered)
+        run.rewrite(PARTS, ordered)
     return JobReport(job.out, tuple(ordered[: len(listed)]), len(waiting))
 
 
@@ -98,7 +95,7 @@ def _parts(job: Job) -> list[Path]:
     """The parts of an earlier job of this kind, to be removed; names only, never a way out."""
     if stored_settings(job.out, job.kind) is None:
         return []
-    names = [row["part"] for row in RunFolder.load(job.out, job.kind).rows(_TABLE, _KEY)]
+    names = [row["part"] for row in RunFolder.load(job.out, job.kind).rows(PARTS, PARTS_KEY)]
     return [job.out / name for name in names if Path(name).name == name]
 
 

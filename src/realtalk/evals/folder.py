@@ -76,6 +76,7 @@ _TABLES = frozenset(
         "stages",
         "labels",
         "parts",
+        "findings",
     ]
 )
 _SYNC_EVERY = 0.5  # seconds: what a power cut may cost; a killed process loses nothing

@@ -7,7 +7,7 @@ shared, key = redact("sample", names=["Aunt Ida"])
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,15 +77,8 @@ class Findings:
 
     def to_json(self) -> dict[str, Any]:
         """Every finding with the ledger, as `realtalk check --json` prints them."""
-        ledger: Mapping[str, Any] = {
-            "unit": self.ledger.unit,
-            "total": self.ledger.total,
-            "in_messages": self.ledger.in_messages,
-            "system": self.ledger.system,
-            "left_over": len(self.ledger.leftovers),
-        }
         told: dict[str, Any] = self._report.to_json()
-        return told | {"name": self.name, "ledger": ledger}
+        return told | {"name": self.name, "ledger": self.ledger.to_json()}
 
     def __len__(self) -> int:
         return len(self.findings)
@@ -131,13 +124,10 @@ def redact(
     which is private: `key.to_json()` tells who is who, `key.counts()` only how many. People who
     are only spoken of are found by a cautious rule: read the result before you share it.
     """
-    from realtalk.corpora.reading import Reading
     from realtalk.corpora.redaction.redact import redact as rewrite
-    from realtalk.corpora.store import store
+    from realtalk.corpora.redaction.storing import store_redacted
 
     made, key = rewrite(as_corpus(corpus), names=list(names), keep=frozenset(keep))
     if out is not None:
-        total = sum(len(chat.messages) for chat in made.chats)
-        # Notes and leftovers name files of the original: they stay behind.
-        store(Reading(corpus=made, ledger=Ledger("entries", total, total)), Path(out))
+        store_redacted(made, Path(out))
     return made, key

@@ -70,9 +70,7 @@ def redact(
     corpus: Corpus, *, names: Sequence[str] = (), keep: frozenset[str] = frozenset()
 ) -> tuple[Corpus, Key]:
     """The corpus with stand-ins, and the key to them."""
-    for kind in sorted(keep):
-        if kind not in KINDS:
-            raise suggest("kind to keep", kind, list(KINDS))
+    refuse_unknown_kinds(keep)
     if "extra" in keep:
         names = (*names, *_reactors(corpus))
     called = [alias.name for chat in corpus.chats for alias in chat.aliases]
@@ -108,6 +106,13 @@ def redact(
     return redacted, Key(
         tuple((stand_in, tuple(originals)) for stand_in, originals in entries), scanner.left
     )
+
+
+def refuse_unknown_kinds(keep: frozenset[str]) -> None:
+    """Raises where something that nobody knows is to be kept."""
+    for kind in sorted(keep):
+        if kind not in KINDS:
+            raise suggest("kind to keep", kind, list(KINDS))
 
 
 def _order(stand_in: str) -> tuple[str, int]:

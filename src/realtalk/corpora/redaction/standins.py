@@ -23,6 +23,7 @@ _SHAPES = {
     **{kind: (f"<{kind}-{{}}>", f"<{kind[0]}-{{}}>") for kind in _KINDS},
 }
 _BRACKETS = "|".join((*_KINDS, *(kind[0] for kind in _KINDS)))
+SORTS = tuple(kind.lower() for kind in _SHAPES)  # of things that are replaced, as counts name them
 STAND_IN = re.compile(rf"<({_BRACKETS})-(\d+)>|@(handle|h_)(\d+)|@?(Person|X_)(\d+)")
 STAND_IN_SHAPE = rf"<(?:{_BRACKETS})-\d+>|@(?:handle|h_)\d+|@?(?:Person|X_)\d+"  # without groups
 _KIND_OF = {"handle": "handle", "h_": "handle", "Person": "Person", "X_": "Person"} | {
