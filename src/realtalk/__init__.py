@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from realtalk.surface.corpora import Findings, check, redact, stats
     from realtalk.surface.each import EachResult, each
     from realtalk.surface.labelling import Facets, Labels, label
+    from realtalk.surface.merging import merge
     from realtalk.surface.pages import report, studio
     from realtalk.surface.runs import Run
     from realtalk.surface.sources import read, samples
@@ -68,6 +69,7 @@ __all__ = [
     "compare",
     "each",
     "label",
+    "merge",
     "predict",
     "probe",
     "read",
@@ -93,6 +95,7 @@ _PLACES = {
     "realtalk.surface.corpora": "Findings check redact stats",
     "realtalk.surface.each": "EachResult each",
     "realtalk.surface.labelling": "Facets Labels label",
+    "realtalk.surface.merging": "merge",
     "realtalk.surface.pages": "report studio",
     "realtalk.surface.runs": "Run",
     "realtalk.surface.sources": "read samples",

@@ -15,6 +15,7 @@ from realtalk.cli.options import (
     Json,
     Out,
     PricesFile,
+    Shard,
     Target,
     opened,
     read_options,
@@ -44,6 +45,8 @@ from realtalk.cli.probe_options import (
 from realtalk.cli.verbs import (
     RUN,
     Verbs,
+    add_merge,
+    end_shard,
     load_prices,
     show_costs,
 )
@@ -82,6 +85,7 @@ def run(
     seed: Seed = 0,
     prices: PricesFile = None,
     out: Out = None,
+    shard: Shard = None,
     fresh: Fresh = False,
     format_name: FormatName = None,
     gap: Gap = "6h",
@@ -127,9 +131,13 @@ def run(
             max_tokens=max_tokens,
             seed=seed,
             out=out,
+            shard=shard,
             fresh=fresh,
             progress=advance,
         )
+    if shard is not None:
+        end_shard(probed, "probe", json=json)
+        return
     _print(probed.record, corpus, json, out, judge, known)
 
 
@@ -333,3 +341,4 @@ def _print(
 probe_several.register(app)
 probe_stored.register(app)
 probe_judges.register(app)
+add_merge(app, "probe", "memory probing")

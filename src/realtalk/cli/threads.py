@@ -49,6 +49,7 @@ def run(
     train_limit: threads.TrainLimit = None,
     seed: threads.Seed = 0,
     out: options.Out = None,
+    shard: options.Shard = None,
     fresh: options.Fresh = False,
     prices: options.PricesFile = None,
     format_name: options.FormatName = None,
@@ -93,9 +94,13 @@ def run(
             train_limit=train_limit,
             seed=seed,
             out=out,
+            shard=shard,
             fresh=fresh,
             progress=advance,
         )
+    if shard is not None:
+        verbs.end_shard(found, "threads", json=json)
+        return
     summary = found.record.summary
     if json:
         print_json([found.to_json() | verbs.costs_json(found, known)])
@@ -326,3 +331,4 @@ verbs.add_sweep(
     setting="all",
 )
 verbs.add_stored_runs(app, "thread tasks")
+verbs.add_merge(app, "threads", "thread tasks")

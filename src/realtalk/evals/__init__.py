@@ -2,7 +2,8 @@
 
 `values` has the words, `running` carries a benchmark out in a folder or in memory, `estimating`,
 `summaries`, `comparing` and `tables` make figures of its rows, `language_models` and `inspecting`
-ask models. `folder` keeps rows so that a kill at any moment loses nothing that was there.
+ask models. `folder` keeps rows so that a kill at any moment loses nothing that was there; `shards`
+and `merging` make a run in pieces, on several machines.
 """
 
 from realtalk.evals.folder import (
@@ -10,8 +11,8 @@ from realtalk.evals.folder import (
     Table,
     refuse_other_folder,
     refuse_other_runs,
-    versions,
 )
+from realtalk.evals.library_versions import versions
 
 __all__ = [
     "RunFolder",

@@ -14,31 +14,36 @@ from realtalk.errors import RealtalkError
 from realtalk.models.addresses import bare_address
 
 # What describes a run without deciding its rows: older runs do not say it, and go on all the same.
-_DESCRIBING = frozenset({"settings.corpus.format"})
+# Whether a shard is finished is no setting either.
+_DESCRIBING = frozenset({"settings.corpus.format", "shard.finished"})
 
 
 def refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
     """Raises where a run was made with other settings, naming each that differs."""
-    before, now = _flat(known), _flat(wanted)
+    if shown := differences(known, wanted, "now"):
+        raise RealtalkError(
+            f"made with other settings ({shown})",
+            where=str(folder),
+            fix="name another folder, or start anew with --fresh",
+        )
+
+
+def differences(known: Mapping[str, Any], other: Mapping[str, Any], where: str) -> str:
+    """What differs between the settings there and those of the other, which are `where`."""
+    before, now = _flat(known), _flat(other)
     names = [
         name
         for name in dict.fromkeys((*before, *now))
         if name != "versions" and before.get(name) != now.get(name) and name not in _DESCRIBING
     ]
     names = [name for name in names if not name.startswith("versions.")]
-    if not names:
-        return
     shown = [
         f"{name.removeprefix('settings.')} is {_short(before.get(name))} there, "
-        f"{_short(now.get(name))} now"
+        f"{_short(now.get(name))} {where}"
         for name in names[:4]
     ]
     more = f", and {len(names) - 4} more" if len(names) > 4 else ""
-    raise RealtalkError(
-        f"made with other settings ({', '.join(shown)}{more})",
-        where=str(folder),
-        fix="name another folder, or start anew with --fresh",
-    )
+    return ", ".join(shown) + more
 
 
 def _flat(value: Mapping[str, Any], head: str = "") -> dict[str, Any]:

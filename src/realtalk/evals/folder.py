@@ -17,20 +17,19 @@ run's own tables and nothing else.
 
 from __future__ import annotations
 
+import errno
 import os
-import platform
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
-from realtalk import __version__
 from realtalk.errors import RealtalkError
 from realtalk.evals.differences import refuse_difference
+from realtalk.evals.library_versions import versions
 from realtalk.local.writing import (
     private_folder,
     private_stream,
@@ -47,21 +46,6 @@ Row: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[Any, ...]
 
 _FILE = "run.json"
-_PACKAGES = (
-    "numpy",
-    "polars",
-    "scipy",
-    "onnxruntime",
-    "tokenizers",
-    "bm25s",
-    "rouge-score",
-    "sacrebleu",
-    "scikit-learn",
-    "nltk",
-    "inspect-ai",
-    "openai",
-    "xllamacpp",
-)
 # What the runs of this package call their tables: all that --fresh may remove.
 _TABLES = frozenset(
     [
@@ -79,18 +63,8 @@ _TABLES = frozenset(
         "findings",
     ]
 )
+_LOCKED = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 _SYNC_EVERY = 0.5  # seconds: what a power cut may cost; a killed process loses nothing
-
-
-def versions() -> dict[str, str]:
-    """What may change a result: this package, Python, and the libraries that are installed."""
-    found = {"realtalk": __version__, "python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 class RunFolder:
@@ -114,9 +88,19 @@ class RunFolder:
 
     @classmethod
     def open(
-        cls, folder: Path | None, kind: str, settings: Mapping[str, Any], *, fresh: bool = False
+        cls,
+        folder: Path | None,
+        kind: str,
+        settings: Mapping[str, Any],
+        *,
+        fresh: bool = False,
+        shard: Mapping[str, Any] | None = None,
     ) -> RunFolder:
-        """A new run, or one that goes on; `fresh` removes what an earlier run left here."""
+        """A new run, or one that goes on; `fresh` removes what an earlier run left here.
+
+        `shard` says which piece of a run this is (shards.py).
+        """
+        piece = {} if shard is None else {"shard": dict(shard)}
         wanted = orjson.loads(orjson.dumps(dict(settings)))  # as it reads when it comes back
         if folder is None:
             return cls(None, kind, wanted, [versions()])
@@ -129,13 +113,13 @@ class RunFolder:
             ) from error
         place = folder / _FILE
         if fresh and place.exists():
-            _clear(folder)
+            clear(folder)
         used = [versions()]
         if place.exists():
-            known = _read(place)
-            refuse_difference(folder, known, {"kind": kind, "settings": wanted})
+            known = read_record(folder)
+            refuse_difference(folder, known, {"kind": kind, "settings": wanted, **piece})
             used = [*(known["versions"]), *(each for each in used if each not in known["versions"])]
-        write_json(place, {"kind": kind, "settings": wanted, "versions": used})
+        write_json(place, {"kind": kind, "settings": wanted, "versions": used, **piece})
         return cls(folder, kind, wanted, used)
 
     @classmethod
@@ -144,7 +128,7 @@ class RunFolder:
         place = folder / _FILE
         if not place.is_file():
             raise RealtalkError("no run here", where=str(folder), fix=f"it has no {_FILE}")
-        known = _read(place)
+        known = read_record(folder)
         if kind is not None and known["kind"] != kind:
             raise RealtalkError(f"a run of {known['kind']}, not of {kind}", where=str(folder))
         return cls(folder, known["kind"], known["settings"], known["versions"])
@@ -313,17 +297,16 @@ def refuse_other_runs(folder: Path) -> None:
             )
 
 
-def _clear(folder: Path) -> None:
+def clear(folder: Path) -> None:
     """Removes what runs write, and nothing else. The settings go last: they say whose it is."""
-    for path in (*_own(folder), folder / _FILE):
-        path.unlink(missing_ok=True)
+    own = [f"{name}{end}" for name in sorted(_TABLES) for end in (".jsonl", ".parquet")]
+    for name in (*own, _FILE):
+        (folder / name).unlink(missing_ok=True)
 
 
-def _own(folder: Path) -> list[Path]:
-    return [folder / f"{name}{end}" for name in sorted(_TABLES) for end in (".jsonl", ".parquet")]
-
-
-def _read(path: Path) -> dict[str, Any]:
+def read_record(folder: Path) -> dict[str, Any]:
+    """What run.json says: kind, settings, versions, and of a shard which piece it is."""
+    path = folder / _FILE
     try:
         found = orjson.loads(path.read_bytes())
         if not {"kind", "settings", "versions"} <= set(found):
@@ -347,6 +330,8 @@ def _opened(path: Path) -> IO[bytes]:
     except ImportError:  # not on Windows
         pass
     except OSError as error:
+        if error.errno not in _LOCKED:
+            return stream  # a file system without locks, as clusters have them
         stream.close()
         raise RealtalkError(
             "another run is writing here", where=str(path), fix="wait for it or stop it"

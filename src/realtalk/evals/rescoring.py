@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import orjson
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.folder import RunFolder, versions
+from realtalk.evals.folder import RunFolder
+from realtalk.evals.library_versions import versions
 from realtalk.evals.running import KEY, RunRecord, run_schema, sample_key
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent

@@ -17,9 +17,9 @@ it failed to answer. The solver sees what is shown of a sample, never its truth.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
@@ -28,6 +28,8 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder, Table, stored_settings
 from realtalk.evals.prices import Usage, usage_of
+from realtalk.evals.shards import Shard, ShardRecord, finish, plan, refuse_other_shards
+from realtalk.evals.side_tables import FACTS_KEY, LateTable, StageFacts
 from realtalk.evals.values import Answer, Benchmark, Recorded, Row, Sample, Solver, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import private_folder, write_json
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 KEY = ("sample", "group", "variant")
-FACTS_KEY = ("group",)
 STAGE_KEY = ("stage",)
 _COSTS = ("calls", "tokens_in", "tokens_out")
 _AT_ONCE = 1024  # samples handed to a solver that does not say otherwise
@@ -53,6 +54,7 @@ class RunRecord:
     facts: Sequence[Row] = ()  # of complete stages
     timings: Sequence[Row] = ()
     preparations: Sequence[Row] = ()
+    shard: ShardRecord | None = None  # which piece of a run these rows are
 
     @property
     def tables(self) -> dict[str, Sequence[Row]]:
@@ -71,6 +73,9 @@ class RunRecord:
         return usage_of(
             self.settings, self.rows, judgements=judgements, preparations=self.preparations
         )
+
+
+RecordT = TypeVar("RecordT", bound=RunRecord)
 
 
 def solver_record(solver: Recorded) -> dict[str, Any]:
@@ -100,23 +105,42 @@ def run(
     *,
     fresh: bool = False,
     progress: Progress = silent,
+    shard: Shard | None = None,
+    last: bool = True,
 ) -> RunRecord:
-    """Solves and scores what the folder does not have yet."""
+    """Solves and scores what the folder does not have yet.
+
+    Of a `shard` only its samples, in a folder of its own below `out`; that it is finished is
+    written down unless more tables are to come, so that this is not the `last` step.
+    """
     settings = {
         "corpus": corpus_record(corpus),
         **benchmark.settings,
         "solver": solver_record(solver),
     }
     order: list[tuple[str, str, str]] = []
+    piece: ShardRecord | None = None
+    if shard is not None:
+        assert out is not None  # shards are joined in a folder
+        refuse_other_shards(out)
+        piece = _piece(shard, benchmark, corpus, solver, progress)
+        out = shard.folder(out)
     if out is not None and not fresh:
         _refuse_earlier(out)
-    with RunFolder.open(out, benchmark.name, settings, fresh=fresh) as folder:
+    about = None if piece is None else piece.to_json()
+    with RunFolder.open(out, benchmark.name, settings, fresh=fresh, shard=about) as folder:
         rows = folder.table("rows", KEY)
-        timings = _LateTable(folder, "timings", KEY)
-        preparations = _LateTable(folder, "preparations", STAGE_KEY)
+        timings = LateTable(folder, "timings", KEY)
+        preparations = LateTable(folder, "preparations", STAGE_KEY)
         partly = {row["stage"] for row in preparations.stored if row["unscored"]}
-        facts = _Facts.open(benchmark, folder)
+        facts = StageFacts.open(benchmark, folder)
+        passed = 0  # samples of earlier stages
         for stage in benchmark.stages(corpus, progress):
+            size = len(stage.samples)
+            own = range(size) if piece is None else piece.within(passed, size)
+            passed += size
+            if piece is not None and not own:
+                continue
             before = len(order)
             work = _Work(
                 benchmark=benchmark,
@@ -128,13 +152,13 @@ def run(
                 progress=progress,
                 partly=stage.title in partly,
             )
-            work.carry_out(order)
+            work.carry_out(order, own)
             if facts is not None:
                 facts.tell(stage, [row for key in order[before:] if (row := rows.get(key))])
-        if not order:
+        if not order and not (piece is not None and piece.total):
             raise RealtalkError("there is nothing to solve", where=corpus.name)
         rows.finish(order, run_schema(benchmark.columns))
-        return RunRecord(
+        record = RunRecord(
             settings=folder.settings,
             rows=rows.in_order(order),
             versions=folder.versions,
@@ -142,7 +166,33 @@ def run(
             facts=[] if facts is None else facts.finish(),
             timings=timings.finish(order),
             preparations=preparations.finish([]),
+            shard=piece,
         )
+        return finished(record) if last else record
+
+
+def finished(record: RecordT) -> RecordT:
+    """The run, of which run.json now says that it is whole where it is a shard."""
+    if record.shard is None or record.folder is None:
+        return record
+    return replace(record, shard=finish(record.folder, record.shard))
+
+
+def _piece(
+    shard: Shard,
+    benchmark: Benchmark[Any, Any, Any],
+    corpus: Corpus,
+    solver: Solver[Any, Any],
+    progress: Progress,
+) -> ShardRecord:
+    # Facts are of all rows of a stage, which then must be in one shard.
+    divisible = bool(getattr(solver, "divisible", False)) and not hasattr(benchmark, "facts")
+    stages = benchmark.stages(corpus, progress)
+    return plan(shard, stages, _at_once(solver), divisible=divisible)
+
+
+def _at_once(solver: Solver[Any, Any]) -> int:
+    return int(getattr(solver, "at_once", _AT_ONCE))
 
 
 def _refuse_earlier(folder: Path) -> None:
@@ -156,59 +206,6 @@ def _refuse_earlier(folder: Path) -> None:
         )
 
 
-class _LateTable:
-    """A table that is opened when its first row comes: most runs have none of its kind."""
-
-    def __init__(self, folder: RunFolder, name: str, key: Sequence[str]) -> None:
-        self._folder = folder
-        self._name = name
-        self._key = key
-        self._table: Table | None = None
-        self.stored = folder.rows(name, key)
-
-    def add(self, row: Row) -> None:
-        if self._table is None:
-            self._table = self._folder.table(self._name, self._key)
-        self._table.add(row)
-
-    def finish(self, order: Sequence[tuple[str, ...]]) -> list[Row]:
-        """Every row, in the order given, those not named last; a table of its own where new."""
-        if self._table is None:
-            return self.stored
-        self._table.finish(order)
-        return self._table.in_order(order)
-
-
-class _Facts:
-    """The table `groups`: what a benchmark tells of its stages.
-
-    A row that has its scores is never made again. So facts are up to date where they were made
-    from as many scored rows as there are.
-    """
-
-    def __init__(self, tell: Callable[[Stage[Any, Any], Sequence[Row]], Row], table: Table) -> None:
-        self._tell = tell
-        self._table = table
-        self._order: list[tuple[str]] = []
-
-    @classmethod
-    def open(cls, benchmark: Benchmark[Any, Any, Any], folder: RunFolder) -> _Facts | None:
-        tell = getattr(benchmark, "facts", None)
-        return None if tell is None else cls(tell, folder.table("groups", FACTS_KEY))
-
-    def tell(self, stage: Stage[Any, Any], rows: Sequence[Row]) -> None:
-        self._order.append((stage.title,))
-        scored = sum(row["unscored"] is None is row["untold"] for row in rows)
-        known = self._table.get((stage.title,))
-        if known is None or known["scored"] != scored:
-            facts = self._tell(stage, rows)
-            self._table.add({"group": stage.title, "scored": scored, **facts})
-
-    def finish(self) -> list[Row]:
-        self._table.finish(self._order)
-        return self._table.in_order(self._order)
-
-
 @dataclass(frozen=True)
 class _Work:
     """One stage of a run."""
@@ -217,19 +214,22 @@ class _Work:
     solver: Solver[Any, Any]
     stage: Stage[Any, Any]
     rows: Table
-    timings: _LateTable
-    preparations: _LateTable
+    timings: LateTable
+    preparations: LateTable
     progress: Progress
     partly: bool  # what an earlier run prepared lacks something
 
-    def carry_out(self, order: list[tuple[str, str, str]]) -> None:
-        """Solves the stage block by block, and adds its keys to the order of the rows."""
+    def carry_out(self, order: list[tuple[str, str, str]], own: range) -> None:
+        """Solves the stage block by block, and adds its keys to the order of the rows.
+
+        `own` are the samples that are solved here: all of them, or whole blocks of them.
+        """
         total = len(self.stage.samples)
         what = f"{self.solver.name}, {self.stage.title}" if self.stage.title else self.solver.name
-        step = int(getattr(self.solver, "at_once", _AT_ONCE))
+        step = _at_once(self.solver)
         prepared = False
-        for start in range(0, total, step):
-            block = list(self.stage.samples[start : start + step])
+        for start in range(own.start, own.stop, step):
+            block = list(self.stage.samples[start : min(start + step, own.stop)])
             keys = [sample_key(sample) for sample in block]
             order += keys
             waiting = {key for key in keys if self._is_open(key)}
@@ -246,7 +246,7 @@ class _Work:
         if prepared and self.partly:
             # Not before its samples are solved again: a run that is killed now would not do it.
             self._keep_preparation()
-        self.progress(total, total, what)
+        self.progress(own.stop, total, what)
 
     def _keep_preparation(self) -> None:
         preparation = getattr(self.solver, "preparation", None)

@@ -20,6 +20,7 @@ from realtalk.chat import Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.folder import RunFolder, stored_settings
+from realtalk.evals.shards import Shard
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
@@ -249,16 +250,25 @@ def run_probe(
     *,
     fresh: bool = False,
     progress: Progress = silent,
+    shard: Shard | None = None,
+    last: bool = True,
 ) -> ProbedRun:
     """Asks what the folder has no row of yet. What failed in an earlier run is asked again.
 
     So are all questions about a chat of which a memory could not take in every session: what
-    they were shown lacked it.
+    they were shown lacked it. A shard that is judged afterwards is not the `last` step.
     """
     if folder is not None and not fresh:
-        refuse_earlier_formulas(folder)
+        refuse_earlier_formulas(folder if shard is None else shard.folder(folder))
     record = running.run(
-        MemoryBenchmark(plan), plan.corpus, plan.solver, folder, fresh=fresh, progress=progress
+        MemoryBenchmark(plan),
+        plan.corpus,
+        plan.solver,
+        folder,
+        fresh=fresh,
+        progress=progress,
+        shard=shard,
+        last=last,
     )
     return _with_judgements(record)
 

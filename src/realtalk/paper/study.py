@@ -28,7 +28,8 @@ from realtalk.corpora.opening import open_reading
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
-from realtalk.evals.folder import RunFolder, Table, versions
+from realtalk.evals.folder import RunFolder, Table
+from realtalk.evals.library_versions import versions
 from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.judging import Judge

@@ -21,6 +21,7 @@ from realtalk.surface.choices import (
     make_judge,
     make_reader,
     memory_of,
+    place_of,
     predictor_of,
     semantics_of,
     settings_named,
@@ -61,6 +62,7 @@ def probe(
     max_tokens: int | None = None,
     seed: int = 0,
     out: str | PathLike[str] | None = None,
+    shard: str | None = None,
     fresh: bool = False,
     progress: Progress = silent,
 ) -> Run:
@@ -74,13 +76,15 @@ def probe(
     several with commas. `judge` names another model that judges answers; "same" lets the model
     judge its own. `golds` are what counts as right: "published" (audited beside it where the
     chats were audited), "audited", "lmeb" (the questions and averages of MTEB's board), or a
-    corrected audit that the studio exported.
+    corrected audit that the studio exported. `shard` "3/16" asks the third of sixteen pieces, in
+    a folder of its own below `out`; `merge` joins them.
     """
     from realtalk.memory.asking import Plan
     from realtalk.memory.benchmark import KIND
     from realtalk.memory.golds import golds_named
     from realtalk.memory.rescoring import probe_and_judge
 
+    place, piece = place_of(out, shard)
     chats = as_corpus(corpus)
     folder = None if prompts is None else Path(prompts)
     chosen = make_reader(
@@ -109,8 +113,8 @@ def probe(
     judging = make_judge(
         judge, chosen.settings, base_url=base_url, prompts=folder, connections=connections
     )
-    place = None if out is None else Path(out)
-    return Run(KIND, probe_and_judge(plan, place, judge=judging, fresh=fresh, progress=progress))
+    found = probe_and_judge(plan, place, judge=judging, fresh=fresh, progress=progress, shard=piece)
+    return Run(KIND, found)
 
 
 def simulate(
@@ -131,6 +135,7 @@ def simulate(
     bertscore: str | None = None,
     bertscore_layer: int | None = None,
     out: str | PathLike[str] | None = None,
+    shard: str | None = None,
     fresh: bool = False,
     progress: Progress = silent,
 ) -> Run:
@@ -140,7 +145,8 @@ def simulate(
     other tested (`choice`: "ei" or "paper"). `simulator` is copy, constant, common, retrieve (the
     default), llm (the default with a `model`), local, tuned or written, with its `settings`.
     `labels` saves labelling; `bertscore` names a hub model for semantic similarity; `limit` takes
-    each speaker's first turns.
+    each speaker's first turns. `shard` "3/16" simulates the third of sixteen pieces, in a folder
+    of its own below `out`; `merge` joins them.
     """
     from realtalk.evals import refuse_other_folder
     from realtalk.persona.benchmark import KIND, run_persona
@@ -148,8 +154,8 @@ def simulate(
     from realtalk.persona.scoring import TurnScorer
     from realtalk.persona.turns import tasks_of
 
-    place = None if out is None else Path(out)
-    if place is not None:
+    place, piece = place_of(out, shard)
+    if place is not None and piece is None:
         refuse_other_folder(place)
     name, given = simulator_of(
         simulator,
@@ -167,7 +173,15 @@ def simulate(
     )
     scorer = TurnScorer(chats, bertscore=semantics)
     record = run_persona(
-        chats, tasks, made, place, scorer=scorer, fresh=fresh, limit=limit, progress=progress
+        chats,
+        tasks,
+        made,
+        place,
+        scorer=scorer,
+        fresh=fresh,
+        limit=limit,
+        progress=progress,
+        shard=piece,
     )
     return Run(KIND, record)
 
@@ -258,6 +272,7 @@ def predict(
     train_limit: int | None = None,
     seed: int = 0,
     out: str | PathLike[str] | None = None,
+    shard: str | None = None,
     fresh: bool = False,
     progress: Progress = silent,
 ) -> Run:
@@ -266,12 +281,14 @@ def predict(
     `task` is sentiment, impact or next_text; `setting` is p-conv, p-nonconv, np-conv, np-nonconv,
     several with commas, or "all". `predictor` is majority (the default), parent, mean, nearest,
     regression or llm (the default with a `model`), with its `settings`. `protocol` "clean" shows
-    nothing from at or after the reply; "released" is the paper's code.
+    nothing from at or after the reply; "released" is the paper's code. `shard` "3/16" predicts
+    the third of sixteen pieces, in a folder of its own below `out`; `merge` joins them.
     """
     from realtalk.threads.benchmark import KIND, ThreadTask, run_threads
     from realtalk.threads.drawing import Draw
     from realtalk.threads.registry import make_predictor
 
+    place, piece = place_of(out, shard)
     named = settings_named(setting)
     folder = None if prompts is None else Path(prompts)
     asked = {
@@ -297,8 +314,8 @@ def predict(
     chats = as_corpus(corpus)
     samples = draw.samples(chats, progress)
     drawn = ThreadTask(samples, named, draw.record)
-    place = None if out is None else Path(out)
-    return Run(KIND, run_threads(chats, drawn, made, place, fresh=fresh, progress=progress))
+    found = run_threads(chats, drawn, made, place, fresh=fresh, progress=progress, shard=piece)
+    return Run(KIND, found)
 
 
 def compare(

@@ -23,8 +23,11 @@ from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from realtalk.chat import Corpus
     from realtalk.ei.labels import Labeller
+    from realtalk.evals.shards import Shard
     from realtalk.memory.judging import Judge
     from realtalk.memory.readers import Reader
     from realtalk.memory.values import Budget, Memory
@@ -236,6 +239,20 @@ def predictor_of(
     if name == "llm" and "model" not in given:
         raise RealtalkError("the predictor llm needs a model", fix=_NAME_IT)
     return name, given
+
+
+def place_of(
+    out: str | PathLike[str] | None, shard: str | None
+) -> tuple[Path | None, Shard | None]:
+    """The folder of a run, and which piece of it is to be made."""
+    from realtalk.evals.shards import Shard
+
+    piece = None if shard is None else Shard.parse(shard)
+    if piece is not None and out is None:
+        raise RealtalkError(
+            "the shards of a run are joined in a folder", fix="name one for all: --out FOLDER"
+        )
+    return None if out is None else Path(out), piece
 
 
 def settings_named(text: str) -> tuple[Setting, ...]:

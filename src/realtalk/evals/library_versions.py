@@ -1,0 +1,38 @@
+"""What may change a result → its version: this package, Python, and the libraries it uses.
+
+versions()   → {"realtalk": "0.2.0", "python": "3.12.4", "numpy": "2.1.0", …}
+"""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from realtalk import __version__
+
+_PACKAGES = (
+    "numpy",
+    "polars",
+    "scipy",
+    "onnxruntime",
+    "tokenizers",
+    "bm25s",
+    "rouge-score",
+    "sacrebleu",
+    "scikit-learn",
+    "nltk",
+    "inspect-ai",
+    "openai",
+    "xllamacpp",
+)
+
+
+def versions() -> dict[str, str]:
+    """What may change a result: this package, Python, and the libraries that are installed."""
+    found = {"realtalk": __version__, "python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
