@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from realtalk.corpora.redaction.redact import Key
     from realtalk.errors import RealtalkError
     from realtalk.memory.values import Budget, Context
+    from realtalk.persona.datasets import TuningSet
     from realtalk.persona.tuning import Tuned
     from realtalk.stats.values import CorpusStats
     from realtalk.surface.benchmarks import compare, predict, probe, simulate, tune
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from realtalk.surface.each import EachResult, each
     from realtalk.surface.labelling import Facets, Labels, label
     from realtalk.surface.merging import merge
+    from realtalk.surface.own_chats import export_dataset
     from realtalk.surface.pages import report, studio
     from realtalk.surface.runs import Run
     from realtalk.surface.sources import read, samples
@@ -64,10 +66,12 @@ __all__ = [
     "Session",
     "Sweep",
     "Tuned",
+    "TuningSet",
     "Turn",
     "check",
     "compare",
     "each",
+    "export_dataset",
     "label",
     "merge",
     "predict",
@@ -89,6 +93,7 @@ _PLACES = {
     "realtalk.corpora.redaction.redact": "Key",
     "realtalk.errors": "RealtalkError",
     "realtalk.memory.values": "Budget Context",
+    "realtalk.persona.datasets": "TuningSet",
     "realtalk.persona.tuning": "Tuned",
     "realtalk.stats.values": "CorpusStats",
     "realtalk.surface.benchmarks": "compare predict probe simulate tune",
@@ -96,6 +101,7 @@ _PLACES = {
     "realtalk.surface.each": "EachResult each",
     "realtalk.surface.labelling": "Facets Labels label",
     "realtalk.surface.merging": "merge",
+    "realtalk.surface.own_chats": "export_dataset",
     "realtalk.surface.pages": "report studio",
     "realtalk.surface.runs": "Run",
     "realtalk.surface.sources": "read samples",

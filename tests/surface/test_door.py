@@ -20,9 +20,8 @@ from realtalk.cli import reading as reading_command
 from realtalk.cli import threads as threads_command
 
 FUNCTIONS = (
-    *("check", "compare", "each", "label", "predict", "probe", "read", "redact", "report"),
-    "samples",
-    *("simulate", "stats", "studio", "sweep", "tune"),
+    *("check", "compare", "each", "export_dataset", "label", "merge", "predict", "probe", "read"),
+    *("redact", "report", "samples", "simulate", "stats", "studio", "sweep", "tune"),
 )
 
 

@@ -117,6 +117,17 @@ def _same(one: str, other: str) -> bool:
     return one.casefold() == other.casefold()
 
 
+def named_speaker(corpus: Corpus, name: str) -> str:
+    """The speaker of that name as the corpus spells it, small or capital letters aside."""
+    known = corpus.speakers
+    if name in known:
+        return name
+    near = [each for each in known if _same(each, name)]
+    if not near:
+        raise suggest("speaker", name, list(known))
+    return near[0]
+
+
 def _refuse_single_chats(corpus: Corpus) -> None:
     """Before anything is labelled, which may take minutes."""
     chats = Counter(

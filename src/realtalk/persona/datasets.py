@@ -1,0 +1,206 @@
+"""A corpus and a speaker → rows for tools that tune models: sessions as conversations.
+
+    made = build_tuning_set(corpus, "Mara", "sharegpt")
+    made.roles[0]   → ChatRoles("Chat_1_Mara_Theo", "Mara", users=("Theo",), replies=118)
+    made.rows[0]
+    → {"conversations": [{"from": "human", "value": "did you sleep?"},
+                         {"from": "gpt", "value": "a bit"}, …],
+       "system": "You are Mara, chatting with Theo."}
+
+The speaker is the assistant, everybody else the user. A row begins with the user and ends with the
+assistant, and they take turns: what stands before the first question or after the last reply of a
+session is left out and counted. In a group the names stay in the user's text. Deleted messages,
+and those of nobody, are left out; notices of the app never were messages.
+
+The three forms are those that LLaMA-Factory, Axolotl, TRL and WeClone document (docs/guide.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import orjson
+
+from realtalk.chat import Chat, Corpus, Message, is_nobody
+from realtalk.ei.labels import turn_inputs
+from realtalk.errors import RealtalkError
+from realtalk.local.writing import atomic_path
+from realtalk.persona.turns import named_speaker
+from realtalk.registry import suggest
+
+TuningRow: TypeAlias = dict[str, Any]
+Exchange: TypeAlias = tuple[str, str]  # what the others said, and what the speaker replied
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRoles:
+    """Who is who in one chat, and how many replies of the assistant are written."""
+
+    chat: str
+    assistant: str
+    users: tuple[str, ...]
+    replies: int
+
+
+@dataclass(frozen=True)
+class TuningSet:
+    """The rows of a speaker, in the form of a tool, and what was left out."""
+
+    speaker: str
+    form: str
+    roles: tuple[ChatRoles, ...]
+    rows: tuple[TuningRow, ...] = field(repr=False)
+    left_out: Mapping[str, int]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Who is user and who assistant, chat by chat, for people."""
+        return tuple(
+            f"{each.chat}: assistant {each.assistant} ({each.replies:,} replies), "
+            f"user {', '.join(each.users) or 'nobody'}"
+            for each in self.roles
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the rows: who is who, how many, and what was left out."""
+        roles = [
+            {
+                "chat": each.chat,
+                "assistant": each.assistant,
+                "user": list(each.users),
+                "replies": each.replies,
+            }
+            for each in self.roles
+        ]
+        return {
+            "speaker": self.speaker,
+            "format": self.form,
+            "roles": roles,
+            "rows": len(self.rows),
+            "replies": sum(each.replies for each in self.roles),
+            "left_out": dict(self.left_out),
+        }
+
+    def write(self, path: Path) -> Path:
+        """One JSON object per line."""
+        with atomic_path(path) as temporary, temporary.open("wb") as stream:
+            for row in self.rows:
+                stream.write(orjson.dumps(row) + b"\n")
+        return path
+
+
+def build_tuning_set(
+    corpus: Corpus, speaker: str, form: str = "sharegpt", exchanges: int | None = None
+) -> TuningSet:
+    """The speaker's replies in all of their chats.
+
+    A row holds at most so many `exchanges`: by default a whole session, of alpaca a single one.
+    """
+    if form not in FORMS:
+        raise suggest("form of a dataset", form, list(FORMS))
+    if exchanges is not None and exchanges < 1:
+        raise RealtalkError(f"a row must hold 1 or more exchanges, not {exchanges}")
+    speaker = named_speaker(corpus, speaker)
+    left = {"deleted or nobody's messages": 0, "own turns that answer nothing": 0}
+    left["turns of others without a reply"] = 0
+    roles: list[ChatRoles] = []
+    rows: list[TuningRow] = []
+    for chat in corpus.chats:
+        if speaker not in chat.speakers:
+            continue
+        spoken = _without_gone(chat)
+        left["deleted or nobody's messages"] += len(chat.messages) - len(spoken.messages)
+        users = tuple(dict.fromkeys(m.speaker for m in spoken.messages if m.speaker != speaker))
+        system = f"You are {speaker}, chatting with {' and '.join(users) or 'nobody'}."
+        replies = 0
+        for found in _sessions(spoken, speaker, left, is_group=len(users) > 1):
+            rows += FORMS[form](found, system, exchanges)
+            replies += len(found)
+        roles.append(ChatRoles(chat.id, speaker, users, replies))
+    if not rows:
+        raise RealtalkError(f"{speaker} replies to nobody", where=corpus.name)
+    return TuningSet(speaker, form, tuple(roles), tuple(rows), left)
+
+
+def _without_gone(chat: Chat) -> Chat:
+    def stays(message: Message) -> bool:
+        return not message.deleted and not is_nobody(message.speaker)
+
+    sessions = (
+        replace(each, messages=tuple(filter(stays, each.messages))) for each in chat.sessions
+    )
+    return replace(chat, sessions=tuple(sessions))
+
+
+def _sessions(
+    chat: Chat, speaker: str, left: dict[str, int], *, is_group: bool
+) -> Iterator[list[Exchange]]:
+    """A session's exchanges, oldest first; `left` counts the turns at its edges."""
+    by_session: dict[int, list[tuple[bool, str]]] = {}
+    for turn in turn_inputs(Corpus(chat.id, "", (chat,))):
+        if not (text := turn.text.strip()):
+            continue
+        own = turn.speaker == speaker
+        if is_group and not own:
+            text = f"{turn.speaker}: {text}"
+        said = by_session.setdefault(turn.session, [])
+        # Others after each other are one user, and so is the speaker around a wordless picture.
+        if said and said[-1][0] == own:
+            said[-1] = (own, f"{said[-1][1]}\n{text}")
+        else:
+            said.append((own, text))
+    for said in by_session.values():
+        opens, ends_open = said[0][0], not said[-1][0]
+        left["own turns that answer nothing"] += opens
+        left["turns of others without a reply"] += ends_open
+        texts = [text for _, text in said[int(opens) : len(said) - int(ends_open)]]
+        if texts:
+            yield list(zip(texts[::2], texts[1::2], strict=True))
+
+
+def _parts(found: Sequence[Exchange], most: int | None) -> Iterator[Sequence[Exchange]]:
+    size = most or len(found)
+    return (found[at : at + size] for at in range(0, len(found), size))
+
+
+def _sharegpt(found: Sequence[Exchange], system: str, most: int | None) -> Iterator[TuningRow]:
+    for part in _parts(found, most):
+        said = [
+            {"from": who, "value": text}
+            for exchange in part
+            for who, text in zip(("human", "gpt"), exchange, strict=True)
+        ]
+        yield {"conversations": said, "system": system}
+
+
+def _messages(found: Sequence[Exchange], system: str, most: int | None) -> Iterator[TuningRow]:
+    for part in _parts(found, most):
+        said = [
+            {"role": who, "content": text}
+            for exchange in part
+            for who, text in zip(("user", "assistant"), exchange, strict=True)
+        ]
+        yield {"messages": [{"role": "system", "content": system}, *said]}
+
+
+def _alpaca(found: Sequence[Exchange], system: str, most: int | None) -> Iterator[TuningRow]:
+    """One row per reply; those before it are its history, as far as a row may hold them."""
+    for at, (asked, reply) in enumerate(found):
+        earlier = found[max(0, at + 1 - (most or 1)) : at]
+        yield {
+            "instruction": asked,
+            "input": "",
+            "output": reply,
+            "system": system,
+            "history": [list(exchange) for exchange in earlier],
+        }
+
+
+FORMS: Mapping[str, Callable[[Sequence[Exchange], str, int | None], Iterator[TuningRow]]] = {
+    "sharegpt": _sharegpt,
+    "alpaca": _alpaca,
+    "messages": _messages,
+}

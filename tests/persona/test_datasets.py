@@ -1,0 +1,228 @@
+"""Rows for tuning tools: who is who, what is left out, and what each tool's documents ask for."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow.json
+import pytest
+
+import realtalk as rt
+from file_modes import mode
+from persona_chats import ines, with_picture
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.errors import RealtalkError
+from realtalk.persona.datasets import FORMS, TuningRow, build_tuning_set
+
+BEGIN = datetime(2026, 5, 4, 9, 0)
+# What the documents of each tool say that a row must be, in our words (docs/guide.md names them).
+SCHEMAS = {
+    "LLaMA-Factory sharegpt": ("sharegpt", "conversations", "from", "value", ("human", "gpt")),
+    "Axolotl sharegpt": ("sharegpt", "conversations", "from", "value", ("human", "gpt")),
+    "TRL messages": ("messages", "messages", "role", "content", ("user", "assistant")),
+    "WeClone messages": ("messages", "messages", "role", "content", ("user", "assistant")),
+}
+
+
+def corpus_of(*said: tuple[str, str], pauses: tuple[int, ...] = ()) -> Corpus:
+    """One chat; a new session begins at each of the places in `pauses`."""
+    messages = [
+        Message(f"D1:{at}", who, BEGIN + timedelta(minutes=at), text)
+        for at, (who, text) in enumerate(said)
+    ]
+    cuts = [0, *pauses, len(messages)]
+    parts = [tuple(messages[a:b]) for a, b in pairwise(cuts)]
+    sessions = tuple(Session(number, BEGIN, part) for number, part in enumerate(parts, 1))
+    people = tuple(dict.fromkeys(who for who, _ in said))
+    return Corpus("dock", "jsonl", (Chat("Dock", people, sessions),))
+
+
+def group() -> Corpus:
+    return corpus_of(
+        ("Ines", "anybody there?"),
+        ("Tobias", "yes"),
+        ("Juno", "me too\nsince nine"),
+        ("Ines", "good"),
+        ("Ines", "bring rope"),
+        ("Tobias", "how long?"),
+    )
+
+
+def conversation(row: TuningRow) -> list[tuple[str, str]]:
+    return [(each["from"], each["value"]) for each in row["conversations"]]
+
+
+def test_the_speaker_is_the_assistant_and_a_session_one_conversation() -> None:
+    made = build_tuning_set(ines(sessions=2), "Ines")
+    assert [(each.chat, each.assistant, each.users, each.replies) for each in made.roles] == [
+        ("Oven", "Ines", ("Tobias",), 6),
+        ("Boat", "Ines", ("Juno",), 6),
+    ]
+    assert len(made.rows) == 4
+    assert conversation(made.rows[0])[:2] == [
+        ("human", "how is the bakery today? ovenx1x1"),
+        ("gpt", "haha the oven broke again ovenx1x2"),
+    ]
+    other = build_tuning_set(ines(sessions=2), "tobias")
+    assert [each.assistant for each in other.roles] == ["Tobias"]
+    assert conversation(other.rows[0])[0] == ("human", "haha the oven broke again ovenx1x2")
+
+
+def test_names_stay_in_a_group_and_edges_are_counted() -> None:
+    made = build_tuning_set(group(), "Ines")
+    assert [conversation(row) for row in made.rows] == [
+        [("human", "Tobias: yes\nJuno: me too\nsince nine"), ("gpt", "good\nbring rope")]
+    ]
+    assert made.left_out == {
+        "deleted or nobody's messages": 0,
+        "own turns that answer nothing": 1,
+        "turns of others without a reply": 1,
+    }
+    assert made.rows[0]["system"] == "You are Ines, chatting with Tobias and Juno."
+
+
+def test_deleted_messages_and_nobody_are_left_out() -> None:
+    given = group()
+    (chat,) = given.chats
+    (session,) = chat.sessions
+    first, second, *rest = session.messages
+    nobody = Message("D1:9", "[deleted]", BEGIN, "gone")
+    said = (first, replace(second, deleted=True, text="this was deleted"), nobody, *rest)
+    changed = replace(given, chats=(replace(chat, sessions=(replace(session, messages=said),)),))
+    made = build_tuning_set(changed, "Ines")
+    assert made.left_out["deleted or nobody's messages"] == 2
+    assert "deleted" not in json.dumps(made.rows) and "gone" not in json.dumps(made.rows)
+    assert made.roles[0].users == ("Juno", "Tobias")
+
+
+def test_a_wordless_picture_splits_nobody_and_a_caption_is_text() -> None:
+    made = build_tuning_set(Corpus("pictures", "jsonl", (with_picture(),)), "Ines")
+    assert [conversation(row) for row in made.rows] == [
+        [("human", "look"), ("gpt", "[a red boat]\nnice\nwhere is it?")]
+    ]
+
+
+def test_rows_hold_as_many_exchanges_as_allowed() -> None:
+    said = [(who, f"{who} {at}") for at in range(3) for who in ("Juno", "Ines")]
+    chats = corpus_of(*said)
+    parts = build_tuning_set(chats, "Ines", exchanges=2).rows
+    assert [len(row["conversations"]) for row in parts] == [4, 2]
+    alone = build_tuning_set(chats, "Ines", "alpaca").rows
+    assert [row["history"] for row in alone] == [[], [], []]
+    with_history = build_tuning_set(chats, "Ines", "alpaca", exchanges=2).rows
+    assert [row["history"] for row in with_history] == [
+        [],
+        [["Juno 0", "Ines 0"]],
+        [["Juno 1", "Ines 1"]],
+    ]
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_conversations_are_as_the_tool_documents_them(name: str) -> None:
+    """A list of objects with exactly a role and a text; user and assistant in turn, user first."""
+    form, column, role, text, (user, assistant) = SCHEMAS[name]
+    for chats in (ines(), group(), rt.read("sample")):
+        for row in build_tuning_set(chats, chats.speakers[0], form).rows:
+            said = row[column]
+            if said[0][role] == "system":  # TRL and LLaMA-Factory take it as the first message
+                assert said[0][text] and form == "messages"
+                said = said[1:]
+            assert len(said) >= 2 and len(said) % 2 == 0
+            for at, each in enumerate(said):
+                assert set(each) == {role, text}
+                assert each[role] == (user, assistant)[at % 2]
+                assert isinstance(each[text], str) and each[text].strip()
+            assert set(row) - {column} <= {"system"}
+            assert all(isinstance(row[key], str) for key in set(row) - {column})
+
+
+def test_alpaca_is_as_the_tools_document_it() -> None:
+    """Texts under instruction, input and output; history pairs of texts, system a text."""
+    for chats in (ines(), group(), rt.read("sample")):
+        for row in build_tuning_set(chats, chats.speakers[0], "alpaca", exchanges=3).rows:
+            assert list(row) == ["instruction", "input", "output", "system", "history"]
+            assert all(isinstance(row[key], str) for key in list(row)[:4])
+            assert row["instruction"].strip() and row["output"].strip()
+            assert all(
+                isinstance(pair, list) and len(pair) == 2 and all(isinstance(t, str) for t in pair)
+                for pair in row["history"]
+            )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_reply_is_written_once_and_the_file_is_one_table(form: str, tmp_path: Path) -> None:
+    made = rt.export_dataset("sample", "Mara", form, out=tmp_path / "made.jsonl")
+    data = (tmp_path / "made.jsonl").read_bytes()
+    rows = [json.loads(line) for line in data.splitlines()]
+    assert rows == list(made.rows)
+    replies = sum(
+        1 if form == "alpaca" else len(row.get("conversations") or row["messages"][1:]) // 2
+        for row in rows
+    )
+    assert replies == made.to_json()["replies"] > 200
+    # The `datasets` library, with which these tools read JSON lines, reads them by pyarrow.
+    assert pyarrow.json.read_json(io.BytesIO(data)).num_rows == len(rows)
+    assert mode(tmp_path / "made.jsonl") == 0o600
+
+
+def test_who_is_who_is_said_before_anything_is_written(tmp_path: Path) -> None:
+    out = tmp_path / "made.jsonl"
+    told: list[tuple[str, bool]] = []
+    rt.export_dataset("sample", "mara", out=out, say=lambda line: told.append((line, out.exists())))
+    assert told == [
+        ("Chat_1_Mara_Theo: assistant Mara (118 replies), user Theo", False),
+        ("Chat_2_Mara_Juno: assistant Mara (114 replies), user Juno", False),
+    ]
+    assert out.exists()
+
+
+def test_redacted_rows_name_nobody(tmp_path: Path) -> None:
+    out = tmp_path / "made.jsonl"
+    made = rt.export_dataset("sample", "Theo", redacted=True, names=["plum"], out=out)
+    text = out.read_text("utf-8")
+    assert not any(name in text for name in ("Mara", "Theo", "Juno", "plum "))
+    assert made.speaker.startswith("Person")
+    assert made.rows[0]["system"].startswith(f"You are {made.speaker}, chatting with Person")
+
+
+@pytest.mark.parametrize(
+    ("speaker", "form", "exchanges", "line"),
+    [
+        ("Marra", "sharegpt", None, "did you mean 'Mara'"),
+        ("Mara", "chatml", None, "known: sharegpt, alpaca, messages"),
+        ("Mara", "sharegpt", 0, "1 or more exchanges"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    speaker: str, form: str, exchanges: int | None, line: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RealtalkError) as raised:
+        rt.export_dataset("sample", speaker, form, exchanges=exchanges, out=tmp_path / "x")
+    assert line in str(raised.value)
+    assert not (tmp_path / "x").exists()
+
+
+def test_somebody_who_answers_nobody_is_refused() -> None:
+    with pytest.raises(RealtalkError, match="Ines replies to nobody"):
+        build_tuning_set(corpus_of(("Ines", "hello?"), ("Juno", "hm")), "Ines")
+
+
+def test_the_command_shows_and_writes(run: Any, tmp_path: Path) -> None:
+    status, out, err = run("persona", "export-dataset", "sample", "--speaker", "Mara")
+    assert status == 0 and out == ""
+    assert "assistant Mara (118 replies), user Theo" in err
+    assert "nothing is written without --out" in err
+    words = ("persona", "export-dataset", "sample", "-s", "Mara", "--format", "alpaca")
+    status, out, err = run(*words, "--redact", "--out", "m.jsonl", "--json")
+    assert status == 0, err
+    told = json.loads(out)
+    assert told["file"] == "m.jsonl" and told["replies"] == told["rows"] == 232
+    assert told["roles"][0]["assistant"] == told["speaker"] == "Person1"
+    assert "Mara is written as Person1" in err
+    assert len((tmp_path / "m.jsonl").read_text("utf-8").splitlines()) == 232
