@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from realtalk.cli.options import (
+    Address,
     Columns,
     Dates,
+    EngineName,
+    EngineOptions,
     FormatName,
+    Fresh,
     Gap,
     Json,
     Target,
     Timezone,
+    Workers,
     opened,
     read_options,
 )
+
+if TYPE_CHECKING:
+    from realtalk.corpora.streaming import CorpusStream
+    from realtalk.stats import CorpusStats
 
 
 def register(app: typer.Typer) -> None:
@@ -30,6 +39,20 @@ def stats(
         Path | None,
         typer.Option("--figures", metavar="DIR", help="Also draw: PNG, SVG and interactive HTML."),
     ] = None,
+    engine: EngineName = None,
+    workers: Workers = None,
+    address: Address = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="With --engine: where what is counted of each part is kept, so that a command "
+            "that was stopped goes on.",
+        ),
+    ] = None,
+    fresh: Fresh = False,
     format_name: FormatName = None,
     gap: Gap = "6h",
     dates: Dates = None,
@@ -39,6 +62,9 @@ def stats(
 ) -> None:
     """Describe a corpus: sizes, sessions, response gaps, runs, activity, questions.
 
+    A stored corpus in parts, or a folder of stored corpora, is counted part by part, by one
+    process or several; the figures are the same.
+
     Examples:
 
         realtalk stats sample
@@ -46,19 +72,26 @@ def stats(
         realtalk stats "WhatsApp Chat.zip" --figures pictures
 
         realtalk stats data/realtalk --json
+
+        realtalk stats corpora/ --engine processes --workers 4    # what read --each stored
     """
     from realtalk.cli.printing import print_json, say, show, warn
     from realtalk.stats import chat_rows, corpus_rows, describe
 
-    with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
-        tables = found.reading.tables
-    described = describe(tables)
+    options = read_options(gap, dates, timezone, column)
+    chosen = EngineOptions(engine, workers, address)
+    stream = _stream(path, chosen.given() or (out and "--out") or (fresh and "--fresh") or None)
+    if stream is None:
+        with opened(path, format_name, options) as found:
+            described = describe(found.reading.tables)
+    else:
+        described = _described(stream, chosen, out, fresh)
     if json:
         print_json(described.to_json())
     else:
         headings, rows = chat_rows(described)
-        show(f"{tables.name}: every chat", headings, rows, 50, "; --json has them all")
-        show(f"{tables.name}: the corpus", *corpus_rows(described))
+        show(f"{described.name}: every chat", headings, rows, 50, "; --json has them all")
+        show(f"{described.name}: the corpus", *corpus_rows(described))
     if figures is not None:
         from realtalk.stats.figures import draw, save_figures
 
@@ -67,3 +100,30 @@ def stats(
             warn(reason)
         paths = save_figures(drawn.charts, figures)
         say(f"wrote {len(paths)} files to {figures}")
+
+
+def _stream(path: str, asked: str | None) -> CorpusStream | None:
+    """The corpus in pieces, where it has more than one or an engine is asked for."""
+    from realtalk.corpora.streaming import open_stream, opened_stream
+
+    if asked is not None:
+        return opened_stream(path, asked)
+    stream = open_stream(path)
+    return stream if stream is not None and len(stream.pieces) > 1 else None
+
+
+def _described(
+    stream: CorpusStream, chosen: EngineOptions, out: Path | None, fresh: bool
+) -> CorpusStats:
+    from realtalk.cli.printing import progress, warn
+    from realtalk.engine.describing import describe_by
+    from realtalk.stats.describe import describe_stream
+
+    with progress("counting") as advance:
+        if chosen.given() is None and out is None:
+            described = describe_stream(stream, advance)
+        else:
+            described = describe_by(stream, chosen.engine(), out, fresh=fresh, progress=advance)
+    for note in stream.notes:
+        warn(note)
+    return described

@@ -73,6 +73,18 @@ def open_stream(path: str | Path) -> CorpusStream | None:
     return _collection(folder) if is_collection(folder) else None
 
 
+def opened_stream(path: str | Path, option: str) -> CorpusStream:
+    """The corpus in pieces, as an option needs it; raises of what is not stored."""
+    stream = open_stream(path)
+    if stream is None:
+        raise RealtalkError(
+            f"{option} works on stored corpora, part by part",
+            where=str(path),
+            fix="store it first: realtalk read PATH --out DIR",
+        )
+    return stream
+
+
 def is_collection(folder: Path) -> bool:
     """Whether a folder holds stored corpora and nothing else, but the record of their reading."""
     try:

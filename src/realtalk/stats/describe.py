@@ -1,6 +1,7 @@
 """What a corpus looks like: columns in, counts and means out.
 
     stats = describe(reading.tables)
+    stats = describe_stream(open_stream("archive"))    # the same figures, a part at a time
     stats.messages_per_chat        → 14.5
     stats.response_gaps.median     → 2.2 (minutes), or None where no gap could be measured
     stats.per_chat[0].words        → 1204
@@ -11,16 +12,19 @@ figure about time, and counted. A mean of nothing is None, never 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
+from realtalk.corpora.streaming import CorpusStream
 from realtalk.corpora.tables import Tables
-from realtalk.stats.values import WEEKDAYS, Bin, ChatStats, CorpusStats, Distribution, SpeakerStats
+from realtalk.local.progress import Progress, silent
+from realtalk.stats.combining import COUNTS, MINUTE, StatsPart, combine, in_units, mean
+from realtalk.stats.values import WEEKDAYS, ChatStats, CorpusStats, Distribution, SpeakerStats
 
 # Python splits at these four separators too; the regular expression's \s does not.
 _WORD = r"[^\s\x1c-\x1f]+"
-_BINS_PER_DECADE = 4
 _NOTHING = Distribution(0, None, None, None)
 _UNSAID: dict[str, Any] = {  # the figures of a chat without messages
     **dict.fromkeys(("messages", "turns", "sessions", "words", "messages_without_time"), 0),
@@ -35,6 +39,22 @@ def count_words(text: pl.Expr) -> pl.Expr:
 
 def describe(tables: Tables) -> CorpusStats:
     """Every figure of a corpus, in a few passes over its columns."""
+    return combine(tables.name, tables.format, [count_chats(tables)])
+
+
+def describe_stream(stream: CorpusStream, progress: Progress = silent) -> CorpusStats:
+    """The same of a stored corpus; memory holds a part of it at a time."""
+
+    def parts() -> Iterator[StatsPart]:
+        for done, piece in enumerate(stream.pieces):
+            progress(done, len(stream.pieces), "parts")
+            yield count_chats(piece.tables())
+
+    return combine(stream.name, stream.format, parts())
+
+
+def count_chats(tables: Tables) -> StatsPart:
+    """All that is counted of these chats, which are whole."""
     lines = _lines(tables.messages)
     turns = lines.filter("new_turn").select("chat", "index")
     runs = turns.with_columns(
@@ -42,41 +62,41 @@ def describe(tables: Tables) -> CorpusStats:
     )
     answers = lines.filter("new_turn", ~pl.col("new_session"), pl.col("gap").is_not_null())
     gaps = answers.filter(pl.col("gap") >= 0).select("chat", pl.col("gap").alias("value"))
-    chats = _chats(tables, lines, _summaries(gaps), _summaries(runs))
-    lengths = runs.group_by("value").len().sort("value")
-    return CorpusStats(
-        tables.name,
-        tables.format,
-        chats,
-        _summary(gaps),
+    return StatsPart(
+        _chats(tables, lines, _summaries(gaps, MINUTE), _summaries(runs)),
+        _tally(gaps),
         answers.height - gaps.height,
-        _bins(gaps["value"]),
-        _summary(runs),
-        tuple((int(length), int(count)) for length, count in lengths.iter_rows()),
+        _tally(runs),
         _week(lines),
     )
 
 
 def _lines(messages: pl.DataFrame) -> pl.DataFrame:
-    """One narrow row per message: words, minutes since the one before, and what begins with it."""
+    """One narrow row per message: words, microseconds since the last, and what begins with it."""
     narrow = messages.select(
         "chat", "session", "speaker", "time", count_words(pl.col("text")).alias("words")
     )
-    return with_beginnings(narrow).with_columns(
-        (pl.col("gap") / 60e6).alias("gap"), pl.int_range(pl.len()).alias("index")
-    )
+    return with_beginnings(narrow).with_columns(pl.int_range(pl.len()).alias("index"))
 
 
 def with_beginnings(messages: pl.DataFrame) -> pl.DataFrame:
     """The messages in the order of sessions, and what begins with each.
 
-    Adds `new_session`, `new_turn` and `gap`, the microseconds since the message before. Sessions
-    that are not stored in one piece are brought together first.
+    Adds `new_session`, `new_turn` and `gap`, the microseconds since the message before. In chats
+    whose sessions are not stored in one piece these are brought together first; that is decided
+    chat by chat, so that a chat's figures do not depend on its company.
     """
     new_session = _changes("chat") | _changes("session")
     starts = messages.filter(new_session).select("chat", "session")
-    if starts.is_duplicated().any():
-        messages = messages.sort("chat", "session", maintain_order=True)
+    torn = starts.filter(starts.is_duplicated())["chat"].unique()
+    if torn.len():
+        place = pl.int_range(pl.len()).min().over("chat")
+        session = pl.when(pl.col("chat").is_in(torn.implode())).then("session").otherwise(0)
+        messages = (
+            messages.with_columns(place.alias("place"), session.alias("order"))
+            .sort("place", "order", maintain_order=True)
+            .drop("place", "order")
+        )
     time = pl.col("time")
     return messages.with_columns(
         new_session.alias("new_session"),
@@ -89,21 +109,20 @@ def _changes(column: str) -> pl.Expr:
     return pl.col(column).ne_missing(pl.col(column).shift(1)) | (pl.int_range(pl.len()) == 0)
 
 
-_SUMMARY = (
-    pl.len().alias("n"),
-    pl.col("value").mean().alias("mean"),
-    pl.col("value").median().alias("median"),
-    pl.col("value").max().alias("max"),
-)
+def _tally(values: pl.DataFrame) -> pl.DataFrame:
+    """How often each value occurs."""
+    counts = values.group_by("value").agg(pl.len().alias("count"))
+    return counts.sort("value").cast(COUNTS)
 
 
-def _summary(values: pl.DataFrame) -> Distribution:
-    return Distribution(*values.select(_SUMMARY).row(0))
-
-
-def _summaries(values: pl.DataFrame) -> dict[str, Distribution]:
-    rows = values.group_by("chat").agg(_SUMMARY).iter_rows()
-    return {chat: Distribution(*figures) for chat, *figures in rows}
+def _summaries(values: pl.DataFrame, unit: float = 1) -> dict[str, Distribution]:
+    """Each chat's values in short; a value of `unit` is called one."""
+    value = pl.col("value")
+    figures = (pl.len(), value.sum().alias("sum"), value.median(), value.max().alias("max"))
+    return {
+        chat: Distribution(n, mean(total, n, unit), median / unit, in_units(most, unit))
+        for chat, n, total, median, most in values.group_by("chat").agg(figures).iter_rows()
+    }
 
 
 def _chats(
@@ -176,19 +195,6 @@ def _counts(frame: pl.DataFrame, column: str) -> dict[str, tuple[tuple[str, int]
     for chat, value, number in frame.group_by("chat", column).len().sort(column).iter_rows():
         by_chat.setdefault(chat, []).append((value, number))
     return {chat: tuple(counts) for chat, counts in by_chat.items()}
-
-
-def _bins(minutes: pl.Series) -> tuple[Bin, ...]:
-    """Equal steps on a log scale from one second on; shorter gaps share the first bin."""
-    # The tiny addend keeps whole powers of ten, which a logarithm may miss, in their own bin.
-    step = ((minutes * 60).log(10) * _BINS_PER_DECADE + 1e-9).floor()
-    counted = step.set(minutes * 60 < 1 - 1e-9, -1.0).cast(pl.Int64).alias("step").value_counts()
-    counts = {int(step): int(count) for step, count in counted.iter_rows()}
-    edges = [(0.0, 1 / 60)] + [
-        tuple(10 ** ((step + side) / _BINS_PER_DECADE) / 60 for side in (0, 1))
-        for step in range(max(counts, default=-1) + 1)
-    ]
-    return tuple(Bin(low, high, counts.get(step, 0)) for step, (low, high) in enumerate(edges, -1))
 
 
 def _week(lines: pl.DataFrame) -> tuple[tuple[int, ...], ...]:

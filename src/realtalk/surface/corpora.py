@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.corpora.check import RULES, CheckFinding, CheckReport
 from realtalk.corpora.reading import Ledger
+from realtalk.local.progress import Progress, silent
 from realtalk.notebook import counted, table_html
-from realtalk.surface.sources import Readable, as_corpus, as_reading
+from realtalk.surface.sources import Readable, as_corpus, as_reading, as_stream
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -27,14 +28,40 @@ if TYPE_CHECKING:
     from realtalk.stats.values import CorpusStats
 
 
-def stats(corpus: Readable) -> CorpusStats:
+def stats(
+    corpus: Readable,
+    *,
+    engine: str | None = None,
+    workers: int | None = None,
+    address: str | None = None,
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> CorpusStats:
     """Describes a corpus: sizes, sessions, response gaps, runs, activity, questions.
 
     The value has `.frame` (one row per chat), `.figures()` and `.to_json()`; means stand with 95 %
     intervals that draw whole chats.
-    """
-    from realtalk.stats.describe import describe
 
+    The path of a stored corpus in parts, or of a folder of stored corpora, is counted part by
+    part: in this process, or by `engine` "processes" or "ray" with so many `workers`, on the
+    cluster at `address`. What was counted is kept in the folder `out`, where a call that was
+    stopped goes on; `fresh` starts anew there.
+    """
+    from realtalk.stats.describe import describe, describe_stream
+
+    given = {"engine": engine, "workers": workers, "address": address, "out": out}
+    asked = next((name for name, value in given.items() if value is not None), None)
+    stream = as_stream(corpus, asked)
+    if asked is not None and stream is not None:
+        from realtalk.engine.choosing import choose
+        from realtalk.engine.describing import describe_by
+
+        chosen = choose(engine or "inline", workers, address)
+        place = None if out is None else Path(out)
+        return describe_by(stream, chosen, place, fresh=fresh, progress=progress)
+    if stream is not None and len(stream.pieces) > 1:
+        return describe_stream(stream, progress)
     return describe(as_reading(corpus).tables)
 
 

@@ -21,6 +21,7 @@ from realtalk.chat import Corpus
 from realtalk.corpora.opening import SAMPLES, Opened, open_reading
 from realtalk.corpora.reading import DateOrder, Ledger, Reading, ReadOptions
 from realtalk.corpora.several import add, stored_options, together
+from realtalk.corpora.streaming import CorpusStream, open_stream, opened_stream
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 
@@ -124,6 +125,19 @@ def as_reading(source: Readable) -> Reading:
         total = sum(len(chat.messages) for chat in source.chats)
         return Reading(corpus=source, ledger=Ledger("messages", total, total))
     return as_reading(source()) if callable(source) else open_reading(path_of(source)).reading
+
+
+def as_stream(source: Readable, option: str | None = None) -> CorpusStream | None:
+    """A stored corpus in pieces; None of anything else, unless an option needs it."""
+    if callable(source) or isinstance(source, Corpus | Reading):
+        if option is None:
+            return None
+        raise RealtalkError(
+            f"{option} works on stored corpora, part by part",
+            fix="store it first, read(…, out=…), and give its path",
+        )
+    path = path_of(source)
+    return open_stream(path) if option is None else opened_stream(path, option)
 
 
 def path_of(source: object) -> str:

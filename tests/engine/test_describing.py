@@ -1,0 +1,95 @@
+"""Statistics by every engine: the figures of the whole, kept part by part, gone on with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+import realtalk as rt
+from engine_work import tree
+from file_modes import open_to_others
+from realtalk.corpora.opening import open_reading
+from realtalk.corpora.store import store
+from realtalk.errors import RealtalkError
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Path:
+    """The sample's chats in three parts."""
+    return store(open_reading("sample-threads").reading, tmp_path / "parts", most=80)
+
+
+@pytest.fixture
+def whole() -> bytes:
+    return orjson.dumps(rt.stats("sample-threads").to_json())
+
+
+def test_every_engine_gives_the_figures_of_the_whole(
+    tmp_path: Path, parts: Path, whole: bytes
+) -> None:
+    assert orjson.dumps(rt.stats(parts).to_json()) == whole
+    assert orjson.dumps(rt.stats(parts, engine="inline").to_json()) == whole
+    one = rt.stats(parts, engine="inline", out=tmp_path / "one")
+    two = rt.stats(parts, engine="processes", workers=2, out=tmp_path / "two")
+    assert orjson.dumps(one.to_json()) == orjson.dumps(two.to_json()) == whole
+    assert tree(tmp_path / "one") == tree(tmp_path / "two")
+    assert (tmp_path / "two" / "part-00002.json").is_file()
+    assert open_to_others(tmp_path / "two") == {}
+
+
+def test_what_is_counted_is_not_counted_again(tmp_path: Path, parts: Path, whole: bytes) -> None:
+    out = tmp_path / "counted"
+    rt.stats(parts, out=out)
+    before = tree(out)
+    (out / "part-00001.json").unlink()
+    kept = (out / "part-00000.json").stat().st_ino
+    again = rt.stats(parts, engine="processes", workers=1, out=out)
+    assert orjson.dumps(again.to_json()) == whole
+    assert tree(out) == before
+    assert (out / "part-00000.json").stat().st_ino == kept
+    store(open_reading("sample").reading, parts, most=10)
+    with pytest.raises(RealtalkError, match="made with other settings"):
+        rt.stats(parts, out=out)
+    rt.stats(parts, out=out, fresh=True)
+
+
+def test_the_command_counts_by_an_engine(run: Any, parts: Path) -> None:
+    plain = run("stats", "sample-threads", "--json")
+    assert run("stats", str(parts), "--json")[:2] == plain[:2]
+    several = ("--engine", "processes", "--workers", "2")
+    assert run("stats", str(parts), "--json", *several)[:2] == plain[:2]
+    assert run("stats", str(parts), "--json", "--out", "counted")[:2] == plain[:2]
+    status, _, error = run("stats", "sample", *several)
+    assert status == 2
+    assert "sample: --engine works on stored corpora, part by part; store it first" in error
+
+
+def test_a_damaged_part_leaves_no_figures(parts: Path) -> None:
+    (parts / "messages" / "part-00001.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RealtalkError, match=r"part-00001\.parquet: is not a readable Parquet"):
+        rt.stats(parts, engine="processes", workers=1)
+    with pytest.raises(RealtalkError, match="works on stored corpora"):
+        rt.stats(open_reading("sample").reading.corpus, engine="inline")
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed (extra 'ray')")
+def test_ray_gives_the_same(tmp_path: Path, parts: Path, whole: bytes) -> None:
+    words = ("stats", str(parts), "--engine", "ray", "--workers", "2", "--out", "counted", "--json")
+    done = subprocess.run(
+        [sys.executable, "-m", "realtalk", *words],
+        cwd=tmp_path,
+        env=os.environ,
+        capture_output=True,
+        check=True,
+        timeout=300,
+    )
+    assert orjson.loads(done.stdout) == orjson.loads(whole)
+    rt.stats(parts, out=tmp_path / "inline")
+    assert tree(tmp_path / "counted") == tree(tmp_path / "inline")
