@@ -18,11 +18,13 @@ from realtalk.cli.ei_options import (
     warn_of_languages,
 )
 from realtalk.cli.options import (
+    Connections,
     FormatName,
     Fresh,
     Gap,
     Json,
     Out,
+    Rate,
     Target,
     apart,
     opened,
@@ -83,9 +85,8 @@ def label(
             "--base-url", metavar="URL", help="judge: the address of a server of your own."
         ),
     ] = None,
-    connections: Annotated[
-        int, typer.Option("--connections", help="judge: questions under way at once.")
-    ] = 10,
+    connections: Connections = 10,
+    rate: Rate = None,
     protocol: Protocol = "turns",
     figures: Figures = None,
     format_name: FormatName = None,
@@ -118,7 +119,7 @@ def label(
     from realtalk.surface.choices import make_labeller
 
     rules_of(protocol)
-    labeller = make_labeller(measures, model or (), prompts, ask, connections, base_url)
+    labeller = make_labeller(measures, model or (), prompts, ask, connections, base_url, rate)
     if measures == "judge" and out is None:
         raise RealtalkError("a judged run needs a place for its labels", fix="name it: --out DIR")
     with opened(path, format_name, read_options(gap)) as found:

@@ -83,6 +83,25 @@ BaseUrl = Annotated[
     str | None,
     typer.Option("--base-url", metavar="URL", help="llm: the address of a server of your own."),
 ]
+Connections = Annotated[
+    int,
+    typer.Option("--connections", help="llm, judge: questions under way at once at a server."),
+]
+LlmConnections = Annotated[
+    int | None,
+    typer.Option(
+        "--connections", help="llm: questions under way at once at the server.", show_default="10"
+    ),
+]
+Rate = Annotated[
+    str | None,
+    typer.Option(
+        "--rate",
+        metavar="N/min",
+        help="llm, judge: requests to one server at most: 300/min, 5/s, 1000/h; repetitions count.",
+        show_default=False,
+    ),
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew in a folder that has a run.")]
 Swept = Annotated[
     list[str] | None,

@@ -10,11 +10,13 @@ import typer
 from realtalk.cli import probe_judges, probe_several, probe_stored
 from realtalk.cli.options import (
     BaseUrl,
+    Connections,
     FormatName,
     Gap,
     Json,
     Out,
     PricesFile,
+    Rate,
     Shard,
     Target,
     opened,
@@ -24,7 +26,6 @@ from realtalk.cli.probe_options import (
     Budgets,
     BudgetWords,
     Categories,
-    Connections,
     Fresh,
     GoldsName,
     JudgeName,
@@ -81,6 +82,7 @@ def run(
     limit: Limit = None,
     golds: GoldsName = "published",
     connections: Connections = 10,
+    rate: Rate = None,
     max_tokens: MaxTokens = None,
     seed: Seed = 0,
     prices: PricesFile = None,
@@ -128,6 +130,7 @@ def run(
             limit=limit,
             golds=golds,
             connections=connections,
+            rate=rate,
             max_tokens=max_tokens,
             seed=seed,
             out=out,
@@ -147,6 +150,7 @@ def rescore(
     judge: JudgeName = None,
     prompts: Prompts = None,
     connections: Connections = 10,
+    rate: Rate = None,
     audit: Annotated[
         Path | None,
         typer.Option(
@@ -179,7 +183,9 @@ def rescore(
     if judge is None and prompts is not None:
         raise RealtalkError("--prompts is for a judge", fix="name one with --judge")
     probed = load_probe(folder)
-    judging = make_judge(judge, probed.answering, prompts=prompts, connections=connections)
+    judging = make_judge(
+        judge, probed.answering, prompts=prompts, connections=connections, rate=rate
+    )
     corrected = None if audit is None else Audit.read(audit)
     if judging is None or corrected is not None or not same_formulas(probed):
         probed, changes = rescore_run(folder, corrected)
@@ -259,6 +265,7 @@ def score(
     prompts: Prompts = None,
     golds: GoldsName = "published",
     connections: Connections = 10,
+    rate: Rate = None,
     out: Out = None,
     fresh: Fresh = False,
     format_name: FormatName = None,
@@ -284,7 +291,7 @@ def score(
 
     with opened(path, format_name, read_options(gap)) as source:
         corpus = source.reading.corpus
-    judging = make_judge(judge, {}, prompts=prompts, connections=connections)
+    judging = make_judge(judge, {}, prompts=prompts, connections=connections, rate=rate)
     with progress("scoring") as advance:
         right = golds_named(golds)
         probed = score_answers(corpus, read_answers(answers), out, fresh=fresh, golds=right)

@@ -7,8 +7,17 @@ from typing import Annotated
 
 import typer
 
-from realtalk.cli.options import FormatName, Gap, Json, Target, opened, read_options
-from realtalk.cli.probe_options import Connections, JudgeName, Prompts
+from realtalk.cli.options import (
+    Connections,
+    FormatName,
+    Gap,
+    Json,
+    Rate,
+    Target,
+    opened,
+    read_options,
+)
+from realtalk.cli.probe_options import JudgeName, Prompts
 
 
 def register(app: typer.Typer) -> None:
@@ -32,6 +41,7 @@ def judges(
     ] = 60,
     prompts: Prompts = None,
     connections: Connections = 10,
+    rate: Rate = None,
     format_name: FormatName = None,
     gap: Gap = "6h",
     json: Json = False,
@@ -68,7 +78,7 @@ def judges(
     if graded is not None:
         rows += read_graded(graded, corpus, audit)
     verdicts = rule_verdicts(rows)
-    judging = make_judge(judge, {}, prompts=prompts, connections=connections)
+    judging = make_judge(judge, {}, prompts=prompts, connections=connections, rate=rate)
     unscored: list[str | None] = []
     if judging is not None:
         said: dict[tuple[str, str, str, str], float | None] = {}

@@ -65,9 +65,6 @@ Prompts = Annotated[
         help="llm, judge: prompts of your own, or 1 for our earlier ones.",
     ),
 ]
-Connections = Annotated[
-    int, typer.Option("--connections", help="llm, judge: questions under way at once.")
-]
 MaxTokens = Annotated[
     int | None, typer.Option("--max-tokens", help="llm: the longest answer.", show_default=False)
 ]

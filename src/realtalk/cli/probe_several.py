@@ -11,10 +11,12 @@ import typer
 
 from realtalk.cli.options import (
     BaseUrl,
+    Connections,
     FormatName,
     Gap,
     Json,
     PricesFile,
+    Rate,
     Swept,
     Target,
     apart,
@@ -25,7 +27,6 @@ from realtalk.cli.options import (
 from realtalk.cli.probe_options import (
     BudgetWords,
     Categories,
-    Connections,
     Fresh,
     GoldsName,
     Limit,
@@ -158,6 +159,7 @@ def sweep(
     limit: Limit = None,
     golds: GoldsName = "published",
     connections: Connections = 10,
+    rate: Rate = None,
     max_tokens: MaxTokens = None,
     seed: Seed = 0,
     prices: PricesFile = None,
@@ -214,6 +216,7 @@ def sweep(
             limit=limit,
             golds=golds,
             connections=connections,
+            rate=rate,
             max_tokens=max_tokens,
             seed=seed,
         )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from realtalk.cli.options import BaseUrl, Json, named_run
-from realtalk.cli.probe_options import Connections, Fresh, JudgeName
+from realtalk.cli.options import BaseUrl, Connections, Json, Rate, named_run
+from realtalk.cli.probe_options import Fresh, JudgeName
 
 if TYPE_CHECKING:
     from realtalk.paper import Exhibit, Reproduction
@@ -70,6 +70,7 @@ def reproduce(
     base_url: BaseUrl = None,
     judge: JudgeName = None,
     connections: Connections = 10,
+    rate: Rate = None,
     fresh: Fresh = False,
     json: Json = False,
 ) -> None:
@@ -113,13 +114,23 @@ def reproduce(
             fix="make it with: realtalk persona run DATA/realtalk --choice paper",
         )
     # REALTALK has no question without an answer, so the reader need not see the corpus first.
-    reader = make_reader(None, model, Corpus("", ""), base_url=base_url, connections=connections)
+    reader = make_reader(
+        None,
+        model,
+        Corpus("", ""),
+        base_url=base_url,
+        connections=connections,
+        rate=rate,
+        judged=judge is not None,
+    )
     plan = StudyPlan(
         data=data,
         simulations=tuple(each.simulation for each in loaded),
         sweep=sweep,
         reader=reader,
-        judge=make_judge(judge, reader.settings, base_url=base_url, connections=connections),
+        judge=make_judge(
+            judge, reader.settings, base_url=base_url, connections=connections, rate=rate
+        ),
         only=tuple(part.strip() for part in only.split(",") if part.strip()),
     )
     with progress("reproducing") as advance:

@@ -54,6 +54,7 @@ class JudgeLabeller:
         base_url: str | None = None,
         model_args: Mapping[str, Any] | None = None,
         max_connections: int = 10,
+        rate: str | None = None,
         timeout: int | None = None,
         retries: int | None = None,
         cache: Path | None = None,
@@ -67,6 +68,7 @@ class JudgeLabeller:
             base_url=base_url,
             model_args=dict(model_args or {}),
             connections=max_connections,
+            rate=rate,
             **patience(timeout, retries),
         )
         self.model = model

@@ -53,6 +53,7 @@ class Notes:
         prompts: Path | None = None,
         base_url: str | None = None,
         connections: int = 10,
+        rate: str | None = None,
         timeout: int | None = None,
         retries: int | None = None,
         cache: Path | None = None,
@@ -66,6 +67,7 @@ class Notes:
             cache=cache,
             base_url=base_url,
             connections=connections,
+            rate=rate,
             **patience(timeout, retries),
         )
         self.prompt = load_note_prompt(prompts)

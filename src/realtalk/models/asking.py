@@ -26,9 +26,10 @@ import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ from realtalk.models.addresses import address_of
 from realtalk.models.attempts import generated
 from realtalk.models.bodies import bound_bodies
 from realtalk.models.kept_answers import KeptAnswers
+from realtalk.models.pacing import pace_of, per_minute
 from realtalk.models.replies import (
     NO_CONNECTION,
     Failure,
@@ -57,6 +59,8 @@ if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
 _GIVE_UP_AFTER = 20  # failures in a row, each after its own retries
+# `ask` keeps to `connections` itself: Inspect would keep to what a process first asked with.
+_UNLIMITED = 10_000
 _SURE = 3  # as many prompts fail alike before the key or the address is to blame
 _SETUP = {
     401: "the provider does not accept the key",
@@ -89,6 +93,7 @@ class Asked:
     base_url: str | None = None
     model_args: Mapping[str, Any] = field(default_factory=dict)
     connections: int = 10
+    rate: str | None = None  # requests to this server, as pacing.py reads it
     timeout: int = field(default_factory=lambda: int(_setting("REALTALK_TIMEOUT", 120)))
     retries: int = field(default_factory=lambda: int(_setting("REALTALK_RETRIES", 5)))
     wait: float = field(default_factory=lambda: _setting("REALTALK_RETRY_WAIT", 3.0))
@@ -111,6 +116,8 @@ class Asked:
         ):
             if value < least:
                 raise RealtalkError(f"{option} must be {least} or more, not {value}")
+        if self.rate is not None:
+            per_minute(self.rate)
 
     @property
     def address(self) -> str | None:
@@ -284,7 +291,7 @@ async def _one(
         if record.stop:
             return _reply(heard, record.stop, began)
         try:
-            output = await generated(each, model, asked.retries, asked.wait)
+            output = await generated(each, model, asked.retries, asked.wait, _turn(asked))
         except Exception as error:
             return _reply(heard, record.failed(reason_of(error)), began)
         record.heard, record.failures = True, 0
@@ -295,6 +302,14 @@ async def _one(
         if reason in {"", "refused", "too long for the model"}:
             break
     return _reply(heard, reason, began)
+
+
+def _turn(asked: Asked) -> Callable[[], Awaitable[None]] | None:
+    """What every request waits for; requests to one server wait for each other."""
+    if asked.rate is None:
+        return None
+    server = asked.address or asked.model.partition("/")[0]
+    return partial(pace_of(server).turn, per_minute(asked.rate))
 
 
 def _reply(heard: Sequence[ModelOutput], reason: str, began: float) -> Reply:
@@ -328,7 +343,7 @@ def _model(asked: Asked) -> Model:
                 temperature=0.0,
                 seed=asked.seed,
                 max_tokens=asked.max_tokens,
-                max_connections=asked.connections,
+                max_connections=_UNLIMITED,
                 adaptive_connections=False,
                 attempt_timeout=asked.timeout,
                 max_retries=0,  # models/attempts.py tries again

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from realtalk.models.replies import TIMEOUT, TOO_LONG, reason_of
@@ -23,10 +24,21 @@ _AGAIN = 2
 _LONGEST = 120.0  # seconds of a pause, also where a provider asks for more
 
 
-async def generated(text: str, model: Model, retries: int, wait: float) -> ModelOutput:
-    """The model's output; the last attempt's error where none succeeds."""
+async def generated(
+    text: str,
+    model: Model,
+    retries: int,
+    wait: float,
+    turn: Callable[[], Awaitable[None]] | None = None,
+) -> ModelOutput:
+    """The model's output; the last attempt's error where none succeeds.
+
+    Before every attempt its `turn` is waited for (pacing.py).
+    """
     tried = 0
     while True:
+        if turn is not None:
+            await turn()
         try:
             return await model.generate(text)
         except Exception as error:

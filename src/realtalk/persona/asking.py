@@ -38,13 +38,20 @@ class LlmSimulator(LanguageModel[TurnPrompt, str]):
         prompts: Path | None = None,
         base_url: str | None = None,
         connections: int = 10,
+        rate: str | None = None,
         max_tokens: int = _MOST_TOKENS,
         seed: int = 0,
         cache: Path | None = None,
     ) -> None:
         super().__init__(
             Asked(
-                model, cache, base_url, connections=connections, max_tokens=max_tokens, seed=seed
+                model,
+                cache,
+                base_url,
+                connections=connections,
+                rate=rate,
+                max_tokens=max_tokens,
+                seed=seed,
             ),
             load_prompts(prompts),
         )

@@ -59,6 +59,7 @@ def probe(
     limit: int | None = None,
     golds: str | PathLike[str] = "published",
     connections: int = 10,
+    rate: str | None = None,
     max_tokens: int | None = None,
     seed: int = 0,
     out: str | PathLike[str] | None = None,
@@ -76,8 +77,9 @@ def probe(
     several with commas. `judge` names another model that judges answers; "same" lets the model
     judge its own. `golds` are what counts as right: "published" (audited beside it where the
     chats were audited), "audited", "lmeb" (the questions and averages of MTEB's board), or a
-    corrected audit that the studio exported. `shard` "3/16" asks the third of sixteen pieces, in
-    a folder of its own below `out`; `merge` joins them.
+    corrected audit that the studio exported. Models are asked `connections` questions at once, and
+    no more often than `rate` ("300/min", "5/s") where one is named. `shard` "3/16" asks the third
+    of sixteen pieces, in a folder of its own below `out`; `merge` joins them.
     """
     from realtalk.memory.asking import Plan
     from realtalk.memory.benchmark import KIND
@@ -94,6 +96,7 @@ def probe(
         base_url=base_url,
         prompts=folder,
         connections=connections,
+        rate=rate,
         max_tokens=max_tokens,
         seed=seed,
         judged=judge is not None,
@@ -111,7 +114,12 @@ def probe(
         golds_named(str(golds)),
     )
     judging = make_judge(
-        judge, chosen.settings, base_url=base_url, prompts=folder, connections=connections
+        judge,
+        chosen.settings,
+        base_url=base_url,
+        prompts=folder,
+        connections=connections,
+        rate=rate,
     )
     found = probe_and_judge(plan, place, judge=judging, fresh=fresh, progress=progress, shard=piece)
     return Run(KIND, found)
@@ -125,6 +133,8 @@ def simulate(
     model: str | None = None,
     base_url: str | None = None,
     prompts: str | PathLike[str] | None = None,
+    connections: int | None = None,
+    rate: str | None = None,
     style: bool = False,
     settings: Mapping[str, Any] | None = None,
     labels: Labels | str | PathLike[str] | None = None,
@@ -163,6 +173,8 @@ def simulate(
         model=model,
         style=style,
         base_url=base_url,
+        connections=connections,
+        rate=rate,
         prompts=None if prompts is None else Path(prompts),
     )
     made = make_simulator(name, given)
@@ -259,6 +271,8 @@ def predict(
     *,
     model: str | None = None,
     base_url: str | None = None,
+    connections: int | None = None,
+    rate: str | None = None,
     settings: Mapping[str, Any] | None = None,
     budget: int | None = None,
     prompts: str | PathLike[str] | None = None,
@@ -294,6 +308,8 @@ def predict(
     asked = {
         "model": model,
         "base_url": base_url,
+        "connections": connections,
+        "rate": rate,
         "budget": budget,
         "prompts": folder,
         "seed": seed,

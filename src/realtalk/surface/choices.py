@@ -50,12 +50,14 @@ def make_labeller(
     ask: str = ASKED,
     connections: int = 10,
     base_url: str | None = None,
+    rate: str | None = None,
 ) -> Labeller:
     """The way of measuring by its name, with what it needs."""
     for option, given, ways in (
         ("--model", models, ("hub", "judge")),
         ("--prompts", prompts, ("judge",)),
         ("--base-url", base_url, ("judge",)),
+        ("--rate", rate, ("judge",)),
     ):
         if given and way in _WAYS and way not in ways:
             raise RealtalkError(
@@ -85,6 +87,7 @@ def make_labeller(
             prompts=prompts,
             base_url=base_url,
             max_connections=connections,
+            rate=rate,
         )
     raise suggest("way to measure", way, list(_WAYS))
 
@@ -139,6 +142,7 @@ def make_reader(
     base_url: str | None = None,
     prompts: Path | None = None,
     connections: int = 10,
+    rate: str | None = None,
     max_tokens: int | None = None,
     seed: int = 0,
     judged: bool = False,
@@ -158,6 +162,7 @@ def make_reader(
             ("--base-url", base_url),
             ("--max-tokens", max_tokens),
             ("--prompts", None if judged else prompts),
+            ("--rate", None if judged else rate),
         ):
             if value is not None:
                 raise RealtalkError(
@@ -176,7 +181,12 @@ def make_reader(
     if max_tokens is not None and max_tokens < 1:
         raise RealtalkError(f"--max-tokens must be 1 or more, not {max_tokens}")
     asked = Asked(
-        model, base_url=base_url, connections=connections, max_tokens=max_tokens, seed=seed
+        model,
+        base_url=base_url,
+        connections=connections,
+        rate=rate,
+        max_tokens=max_tokens,
+        seed=seed,
     )
     return LlmReader(asked, load_wording(prompts), abstain=may_abstain(corpus))
 
@@ -188,6 +198,7 @@ def make_judge(
     base_url: str | None = None,
     prompts: Path | None = None,
     connections: int = 10,
+    rate: str | None = None,
 ) -> Judge | None:
     """The model that judges answers, where one is named; `same` is the one that answers.
 
@@ -202,7 +213,8 @@ def make_judge(
     own = model == SAME
     if own and not answering.get("model"):
         raise RealtalkError(f"no model answers that '{SAME}' could name", fix="name a judge")
-    asked = Asked(model if not own else str(answering["model"]), connections=connections)
+    name = model if not own else str(answering["model"])
+    asked = Asked(name, connections=connections, rate=rate)
     if own:
         asked = replace(asked, base_url=base_url or answering.get("base_url"))
     judge = Judge(asked, load_wording(prompts), own=own)

@@ -289,6 +289,7 @@ def label(
     ask: str = choices.ASKED,
     base_url: str | None = None,
     connections: int = 10,
+    rate: str | None = None,
     out: str | PathLike[str] | None = None,
     fresh: bool = False,
     progress: Progress = silent,
@@ -303,7 +304,7 @@ def label(
     """
     models = [model] if isinstance(model, str) else list(model or ())
     place = None if prompts is None else Path(prompts)
-    labeller = choices.make_labeller(measure, models, place, ask, connections, base_url)
+    labeller = choices.make_labeller(measure, models, place, ask, connections, base_url, rate)
     folder = None if out is None else Path(out)
     return label_by(labeller, as_corpus(corpus), protocol, folder, fresh=fresh, progress=progress)
 

@@ -44,6 +44,7 @@ class LlmPredictor(LanguageModel[Case, Value]):
         prompts: Path | None = None,
         base_url: str | None = None,
         connections: int = 10,
+        rate: str | None = None,
         seed: int = 0,
         cache: Path | None = None,
     ) -> None:
@@ -55,6 +56,7 @@ class LlmPredictor(LanguageModel[Case, Value]):
                 cache=cache,
                 base_url=base_url,
                 connections=connections,
+                rate=rate,
                 max_tokens=max_tokens,
                 seed=seed,
             ),

@@ -1,0 +1,60 @@
+"""How often a server may be asked → waits that keep requests that far apart.
+
+    pace = pace_of("http://gpu01:8000/v1")
+    await pace.turn(per_minute("300/min"))    # at most every 0.2 seconds, whoever asks here
+
+Every attempt counts, also one that is a repetition. Requests are spaced evenly instead of let
+through in bursts: a server that limits by the second is then kept to as well. Who answers and who
+judges share the pace of one server, as do the blocks of a run one after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+
+from realtalk.errors import RealtalkError
+
+_UNITS = {"s": 60.0, "min": 1.0, "h": 1 / 60}
+_WRITTEN = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(s|min|h)")
+
+
+def per_minute(rate: str) -> float:
+    """`300/min`, `5/s` or `1000/h` as requests per minute."""
+    found = _WRITTEN.fullmatch(rate.strip())
+    requests = float(found[1]) * _UNITS[found[2]] if found else 0.0
+    if requests <= 0:
+        raise RealtalkError(f"'{rate}' is no rate", fix="write --rate 300/min, 5/s or 1000/h")
+    return requests
+
+
+class Pace:
+    """The moments at which one server may be asked, handed out one by one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # in a notebook asking has a thread of its own
+        self._next = 0.0
+
+    def moment(self, now: float, requests: float) -> float:
+        """The next free moment at so many requests per minute; it is taken then."""
+        with self._lock:
+            taken = max(now, self._next)
+            self._next = taken + 60 / requests
+        return taken
+
+    async def turn(self, requests: float) -> None:
+        """Waits until a request may be sent, at so many per minute."""
+        taken = self.moment(time.monotonic(), requests)
+        # A sleep may end a little early.
+        while (left := taken - time.monotonic()) > 0:
+            await asyncio.sleep(left)
+
+
+_paces: dict[str, Pace] = {}
+
+
+def pace_of(server: str) -> Pace:
+    """The pace of a server, the same for all who ask it in this process."""
+    return _paces.setdefault(server, Pace())

@@ -1,0 +1,166 @@
+"""How many questions are under way at a server, and how often it is asked, by its own count."""
+
+from __future__ import annotations
+
+import gc
+import json
+import threading
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import realtalk as rt
+from judge_server import completion
+from loopback import QuietHandler, serving
+from realtalk.errors import RealtalkError
+from realtalk.models import asking
+from realtalk.models.asking import Asked, Prompt, ask
+from realtalk.models.pacing import Pace, per_minute
+
+pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(asking, "_heard", set())
+    yield
+    gc.collect()
+
+
+class Counting:
+    """What a server saw: the most requests at once, and when each came."""
+
+    def __init__(self, together: int = 1, refused: int = 0) -> None:
+        self.most = 0
+        self.came: list[float] = []
+        self.together = together
+        self.refused = refused  # so many are answered with 429 first
+        self._here = 0
+        self._lock = threading.Condition()
+
+    def handler(self) -> type[QuietHandler]:
+        seen = self
+
+        class Handler(QuietHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                status, body = seen.enter()
+                raw = json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(raw)))
+                self.end_headers()
+                self.wfile.write(raw)
+
+        return Handler
+
+    def enter(self) -> tuple[int, dict[str, Any]]:
+        with self._lock:
+            self.came.append(time.monotonic())
+            self._here += 1
+            self.most = max(self.most, self._here)
+            refuse, self.refused = self.refused > 0, self.refused - 1
+            self._lock.notify_all()
+            # Nobody is answered before as many as should be were here at once.
+            self._lock.wait_for(lambda: self.most >= self.together, timeout=30)
+            self._here -= 1
+        return (429, {}) if refuse else (200, completion("positive"))
+
+
+def asked_all(url: str, cache: Path, count: int, **options: Any) -> dict[str, asking.Reply]:
+    given: dict[str, Any] = {"timeout": 60, "retries": 2, "wait": 0.0, **options}
+    asked = Asked("openai-api/local/tiny", base_url=f"{url}/v1", cache=cache, **given)
+    found: dict[str, asking.Reply] = {}
+    prompts = [Prompt(str(n), lambda n=n: f"question {n}") for n in range(count)]  # type: ignore[misc]
+    ask(prompts, asked, found.__setitem__)
+    return found
+
+
+@pytest.mark.parametrize("connections", [1, 4])
+def test_as_many_are_under_way_as_are_allowed(connections: int, tmp_path: Path) -> None:
+    seen = Counting(together=connections)
+    with serving(seen.handler()) as url:
+        found = asked_all(url, tmp_path, 4 * connections, connections=connections)
+    assert all(reply.text == "positive" for reply in found.values())
+    assert seen.most == connections and len(seen.came) == 4 * connections
+
+
+def early(came: list[float], began: float, apart: float) -> list[int]:
+    """Requests that came before their turn: each can only come later, on however busy a machine."""
+    return [place for place, at in enumerate(sorted(came)) if at < began + place * apart]
+
+
+def test_a_server_is_not_asked_more_often_than_the_rate(tmp_path: Path) -> None:
+    """Also what is tried again takes its turn; the second call goes on where the first was."""
+    seen = Counting(refused=2)
+    with serving(seen.handler()) as url:
+        began = time.monotonic()
+        asked_all(url, tmp_path / "a", 5, connections=5, rate="10/s")
+        asked_all(url, tmp_path / "b", 3, connections=5, rate="10/s")
+    assert len(seen.came) == 10
+    too_soon = early(seen.came, began, 0.1)
+    assert not too_soon
+
+
+def test_moments_are_as_far_apart_as_the_rate_says() -> None:
+    pace = Pace()
+    at = [pace.moment(now, 300) for now in (10.0, 10.0, 10.0, 10.05, 12.0, 12.0)]
+    assert at == pytest.approx([10.0, 10.2, 10.4, 10.6, 12.0, 12.2])
+    assert [round(b - a, 6) for a, b in pairwise([pace.moment(0, 6) for _ in range(3)])] == [10, 10]
+
+
+@pytest.mark.parametrize(
+    ("text", "requests"), [("300/min", 300), ("5/s", 300), (" 90 / h ", 1.5), ("0.5/s", 30)]
+)
+def test_rates_are_read(text: str, requests: float) -> None:
+    assert per_minute(text) == pytest.approx(requests)
+
+
+@pytest.mark.parametrize("text", ["", "300", "0/min", "-1/s", "5/day", "a/min", "5/s/s"])
+def test_what_is_no_rate(text: str) -> None:
+    with pytest.raises(RealtalkError, match="is no rate; write --rate 300/min"):
+        Asked("openai/x", rate=text)
+
+
+def test_every_command_takes_both(run: Any) -> None:
+    seen = Counting()
+    with serving(seen.handler()) as url:
+        server = ("--base-url", f"{url}/v1", "--connections", "2", "--rate", "50/s")
+        model = ("--model", "openai-api/tiny/one", *server)
+        counts = []
+        for words in (
+            ("threads", "sample-threads", "--limit", "3", "--setting", "p-conv", *model),
+            ("probe", "sample", "--memory", "recent", "--limit", "3", *model),
+            ("ei", "sample", "--measures", "judge", "--ask", "sentiment", *model, "--out", "e"),
+        ):
+            seen.most = 0
+            before = len(seen.came)
+            status, _, err = run(*words)
+            assert status == 0, err
+            assert seen.most <= 2
+            counts.append(len(seen.came) - before)
+    assert counts[:2] == [3, 3] and counts[2] > 3
+
+
+def test_where_no_model_is_asked_a_rate_is_refused(run: Any) -> None:
+    for words, line in (
+        (
+            ("probe", "sample", "--rate", "5/s"),
+            "--rate is for a language model",
+        ),
+        (("threads", "sample-threads", "--rate", "5/s"), "leave --rate or --predictor out"),
+        (("ei", "sample", "--rate", "5/s"), "--rate is not for --measures embedded"),
+    ):
+        status, _, err = run(*words)
+        assert status == 2 and line in err
+    with pytest.raises(RealtalkError, match="rate"):
+        rt.simulate("sample", simulator="copy", rate="5/s")
