@@ -80,7 +80,7 @@ def _words(rest: str) -> list[str]:
 
 
 _DEFAULTS = {f"realtalk {group}": "run" for group in ("probe", "persona", "threads")}
-_DEFAULTS |= {"realtalk ei": "label"}
+_DEFAULTS |= {"realtalk ei": "label", "realtalk persona guess": "run"}
 
 
 def wrong(words: list[str]) -> str:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from realtalk.surface.benchmarks import compare, predict, probe, simulate, tune
     from realtalk.surface.corpora import Findings, check, redact, stats
     from realtalk.surface.each import EachResult, each
+    from realtalk.surface.guessing import guess
     from realtalk.surface.labelling import Facets, Labels, label
     from realtalk.surface.merging import merge
     from realtalk.surface.own_chats import export_dataset
@@ -72,6 +73,7 @@ __all__ = [
     "compare",
     "each",
     "export_dataset",
+    "guess",
     "label",
     "merge",
     "predict",
@@ -99,6 +101,7 @@ _PLACES = {
     "realtalk.surface.benchmarks": "compare predict probe simulate tune",
     "realtalk.surface.corpora": "Findings check redact stats",
     "realtalk.surface.each": "EachResult each",
+    "realtalk.surface.guessing": "guess",
     "realtalk.surface.labelling": "Facets Labels label",
     "realtalk.surface.merging": "merge",
     "realtalk.surface.own_chats": "export_dataset",

@@ -18,6 +18,8 @@ from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.persona.asking import LlmSimulator
 from realtalk.persona.benchmark import run_persona
+from realtalk.persona.guess_asking import LlmGuesser
+from realtalk.persona.guessing import GuessBenchmark, run_guess
 from realtalk.persona.turns import label_corpus, tasks
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
@@ -112,3 +114,35 @@ def test_inspect_sends_what_the_command_sends(
     assert len(asked) == 5 and asked == bodies(calls)
     assert any("Be Mara." in body for body in asked) is not style
     assert run.settings["solver"]["version"].startswith("prompts sha256:")
+
+
+@pytest.mark.slow
+def test_who_wrote_it_is_a_task_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same requests and figures as the command's; what is no letter is strictly wrong."""
+    log, calls = evaluated(
+        "persona_guess",
+        tmp_path / "log",
+        monkeypatch,
+        lambda call: "hm" if call.place == 1 else "B",
+        speaker="Mara",
+        turns=4,
+        style=False,
+        seed=2,
+    )
+    corpus = open_reading("sample").reading.corpus
+    found = tasks(corpus, speaker="Mara", labels=sample_labels())
+    with JudgeServer(lambda call: "B") as server:
+        model = LlmGuesser(
+            model="openai-api/local/tiny",
+            base_url=server.url,
+            cache=tmp_path / "kept",
+            style=False,
+            seed=2,
+        )
+        run_guess(corpus, GuessBenchmark(corpus, found, seed=2, limit=4), model)
+        asked = bodies(server.calls)
+    assert len(asked) == 4 and asked == bodies(calls)
+    plain, strict = log.results.scores
+    right = sum(sample.target == "B" for sample in log.samples)
+    assert strict.metrics["accuracy"].value <= right / 4
+    assert plain.metrics["accuracy"].value >= strict.metrics["accuracy"].value

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from realtalk.local.naming import named_run as named_run  # noqa: PLC0414  the commands' own
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -259,11 +261,3 @@ def apart(first: str, second: str) -> tuple[str, str]:
         if names[0] != names[1]:
             return names
     return f"{one[-1]} (first)", f"{other[-1]} (second)"
-
-
-def named_run(text: str) -> tuple[str, str]:
-    """NAME=RUN as its two parts; of a folder alone the name is empty, whatever it is called."""
-    if Path(text).exists() or "=" not in text:
-        return "", text
-    name, _, folder = text.partition("=")
-    return name, folder

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from realtalk.cli import options, persona_dataset, persona_sweep, persona_tune, verbs
+from realtalk.cli import (
+    options,
+    persona_dataset,
+    persona_guess,
+    persona_sweep,
+    persona_tune,
+    verbs,
+)
 from realtalk.cli import persona_options as persona
 from realtalk.cli.ei_options import warn_of_languages
 
@@ -353,5 +360,6 @@ def _remarks(simulations: list[Simulation]) -> None:
 persona_sweep.register(app)
 persona_tune.register(app)
 persona_dataset.register(app)
+persona_guess.register(app)
 verbs.add_stored_runs(app, "persona simulation")
 verbs.add_merge(app, "persona", "persona simulation")

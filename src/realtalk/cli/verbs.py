@@ -184,7 +184,7 @@ def add_sweep(app: typer.Typer, name: str, *examples: str, **defaults: Any) -> N
         format_name: FormatName = None,
         json: Json = False,
     ) -> None:
-        from realtalk.surface import benchmarks
+        import realtalk
         from realtalk.surface.sweeping import parse_axes
         from realtalk.surface.sweeping import sweep as carry_out
 
@@ -192,7 +192,7 @@ def add_sweep(app: typer.Typer, name: str, *examples: str, **defaults: Any) -> N
         axes = parse_axes(settings or [])
         with reading(path, format_name, "6h", "sweeping") as (corpus, advance):
             found = carry_out(
-                getattr(benchmarks, name),
+                getattr(realtalk, name),
                 corpus,
                 axes,
                 out=out,

@@ -5,6 +5,7 @@
     → ["Family", "Family (2)", "Family (3)"]
     UniqueNames("{}-{}").free(...)                       → "Family-2", as research formats write it
     UniqueNames("{}-{}", is_file=True)                   → "family" after "Family" is "family-2"
+    named_run("tuned=runs/a")                            → ("tuned", "runs/a")
 
 The first keeps its name, a later one gets the first number that is free. Names are compared
 as they are: "Ann" and "ann" are two people. Names of files are compared as the pickiest file
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class UniqueNames:
@@ -39,3 +41,11 @@ class UniqueNames:
 
     def _key(self, name: str) -> str:
         return unicodedata.normalize("NFC", name).casefold() if self._is_file else name
+
+
+def named_run(text: str) -> tuple[str, str]:
+    """NAME=RUN as its two parts; of a folder alone the name is empty, whatever it is called."""
+    if Path(text).exists() or "=" not in text:
+        return "", text
+    name, _, folder = text.partition("=")
+    return name, folder

@@ -30,7 +30,7 @@ from realtalk.persona.values import PersonaTask
 AUTHORSHIP_VERSION = "1"
 _SIGNS = r"\w+|[^\w\s]"
 _FOLDS = 5
-_FEWEST = 10  # turns of each side, below which nothing is learned
+FEWEST_TURNS = 10  # turns of each side, below which nothing is learned
 
 
 class WhoWroteIt:
@@ -107,14 +107,14 @@ def hold_trial(corpus: Corpus, task: PersonaTask) -> Trial:
     others = [text for chat in elsewhere for text in _said(chat, partners)]
     asked = _said(task.test, partners)
     source = "other chats"
-    if len(others) < _FEWEST:
+    if len(others) < FEWEST_TURNS:
         half = len(task.test.sessions) // 2
         early = {session.number for session in task.test.sessions[:half]}
         others = _said(task.test, partners, early)
         asked = asked[len(others) :]
         source = "the tested chat, first half"
-    if min(len(own), len(others)) < _FEWEST:
-        reason = f"fewer than {_FEWEST} turns of one side to learn from"
+    if min(len(own), len(others)) < FEWEST_TURNS:
+        reason = f"fewer than {FEWEST_TURNS} turns of one side to learn from"
         none = Estimate(None, unscored=reason)
         return Trial(None, none, none, len(own), len(others), source, reason)
     judge = WhoWroteIt.learn(own, others)

@@ -1,8 +1,9 @@
-"""Persona simulation as an Inspect task: `inspect eval realtalk/persona_simulation`.
+"""Persona simulation and who wrote it as Inspect tasks.
 
     inspect eval realtalk/persona_simulation -T path=sample -T speaker=Mara \\
         --model openai/gpt-4o-mini
     inspect eval realtalk/persona_simulation -T style=true -T turns=50 -T prompts=my-prompts
+    inspect eval realtalk/persona_guess -T path=sample -T simulated=as-mara --model …
 
 Needs inspect-ai (extra llm): only tasks.py and tests import this.
 """
@@ -16,7 +17,9 @@ from inspect_ai import Task, task
 from realtalk.corpora.opening import open_reading
 from realtalk.evals.inspecting import inspect_task
 from realtalk.persona.asking import LlmSimulator
-from realtalk.persona.benchmark import PersonaBenchmark
+from realtalk.persona.benchmark import PersonaBenchmark, load_persona
+from realtalk.persona.guess_asking import LlmGuesser
+from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, tasks
 
 
@@ -51,3 +54,41 @@ def persona_simulation(
     return inspect_task(
         PersonaBenchmark(corpus, found, limit=turns), corpus, model, metadata={"style": style}
     )
+
+
+@task
+def persona_guess(
+    path: str = "sample",
+    speaker: str | None = None,
+    simulated: str | None = None,
+    context_sessions: int = CONTEXT_SESSIONS,
+    context_tokens: int = CONTEXT_TOKENS,
+    style: bool = True,
+    choice: str = "ei",
+    turns: int | None = None,
+    seed: int = 0,
+    prompts: str | None = None,
+) -> Task:
+    """Which of four replies did the speaker write here? Chance is .25.
+
+    `simulated` is a folder that `realtalk persona run` wrote, whose chats and contexts are then
+    taken; without one the fourth reply is another speaker's, too. Without `style` the model is not
+    told how the speaker writes elsewhere. `turns` takes each speaker's first ones.
+    """
+    corpus = open_reading(path).reading.corpus
+    runs = [load_persona(Path(simulated))] if simulated else []
+    if runs:
+        found = run_tasks(corpus, runs, speaker)
+    else:
+        found = tasks(
+            corpus,
+            context_sessions=context_sessions,
+            context_tokens=context_tokens,
+            speaker=speaker,
+            choice=choice,
+        )
+    texts = simulated_texts({run.name: [run] for run in runs})
+    own = Path(prompts) if prompts else None
+    model = LlmGuesser(model="inspect/any", style=style, prompts=own, seed=seed)
+    drawn = GuessBenchmark(corpus, found, simulated=texts, seed=seed, limit=turns)
+    return inspect_task(drawn, corpus, model, metadata={"style": style})

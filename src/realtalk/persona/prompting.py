@@ -58,14 +58,18 @@ def load_prompts(folder: Path | None = None) -> Prompts:
 _ours = cache(load_prompts)
 
 
+def partners(prompt: TurnPrompt) -> str:
+    """Whom the speaker is chatting with, by name."""
+    others = dict.fromkeys(turn.speaker for turn in prompt.context)
+    return " and ".join(name for name in others if name != prompt.speaker) or _NOBODY
+
+
 def text_of(prompt: TurnPrompt, style: str = "", wording: Prompts | None = None) -> str:
     """The whole text that a model is asked with."""
-    others = list(dict.fromkeys(turn.speaker for turn in prompt.context))
-    others = [name for name in others if name != prompt.speaker]
     return (wording or _ours()).fill(
         "continue_in_style" if style else "continue",
         speaker=prompt.speaker,
-        others=" and ".join(others) or _NOBODY,
+        others=partners(prompt),
         context=shown(prompt),
         style=style,
     )

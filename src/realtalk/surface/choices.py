@@ -7,6 +7,7 @@
     budgets_of("retrieved", "extract", "1000,2000w")           → (Budget(…), Budget(…))
     simulator_of(None, model="openai/gpt-4o-mini", style=True)  → ("llm", {"model": …, …})
     predictor_of(None, {}, {"model": None, "seed": 0})         → ("majority", {})
+    guesser_of(None, {}, {"model": None, "seed": 0})           → ("classifier", {})
     settings_named("p-conv,np-conv")                           → ("p-conv", "np-conv")
 
 The command and Python share these decisions; errors are those that the command prints.
@@ -238,19 +239,37 @@ def predictor_of(
     predictor: str | None, settings: Mapping[str, Any] | None, asked: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """The predictor's name and its settings; `asked` are those of a language model."""
+    return _solver_of("predictor", predictor, "majority", settings, asked)
+
+
+def _solver_of(
+    what: str,
+    given: str | None,
+    plain: str,
+    settings: Mapping[str, Any] | None,
+    asked: Mapping[str, Any],
+) -> tuple[str, dict[str, Any]]:
+    """A solver's name and its settings; without a name the `plain` one, or llm with a model."""
     wanted = {key: value for key, value in asked.items() if value is not None}
-    name = predictor or ("llm" if "model" in wanted else "majority")
-    given: dict[str, Any] = dict(settings or {})
+    name = given or ("llm" if "model" in wanted else plain)
+    found: dict[str, Any] = dict(settings or {})
     if name == "llm":
-        given |= wanted
+        found |= wanted
     elif stray := next((key for key in wanted if key != "seed"), None):
         raise RealtalkError(
-            f"the predictor {name} asks no model",
-            fix=f"leave --{stray.replace('_', '-')} or --predictor out",
+            f"the {what} {name} asks no model",
+            fix=f"leave --{stray.replace('_', '-')} or --{what} out",
         )
-    if name == "llm" and "model" not in given:
-        raise RealtalkError("the predictor llm needs a model", fix=_NAME_IT)
-    return name, given
+    if name == "llm" and "model" not in found:
+        raise RealtalkError(f"the {what} llm needs a model", fix=_NAME_IT)
+    return name, found
+
+
+def guesser_of(
+    guesser: str | None, settings: Mapping[str, Any] | None, asked: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """The guesser's name and its settings; `asked` are those of a language model."""
+    return _solver_of("guesser", guesser, "classifier", settings, asked)
 
 
 def place_of(

@@ -1,4 +1,4 @@
-"""The three benchmarks as they are today → one shape of figures, comparisons and failures.
+"""The benchmarks as they are today → one shape of figures, comparisons and failures.
 
     kind = KINDS["memory probing"]
     kind.load(Path("out"))               → Probed
@@ -15,34 +15,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
+from realtalk.surface.run_rows import ALL, Row, figure_row, of_change, of_estimate, worst_first
 
 if TYPE_CHECKING:
     from realtalk.memory.benchmark import ProbedRun
     from realtalk.memory.scoring import RunFigures
-    from realtalk.metrics.grouped import Change
-    from realtalk.metrics.statistics import Estimate
     from realtalk.persona.benchmark import SimulatedRun
+    from realtalk.persona.guessing import GuessRun
     from realtalk.threads.benchmark import PredictedRun
 
-Row: TypeAlias = dict[str, Any]
-FIGURE = ("variant", "group", "score", "estimate", "low", "high", "n", "unscored")
-CHANGE = (
-    "variant",
-    "score",
-    "first",
-    "second",
-    "difference",
-    "low",
-    "high",
-    "p",
-    "p_holm",
-    "n",
-    "groups",
-)
-_ALL = ""  # the group of a figure over everything
 _HALF = 0.5
 
 
@@ -61,21 +45,6 @@ class RunKind:
     charts: Callable[[Any, str], dict[str, Any]]
     to_json: Callable[[Any], dict[str, Any]]
     schema: Callable[[], Any]
-
-
-def _row(
-    variant: str, group: str, score: str, found: Sequence[float | None], n: int, unscored: int
-) -> Row:
-    value, low, high = found
-    return {
-        **{"variant": variant, "group": group, "score": score, "estimate": value},
-        **{"low": low, "high": high, "n": n, "unscored": unscored},
-    }
-
-
-def _of_estimate(variant: str, group: str, score: str, found: Estimate) -> Row:
-    values = (found.value, found.low, found.high)
-    return _row(variant, group, score, values, found.n, found.left_out)
 
 
 # Memory probing.
@@ -104,18 +73,18 @@ def _probe_figures(found: ProbedRun) -> Iterator[Row]:
 
 
 def _of_figures(variant: str, figures: RunFigures) -> Iterator[Row]:
-    groups = {_ALL: figures.overall, **figures.by_category}
+    groups = {ALL: figures.overall, **figures.by_category}
     if figures.board is not None:
         groups["mean of categories"] = figures.board
     beside = figures.audited
-    others = {} if beside is None else {_ALL: beside.overall, **beside.by_category}
+    others = {} if beside is None else {ALL: beside.overall, **beside.by_category}
     for name, group in groups.items():
         for score in group.means:
-            yield _of_estimate(variant, name, score, group.estimates[score])
+            yield of_estimate(variant, name, score, group.estimates[score])
         if name in others:
             for score in others[name].means:
                 found = others[name].estimates[score]
-                yield _of_estimate(variant, name, f"{score}, audited", found)
+                yield of_estimate(variant, name, f"{score}, audited", found)
 
 
 def _probe_changes(
@@ -125,13 +94,13 @@ def _probe_changes(
 
     found, _ = compared_runs(first, second, variant)
     budget = first.one_budget(variant)
-    changes = [_of_change(budget, name, change) for name, change in found.changes.items()]
+    changes = [of_change(budget, name, change) for name, change in found.changes.items()]
     beside = compared_audited(first, second, variant)
     if beside is None:
         return changes, found.to_json()
     audited, _ = beside
     for name, change in audited.changes.items():
-        changes.append(_of_change(budget, f"{name}, audited", change))
+        changes.append(of_change(budget, f"{name}, audited", change))
     return changes, found.to_json() | {"audited": audited.to_json()}
 
 
@@ -171,13 +140,15 @@ def _persona_figures(found: SimulatedRun) -> Iterator[Row]:
     everybody = list(simulation.speakers.values())
     for score in (*SCORES, *WHOLE):
         if len(everybody) == 1:
-            yield _of_estimate(found.name, _ALL, score, everybody[0].scores[score])
+            yield of_estimate(found.name, ALL, score, everybody[0].scores[score])
         else:
             each = simulation.averages[score]
             left_out = sum(who.scores[score].left_out for who in everybody)
-            yield _row(found.name, _ALL, score, (each.mean, each.low, each.high), each.n, left_out)
+            yield figure_row(
+                found.name, ALL, score, (each.mean, each.low, each.high), each.n, left_out
+            )
         for who in everybody:
-            yield _of_estimate(found.name, who.speaker, score, who.scores[score])
+            yield of_estimate(found.name, who.speaker, score, who.scores[score])
 
 
 def _persona_changes(
@@ -187,24 +158,8 @@ def _persona_changes(
 
     found = compare(first.rows, first.simulation, second.rows, second.simulation)
     family = {score.name: score.family for score in COMPARED}
-    changes = [_of_change(family[name], name, change) for name, change in found.changes.items()]
+    changes = [of_change(family[name], name, change) for name, change in found.changes.items()]
     return changes, found.to_json()
-
-
-def _of_change(variant: str, score: str, change: Change) -> Row:
-    return {
-        "variant": variant,
-        "score": score,
-        "first": change.first,
-        "second": change.second,
-        "difference": change.difference.value,
-        "low": change.difference.low,
-        "high": change.difference.high,
-        "p": change.p,
-        "p_holm": change.p_holm,
-        "n": change.n,
-        "groups": change.groups,
-    }
 
 
 def _persona_failures(found: SimulatedRun, most: int) -> list[Row]:
@@ -219,7 +174,7 @@ def _persona_failures(found: SimulatedRun, most: int) -> list[Row]:
 
     columns = ["group", "chat", "session", "sample", "truth", "answer", "unscored"]
     scores = [*AGREEMENTS, *DIFFERENCES, "semantic"]
-    return _worst(found.rows, worst, [*columns, *scores], most)
+    return worst_first(found.rows, worst, [*columns, *scores], most)
 
 
 def _persona_cautions(found: SimulatedRun) -> Sequence[str]:
@@ -235,6 +190,48 @@ def _persona_schema() -> Any:
     return run_schema(columns())
 
 
+# Who wrote it.
+
+
+def _load_guess(folder: Path) -> GuessRun:
+    from realtalk.persona.guessing import load_guess
+
+    return load_guess(folder)
+
+
+def _guess_figures(found: GuessRun) -> Iterator[Row]:
+    """Of a solver all and speaker by speaker; of people judge by judge."""
+    for judge, scores in found.summary.variants.items():
+        for group, estimates in ((ALL, scores.overall), *scores.slices.items()):
+            for score, each in estimates.items():
+                yield of_estimate(judge or found.name, group, score, each)
+
+
+def _guess_changes(
+    first: GuessRun, second: GuessRun, variant: str | None
+) -> tuple[list[Row], dict[str, Any]]:
+    from realtalk.persona.guessing import compare_guesses
+
+    found = compare_guesses(first, second, variant)
+    changes = [of_change(variant or "", name, each) for name, each in found.changes.items()]
+    return changes, found.to_json()
+
+
+def _guess_failures(found: GuessRun, most: int) -> list[Row]:
+    def worst(row: Row) -> float | None:
+        return -1.0 if row["unscored"] is not None else None if row["accuracy"] else 0.0
+
+    columns = ["group", "chat", "session", "sample", "judge", "replies", "origins", "writers"]
+    return worst_first(found.rows, worst, [*columns, "truth", "answer", "unscored"], most)
+
+
+def _guess_schema() -> Any:
+    from realtalk.evals.running import run_schema
+    from realtalk.persona.guess_rows import guess_columns
+
+    return run_schema(guess_columns())
+
+
 # Thread tasks.
 
 
@@ -246,9 +243,9 @@ def _load_threads(folder: Path) -> PredictedRun:
 
 def _threads_figures(found: PredictedRun) -> Iterator[Row]:
     for setting, scores in found.summary.variants.items():
-        for group, estimates in ((_ALL, scores.overall), *scores.slices.items()):
+        for group, estimates in ((ALL, scores.overall), *scores.slices.items()):
             for score, each in estimates.items():
-                yield _of_estimate(setting, group, score, each)
+                yield of_estimate(setting, group, score, each)
 
 
 def _threads_changes(
@@ -262,7 +259,7 @@ def _threads_changes(
         )
     found = compare_runs(first.rows, second.rows, first.task, ("first", "second"))
     changes = [
-        _of_change(setting, name, change)
+        of_change(setting, name, change)
         for setting, compared in found.items()
         if variant in (None, setting)
         for name, change in compared.changes.items()
@@ -287,7 +284,7 @@ def _threads_failures(found: PredictedRun, most: int) -> list[Row]:
     shared = ["variant", "sample", "group", "thread", "domain", "time"]
     words = ["truth_text", "answer", "rouge_l"]
     own = words if found.task == "next_text" else ["truth", "predicted"]
-    return _worst(found.rows, worst, [*shared, *own, "unscored"], most)
+    return worst_first(found.rows, worst, [*shared, *own, "unscored"], most)
 
 
 def _threads_charts(found: PredictedRun, _name: str) -> dict[str, Any]:
@@ -301,18 +298,6 @@ def _threads_schema() -> Any:
     from realtalk.threads.rows import columns
 
     return run_schema(columns())
-
-
-def _worst(
-    rows: Sequence[Row],
-    worst: Callable[[Row], float | None],
-    columns: Sequence[str],
-    most: int,
-) -> list[Row]:
-    """The rows with something wrong, worst first, in their order where they are alike."""
-    kept = [(score, row) for row in rows if (score := worst(row)) is not None]
-    kept.sort(key=lambda pair: pair[0])
-    return [{name: row[name] for name in columns} for _, row in kept[:most]]
 
 
 KINDS: Mapping[str, RunKind] = {
@@ -343,6 +328,19 @@ KINDS: Mapping[str, RunKind] = {
             charts=lambda _found, _name: {},
             to_json=lambda found: found.simulation.to_json(),
             schema=_persona_schema,
+        ),
+        RunKind(
+            kind="who wrote it",
+            paired="paired by turn; intervals draw whole speakers, p swaps them, from 5 of them on",
+            load=_load_guess,
+            name=lambda found: found.name,
+            figures=_guess_figures,
+            changes=_guess_changes,
+            failures=_guess_failures,
+            cautions=lambda found: found.notes,
+            charts=lambda _found, _name: {},
+            to_json=lambda found: found.summary.to_json(),
+            schema=_guess_schema,
         ),
         RunKind(
             kind="thread tasks",

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
 from realtalk.notebook import counted, plain
-from realtalk.surface.run_kinds import CHANGE, FIGURE, KINDS
+from realtalk.surface.run_kinds import KINDS
+from realtalk.surface.run_rows import CHANGE, FIGURE
 from realtalk.surface.tables import ResultTable, estimate_figure, frame_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _FAILURES = 20  # rows
 
 
 class Run:
-    """A benchmark's run. Make one with `probe`, `simulate` or `predict`, or `Run.load` it."""
+    """A benchmark's run: of `probe`, `simulate`, `guess` or `predict`, or one to `load`."""
 
     def __init__(self, kind: str, record: RunRecord) -> None:
         self._kind = KINDS[kind]
@@ -51,7 +52,7 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """memory probing, persona simulation or thread tasks."""
+        """memory probing, persona simulation, who wrote it or thread tasks."""
         return self._kind.kind
 
     @property
@@ -72,7 +73,7 @@ class Run:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One row per question and budget, per turn, or per reply and setting."""
+        """One row per question and budget, per turn, per guess, or per reply and setting."""
         return list(self._stored.rows)
 
     @cached_property

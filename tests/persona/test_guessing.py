@@ -1,0 +1,239 @@
+"""Who wrote it: the line-ups, those who guess, and what comes of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import realtalk as rt
+from guess_chats import guess_task, guessable, persona_run
+from judge_server import JudgeServer
+from persona_chats import WordEncoder
+from realtalk.corpora.reading import Ledger, Reading
+from realtalk.corpora.store import store
+from realtalk.errors import RealtalkError
+from realtalk.evals.running import run_schema
+from realtalk.persona.guess_asking import LlmGuesser, read_letter
+from realtalk.persona.guess_rows import guess_columns
+from realtalk.persona.guessers import ByMeaningNear, ByStyle
+from realtalk.persona.guessing import (
+    GuessBenchmark,
+    compare_guesses,
+    drawn_apart,
+    load_guess,
+    run_guess,
+    run_tasks,
+    simulated_texts,
+)
+from realtalk.persona.lineups import FOUR, Lineup, LineupDraw, TurnLineup
+
+CORPUS = guessable()
+
+
+def lineups(seed: int = 0, **simulated: Any) -> list[TurnLineup]:
+    task = guess_task()
+    draw = LineupDraw(CORPUS, simulated=simulated, seed=seed)
+    found = [
+        draw.lineup(turn, test=task.test, learn=task.learning.chat.id, wanted=FOUR)
+        for turn in task.turns
+    ]
+    assert all(found)
+    return [each for each in found if each is not None]
+
+
+def test_one_of_four_is_real_and_nothing_later_is_shown() -> None:
+    task = guess_task()
+    said = {turn.text: at for at, turn in enumerate(task.test.turns)}
+    for lineup in lineups():
+        texts = [reply.text for reply in lineup.replies]
+        assert len(set(texts)) == 4
+        assert [reply.origin for reply in lineup.replies].count("real") == 1
+        assert lineup.replies[lineup.place].text == lineup.turn.text
+        assert lineup.shown.replies == tuple(texts)
+        shown = {turn.text for turn in lineup.turn.prompt.context}
+        place = int(lineup.turn.id.partition("#")[2])
+        for reply in lineup.replies:
+            if reply.origin != "real":
+                assert reply.text not in shown and said.get(reply.text, -1) < place
+                assert reply.writer != "Ines"
+        others = {reply.writer for reply in lineup.replies if reply.origin == "other"}
+        assert others == {"Pavel"}  # Tobias is in the chat that is learned from
+
+
+def test_the_seed_decides_and_lengths_are_alike() -> None:
+    assert lineups(3) == lineups(3) != lineups(4)
+    assert len({lineup.place for lineup in lineups()}) > 1
+    for lineup in lineups():
+        sizes = [len(reply.text) for reply in lineup.replies]
+        assert max(sizes) < 3 * min(sizes)
+
+
+def test_what_was_simulated_stands_there_unless_it_is_the_real_one() -> None:
+    task = guess_task()
+    same, other, third = task.turns[:3]
+    texts = {("Ines", same.id): f" {same.text.upper()} ", ("Ines", other.id): "haha a sail"}
+    found = lineups(constant=texts)
+    kinds = [[reply.origin for reply in lineup.replies] for lineup in found]
+    assert ["simulated" in each for each in kinds[:3]] == [False, True, False]
+    assert all(len(each) == 4 for each in kinds)
+    (made,) = (reply for reply in found[1].replies if reply.origin == "simulated")
+    assert (made.text, made.writer) == ("haha a sail", "constant")
+    assert third.id in {lineup.turn.id for lineup in found}
+
+
+def test_without_others_there_is_no_line_up() -> None:
+    alone = rt.Corpus("two", "realtalk", CORPUS.chats[1:2])
+    task = guess_task()
+    first = task.turns[0]
+    draw = LineupDraw(alone)
+    assert draw.lineup(first, test=task.test, learn=None, wanted=FOUR) is None
+    with pytest.raises(RealtalkError, match="no turn can stand beside three other replies"):
+        GuessBenchmark(alone, [replace(task, turns=(first,))])
+
+
+def test_the_classifier_knows_how_ines_writes(tmp_path: Path) -> None:
+    texts = {"copy": {("Ines", turn.id): "The boat is dry." for turn in guess_task().turns}}
+    benchmark = GuessBenchmark(CORPUS, [guess_task()], simulated=texts, limit=8)
+    found = run_guess(CORPUS, benchmark, ByStyle(), tmp_path / "c")
+    overall = found.summary.variants[""]
+    assert overall.overall["accuracy"].value == 1.0 and overall.facts["chance"] == 0.25
+    assert overall.overall["accuracy"].low is not None
+    assert overall.overall["took_simulated"].value == 0.0
+    assert set(overall.slices) == {"Ines"}
+    loaded = load_guess(tmp_path / "c")
+    assert loaded.rows == found.rows and loaded.name == "classifier"
+    frame = pl.read_parquet(tmp_path / "c" / "rows.parquet")
+    assert frame.schema == run_schema(guess_columns())
+    assert found.settings["replies"]["simulated"].keys() == {"copy"}
+    assert "8 simulated" in found.notes[0]
+
+
+def test_too_little_to_learn_from_is_unscored() -> None:
+    task = guess_task(2)
+    found = run_guess(guessable(2), GuessBenchmark(guessable(2), [task]), ByStyle())
+    assert {row["unscored"] for row in found.rows} == {
+        "fewer than 10 turns of one side to learn from"
+    }
+    assert found.summary.variants[""].overall["accuracy"].value is None
+    assert found.summary.variants[""].strict["accuracy"].value == 0.0
+
+
+def test_nearness_compares_no_reply_with_itself() -> None:
+    task = guess_task()
+    near = ByMeaningNear(to="speaker", encoder=WordEncoder())
+    own = task.learning.turns[0].text
+    prompt = task.turns[0].prompt
+    # The nearest of one turn: the learned turn itself would be at a distance of nothing.
+    learning = replace(task.learning, turns=task.learning.turns[:2])
+    near.prepare(learning)
+    second = learning.turns[1].text
+    (answer,) = near.solve([Lineup(prompt, (own, f"{own} {second}"))])
+    assert answer.value == 1
+    context = ByMeaningNear(to="context", encoder=WordEncoder())
+    context.prepare(task.learning)
+    (nearest,) = context.solve([Lineup(prompt, ("crane", prompt.context[-1].text, "pier"))])
+    assert nearest.value == 1
+    with pytest.raises(RealtalkError, match="did you mean 'context'"):
+        ByMeaningNear(to="contex", encoder=WordEncoder())
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ("C", 2),
+        (" (B).", 1),
+        ("b", None),  # a small letter may be a word
+        ("**D**", 3),
+        ("The answer is A.", 0),
+        ("Answer: B", 1),
+        ("B) haha  yes", 1),
+        ("B) haha no", None),
+        ("A or B", None),
+        ("I think C", None),
+        ("E", None),
+        ("a reply of hers", None),
+        ("", None),
+    ],
+)
+def test_a_letter_is_read_strictly(said: str, place: int | None) -> None:
+    lineup = Lineup(guess_task().turns[0].prompt, ("one", "haha yes", "three", "four"))
+    found = read_letter(said, lineup)
+    assert found.value == place and bool(found.unscored) is (place is None)
+
+
+@pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
+def test_a_model_is_asked_and_what_cannot_be_read_is_strictly_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    monkeypatch.setenv("LOCAL_API_KEY", "none")
+    benchmark = GuessBenchmark(CORPUS, [guess_task()], limit=4)
+    with JudgeServer(lambda call: "it is hard to tell" if call.place == 0 else "A") as server:
+        model = LlmGuesser(
+            model="openai-api/local/tiny",
+            base_url=server.url,
+            style=False,
+            connections=1,
+            cache=tmp_path / "kept",
+        )
+        found = run_guess(CORPUS, benchmark, model)
+        prompts = [call.prompt for call in server.calls]
+    assert len(prompts) == 4
+    assert all("\nD) " in prompt for prompt in prompts)
+    assert not any(word in prompts[0] for word in ("Pavel", "simulated", "partner"))
+    (open_,) = (row for row in found.rows if row["unscored"])
+    assert open_["unscored"] == "no letter" and open_["accuracy"] is None
+    scores = found.summary.variants[""]
+    assert (scores.overall["accuracy"].n, scores.strict["accuracy"].n) == (3, 4)
+    assert all((row["accuracy"] == 1) == (row["truth"] == "A") for row in found.rows[1:])
+
+
+def test_runs_are_compared_where_they_share_turns() -> None:
+    one = run_guess(CORPUS, GuessBenchmark(CORPUS, [guess_task()]), ByStyle())
+    other = run_guess(
+        CORPUS, GuessBenchmark(CORPUS, [guess_task()], seed=1), ByMeaningNear(encoder=WordEncoder())
+    )
+    found = compare_guesses(one, other)
+    assert list(found.changes) == ["accuracy"] and found.changes["accuracy"].n == 12
+    assert "differ" in drawn_apart([one, other]) and not drawn_apart([one, one])
+
+
+def test_persona_runs_of_other_chats_are_refused() -> None:
+    run = persona_run(None)
+    (task,) = run_tasks(CORPUS, [run])
+    assert [turn.id for turn in task.turns] == [row["sample"] for row in run.rows]
+    assert set(simulated_texts({"flat": [run]})["flat"].values()) == {"haha yes, the boat"}
+    with pytest.raises(RealtalkError, match="not of this corpus"):
+        run_tasks(rt.Corpus("empty", "realtalk", ()), [run])
+    with pytest.raises(RealtalkError, match="unknown speaker of the persona runs 'Inez'"):
+        run_tasks(CORPUS, [run], "Inez")
+
+
+def test_the_command_and_python(run: Any, tmp_path: Path) -> None:
+    total = sum(len(session.messages) for chat in CORPUS.chats for session in chat.sessions)
+    store(Reading(corpus=CORPUS, ledger=Ledger("entries", total, total)), tmp_path / "corpus")
+    persona_run(tmp_path / "flat")
+    status, out, err = run(
+        *("persona", "guess", "corpus", "--simulated", "best=flat", "--out", "c", "--json")
+    )
+    assert status == 0, err
+    (told,) = json.loads(out)
+    assert told["variants"][""]["facts"]["chance"] == 0.25
+    found = rt.guess(CORPUS, "classifier", simulated=tmp_path / "flat", seed=1, limit=5)
+    assert found.kind == "who wrote it" and len(found.rows) == 5
+    assert {"accuracy", "took_simulated"} <= set(found.summary().frame["score"])
+    found.save(tmp_path / "d")
+    for words in (("table", "c", "d", "--speakers"), ("compare", "c", "d"), ("show", "c")):
+        status, out, err = run("persona", "guess", *words)
+        assert status == 0 and "accuracy" in out, err
+    status, out, err = run("persona", "guess", "failures", "c", "--json")
+    assert status == 0 and all(row["answer"] != row["truth"] for row in json.loads(out)), err
+    status, _, err = run("persona", "guess", "corpus", "-g", "classifier", "--model", "openai/x")
+    assert status == 2 and "the guesser classifier asks no model" in err
+    status, _, err = run("persona", "guess", "corpus", "--simulated", "c")
+    assert status == 2 and "a run of who wrote it, not of persona simulation" in err
