@@ -19,20 +19,29 @@ def register(app: typer.Typer) -> None:
 def tune(
     path: options.Target,
     speaker: Annotated[str, typer.Option("--speaker", metavar="NAME", help="Whom to learn.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Where to write.", show_default="adapters/NAME"
+        ),
+    ] = None,
     base: Annotated[
         str,
         typer.Option(
             "--base",
             metavar="MODEL",
-            help="A Hugging Face folder of a causal model, a .gguf file, or smollm2 (see "
-            "`realtalk models get`).",
+            help="A Hugging Face folder of a causal model, a .gguf file, or a name: smollm2, "
+            "qwen2.5-0.5b, qwen2.5-1.5b (see `realtalk models get`).",
         ),
     ] = "smollm2",
     labels: persona.Labels = None,
     choice: persona.Choosing = "ei",
     context_sessions: persona.ContextSessions = 3,
     context_tokens: persona.ContextTokens = 1500,
+    whole: Annotated[
+        bool,
+        typer.Option("--whole", help="Learn from all of their chats; none is left to test on."),
+    ] = False,
     epochs: Annotated[int, typer.Option("--epochs", help="At most so often over all turns.")] = 4,
     learning_rate: Annotated[float, typer.Option("--learning-rate", help="At its peak.")] = 5e-4,
     per_update: Annotated[int, typer.Option("--per-update", help="Turns per weight update.")] = 16,
@@ -59,11 +68,15 @@ def tune(
 ) -> None:
     """Train an adapter on a speaker's turns in one chat, to be tested in their other one.
 
-    The chat that is tested on is never read in training. The last tenth of the turns is held
-    out; the adapter of the epoch that foretells them best is kept. A training that was stopped
-    goes on where it was: run the same command again. Needs the extra train.
+    The chat that is tested on is never read in training; who has only one chat is learned from
+    all of it, and there is nothing to test on. The last tenth of the turns is held out; the
+    adapter of the epoch that foretells them best is kept. How long it takes is measured and said
+    before it begins. A training that was stopped goes on where it was: run the same command
+    again. Needs the extra train.
 
     Examples:
+
+        realtalk persona tune sample --speaker Theo --base qwen2.5-0.5b
 
         realtalk persona tune sample --speaker Mara --base smollm2 --out adapters/mara
 
@@ -72,18 +85,21 @@ def tune(
     from dataclasses import asdict
 
     from realtalk.cli.printing import print_json, say, show
+    from realtalk.local.writing import file_stem
     from realtalk.surface.benchmarks import tune as train
 
+    place = out or Path("adapters", file_stem(speaker.casefold()))
     with options.reading(path, format_name, gap, "training", always=True) as (corpus, advance):
         tuned = train(
             corpus,
             speaker,
-            out=out,
+            out=place,
             base=base,
             labels=labels,
             choice=choice,
             context_sessions=context_sessions,
             context_tokens=context_tokens,
+            whole=whole,
             epochs=epochs,
             learning_rate=learning_rate,
             per_update=per_update,
@@ -99,7 +115,7 @@ def tune(
             progress=advance,
         )
     if json:
-        print_json({**asdict(tuned), "folder": str(out)})
+        print_json({**asdict(tuned), "folder": str(place)})
         return
     rows: list[tuple[int, float | None, float | None, bool]] = [
         (0, None, _rounded(tuned.untuned), False)
@@ -111,7 +127,7 @@ def tune(
     show("loss per token of the replies", ("epoch", "learned", "held out", "kept"), rows)
     say(
         f"{tuned.tokens:,} tokens in {tuned.seconds:,.1f} s: {tuned.tokens_per_second:,.0f} a "
-        f"second, {tuned.padding:.1%} of the work was padding; wrote {out}"
+        f"second, {tuned.padding:.1%} of the work was padding; wrote {place}"
     )
 
 

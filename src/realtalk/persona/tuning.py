@@ -16,12 +16,12 @@ import hashlib
 import json
 import platform
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeAlias
 
 from realtalk import __version__
 from realtalk.errors import RealtalkError
@@ -32,6 +32,7 @@ from realtalk.persona.chat_tokens import TrainingExample
 from realtalk.persona.pretrained import Pretrained, library, quiet
 
 ADAPTER, SETTINGS, STATE = "adapter_model.safetensors", "settings.json", "trainer_state.json"
+Say: TypeAlias = Callable[[str], Any]  # is told a line for people
 _CONFIG, _FOLDERS = "adapter_config.json", "checkpoint-*"
 _BATCH_TOKENS = {"cuda": 32_768, "cpu": 2_048}  # what is fast and fits: 139 GB, and 8 GB
 
@@ -97,11 +98,13 @@ def tune(
     about: Mapping[str, Any] | None = None,
     fresh: bool = False,
     progress: Progress = silent,
+    say: Say | None = None,
 ) -> Tuned:
     """Learns from the examples, which are in time order, and saves the adapter in `out`.
 
     The base's model gets the adapter's layers: load it anew for another training. `about` goes
-    into settings.json. A training that is finished is not repeated; `fresh` begins again.
+    into settings.json. A training that is finished is not repeated; `fresh` begins again. `say` is
+    told how long it will take, which is measured first and changes nothing of what is learned.
     """
     settings = settings or TuneSettings()
     settings = replace(settings, batch_tokens=settings.batch_tokens or _BATCH_TOKENS[base.device])
@@ -132,7 +135,7 @@ def tune(
         last = _last_checkpoint(out)
         try:
             with quiet(), no_hub():
-                state = train(base, learned, kept_out, out, settings, last, progress)
+                state = train(base, learned, kept_out, out, settings, last, progress, say)
         except library("torch").OutOfMemoryError as error:
             raise RealtalkError(
                 f"{settings.batch_tokens:,} tokens at once do not fit into the device's memory",

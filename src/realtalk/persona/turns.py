@@ -17,6 +17,7 @@ import re
 import weakref
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -176,9 +177,7 @@ def tasks_of(
     context_tokens: int = CONTEXT_TOKENS,
 ) -> list[PersonaTask]:
     """As `tasks`, with the choice of chats made before."""
-    for option, value in (("sessions", context_sessions), ("tokens", context_tokens)):
-        if value < 1:
-            raise RealtalkError(f"a context must be 1 or more {option}, not {value}")
+    _refuse_context(context_sessions, context_tokens)
     chats = {chat.id: chat for chat in corpus.chats}
     settings: Settings = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     made = []
@@ -192,6 +191,12 @@ def tasks_of(
             about["consistency"] = each.consistency.value
         made.append(_task(each.speaker, chats[each.learn], chats[each.test], settings, about))
     return made
+
+
+def _refuse_context(sessions: int, tokens: int) -> None:
+    for option, value in (("sessions", sessions), ("tokens", tokens)):
+        if value < 1:
+            raise RealtalkError(f"a context must be 1 or more {option}, not {value}")
 
 
 def stored_tasks(
@@ -218,6 +223,42 @@ def _task(speaker: str, learn: Chat, test: Chat, context: Settings, about: Setti
     spoken = tuple(turn for turn in learned if turn.text)
     learning = Learning(speaker, learn, spoken, dict(context))
     return PersonaTask(speaker, learning, test, tested, {**context, **about})
+
+
+def own_learning(
+    corpus: Corpus,
+    speaker: str,
+    *,
+    context_sessions: int = CONTEXT_SESSIONS,
+    context_tokens: int = CONTEXT_TOKENS,
+) -> Learning:
+    """Every turn of a speaker, of all their chats in order of time; no chat is left to be tested.
+
+    Of several chats the learning's is a joined one, named "Oven + Boat".
+    """
+    _refuse_context(context_sessions, context_tokens)
+    chats = [chat for chat in corpus.chats if speaker in chat.speakers]
+    turns = [
+        turn
+        for chat in chats
+        for turn in speaker_turns(chat, speaker, context_sessions, context_tokens)
+        if turn.text
+    ]
+    if all(turn.prompt.time is not None for turn in turns):
+        turns.sort(key=lambda turn: turn.prompt.time or datetime.min)
+    settings: Settings = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    return Learning(speaker, _joined(chats), tuple(turns), settings)
+
+
+def _joined(chats: Sequence[Chat]) -> Chat:
+    if len(chats) == 1:
+        return chats[0]
+    sessions = (session for chat in chats for session in chat.sessions)
+    return Chat(
+        " + ".join(chat.id for chat in chats),
+        tuple(dict.fromkeys(name for chat in chats for name in chat.speakers)),
+        tuple(replace(each, number=number) for number, each in enumerate(sessions, 1)),
+    )
 
 
 def speaker_turns(

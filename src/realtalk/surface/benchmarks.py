@@ -208,6 +208,7 @@ def tune(
     choice: str = "ei",
     context_sessions: int = 3,
     context_tokens: int = 1500,
+    whole: bool = False,
     epochs: int = 4,
     learning_rate: float = 5e-4,
     per_update: int = 16,
@@ -225,14 +226,17 @@ def tune(
     """Trains an adapter on a speaker's turns in one chat, to be tested in their other one.
 
     The adapter is written into `out`; simulate(…, simulator="tuned", settings={"adapter": out})
-    tests it. The chat that is tested on is never read in training. `say` is told what is learned
-    from before it begins (`print` shows it). Needs the extra train.
+    tests it. The chat that is tested on is never read in training; somebody with a single chat is
+    learned from all of it, and with `whole` from all chats: then there is nothing to test on.
+    `base` is a folder, a .gguf file, smollm2, qwen2.5-0.5b or qwen2.5-1.5b. `say` is told what is
+    learned from, and how long it will take, before it begins (`print` shows it). Needs the extra
+    train.
     """
     from realtalk.persona.pretrained import load
     from realtalk.persona.tuned import training_set
     from realtalk.persona.tuning import TuneSettings
     from realtalk.persona.tuning import tune as train
-    from realtalk.persona.turns import tasks_of
+    from realtalk.persona.turns import own_learning, tasks_of
 
     settings = TuneSettings(
         epochs=epochs,
@@ -247,11 +251,14 @@ def tune(
     )
     place = None if cache is None else Path(cache)
     loaded = load(base, device=device, cache=place, progress=progress)
-    chats, choices = chosen_chats(corpus, labels, choice, speaker, progress)
-    (task,) = tasks_of(
-        chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
-    )
-    learning = task.learning
+    chats = as_corpus(corpus)
+    context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    if (who := alone(chats, speaker, whole)) is not None:
+        learning = own_learning(chats, who, **context)
+    else:
+        chats, choices = chosen_chats(chats, labels, choice, speaker, progress)
+        (task,) = tasks_of(chats, choices, **context)
+        learning = task.learning
     examples, about = training_set(base, loaded, learning)
     if say is not None:
         if len(examples) < len(learning.turns):
@@ -260,7 +267,16 @@ def tune(
             f"learning {learning.speaker} from {len(examples):,} turns of {learning.chat.id} on "
             f"{loaded.device} in {loaded.precision}"
         )
-    return train(loaded, examples, Path(out), settings, about=about, fresh=fresh, progress=progress)
+    return train(
+        loaded,
+        examples,
+        Path(out),
+        settings,
+        about=about,
+        fresh=fresh,
+        progress=progress,
+        say=say,
+    )
 
 
 def predict(
@@ -366,6 +382,18 @@ def _loaded(given: Labels | Run | str | PathLike[str]) -> Labels | Run:
     place = Path(given)
     is_run = (place / "run.json").is_file() and not is_labels(place)
     return Run.load(place) if is_run else Labels.load(place)
+
+
+def alone(corpus: Corpus, speaker: str, whole: bool) -> str | None:
+    """The speaker, where all that they wrote is learned from: they have one chat, or it is asked.
+
+    None where one chat is kept to be tested on.
+    """
+    from realtalk.persona.turns import named_speaker
+
+    name = named_speaker(corpus, speaker)
+    chats = sum(name in chat.speakers for chat in corpus.chats)
+    return name if whole or chats == 1 else None
 
 
 def chosen_chats(
