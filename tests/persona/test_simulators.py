@@ -160,10 +160,12 @@ def test_a_guide_shows_turns_from_places_like_this() -> None:
     guide = Guide(task.learning, examples=2, by="words", labeller=RuleLabeller())
     prompt = task.turns[3].prompt
     text = guide.text(prompt)
+    assert guide.style is not None
     assert text.startswith(guide.style.text) and text.count("\n- ") == 2
     assert "boatx" not in text and "ovenx" in text
     assert guide.texts(task.prompts)[3] == text
     bare = Guide(task.learning, examples=0, by="words", labeller=RuleLabeller())
+    assert bare.style is not None
     assert bare.text(prompt) == bare.style.text
 
 

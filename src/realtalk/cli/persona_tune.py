@@ -42,6 +42,14 @@ def tune(
         bool,
         typer.Option("--whole", help="Learn from all of their chats; none is left to test on."),
     ] = False,
+    examples: Annotated[
+        int,
+        typer.Option(
+            "--examples",
+            metavar="N",
+            help="Of the speaker's other turns, the N nearest in context stand in each prompt.",
+        ),
+    ] = 0,
     epochs: Annotated[int, typer.Option("--epochs", help="At most so often over all turns.")] = 4,
     learning_rate: Annotated[float, typer.Option("--learning-rate", help="At its peak.")] = 5e-4,
     per_update: Annotated[int, typer.Option("--per-update", help="Turns per weight update.")] = 16,
@@ -100,6 +108,7 @@ def tune(
             context_sessions=context_sessions,
             context_tokens=context_tokens,
             whole=whole,
+            examples=examples,
             epochs=epochs,
             learning_rate=learning_rate,
             per_update=per_update,

@@ -5,8 +5,8 @@
     simulator.solve(task.prompts)                → [Answer("haha no way", cost=…), …]
 
 Zero-shot it is shown the chat so far; with `style` also how the speaker writes, counted from the
-chat to learn from, and what they wrote there in places like this. An answer without words, or a
-refusal, is unscored.
+chat to learn from; with `examples` so many of the turns that they wrote there in places like this
+(five beside a style, where no number is given). An answer without words, or a refusal, is unscored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.models.asking import Asked
 from realtalk.persona.prompting import load_prompts, read_message, text_of
-from realtalk.persona.styles import EXAMPLES, Guide
+from realtalk.persona.styles import Guide, example_count, make_guide
 from realtalk.persona.values import Learning, TurnPrompt
 
 _MOST_TOKENS = 160  # nine in ten turns of the published chats are shorter
@@ -33,7 +33,7 @@ class LlmSimulator(LanguageModel[TurnPrompt, str]):
         *,
         model: str,
         style: bool = False,
-        examples: int = EXAMPLES,
+        examples: int | None = None,
         by: str = "encoder",
         prompts: Path | None = None,
         base_url: str | None = None,
@@ -56,25 +56,32 @@ class LlmSimulator(LanguageModel[TurnPrompt, str]):
             load_prompts(prompts),
         )
         self._style = style
-        self._examples = examples
+        self._examples = example_count(style, examples)
         self._by = by
         self._guides: dict[str, tuple[Learning, Guide]] = {}  # by speaker
 
     @property
     def settings(self) -> dict[str, Any]:
         found = {**super().settings, "style": self._style}
-        if self._style:
+        if self._style or self._examples:
             found |= {"examples": self._examples, "by": self._by, "guide": Guide.version}
         return found
 
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
         known = self._guides.get(learning.speaker)
-        if self._style and (known is None or known[0] is not learning):
-            guide = Guide(learning, examples=self._examples, by=self._by, progress=progress)
+        if known is not None and known[0] is learning:
+            return
+        if guide := make_guide(
+            learning,
+            style=self._style,
+            examples=self._examples,
+            by=self._by,
+            progress=progress,
+        ):
             self._guides[learning.speaker] = (learning, guide)
 
     def prompt(self, shown: TurnPrompt) -> str:
-        if not self._style:
+        if not self._style and not self._examples:
             return text_of(shown, wording=self.prompts)
         if shown.speaker not in self._guides:
             raise ValueError("prepare comes first")

@@ -132,7 +132,7 @@ class SimulatedRun(running.RunRecord):
 
 
 def run_name(settings: Mapping[str, Any]) -> str:
-    """What a run is called in tables: its simulator, model and whether it was told a style."""
+    """What a run is called in tables: its simulator, model and what it was told of the speaker."""
     simulator = settings["solver"]
     parts = [str(simulator["name"])]
     given = simulator["settings"]
@@ -140,6 +140,8 @@ def run_name(settings: Mapping[str, Any]) -> str:
         parts.append(str(given["model"]))
     if given.get("style"):
         parts.append("styled")
+    elif given.get("examples") and "retrieved" not in parts[0].split():
+        parts.append("retrieved")
     return " ".join(parts)
 
 

@@ -26,10 +26,11 @@ from realtalk.chat import Corpus
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Labeller
 from realtalk.ei.speakers import speakers
 from realtalk.encoders.lexical import words as telling
+from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.overlap import words
-from realtalk.persona.nearness import Index, nearness
-from realtalk.persona.simulators import gist, refuse_empty
+from realtalk.persona.own_turns import OwnTurns
+from realtalk.persona.simulators import refuse_empty
 from realtalk.persona.turns import label_corpus
 from realtalk.persona.values import Learning, TurnPrompt
 
@@ -37,7 +38,6 @@ EXAMPLES = 5
 _PHRASES = 8
 _FEWEST = 3  # uses that make a phrase somebody's own
 _CAPTION = re.compile(r"\[[^\]]*\]")
-_LONGEST = 240  # characters of an example: a long one would crowd out the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def _grams(texts: Sequence[str], names: set[str]) -> Counter[str]:
 
 
 class Guide:
-    """A speaker's style with examples that are chosen for each prompt."""
+    """What a model is told of a speaker: their style, own turns chosen for each prompt, or both."""
 
     version = "1"
 
@@ -217,18 +217,14 @@ class Guide:
         self,
         learning: Learning,
         *,
+        described: bool = True,
         examples: int = EXAMPLES,
         by: str = "encoder",
         labeller: Labeller | None = None,
         progress: Progress = silent,
     ) -> None:
-        self.style = style_of(learning, labeller, progress)
-        self._turns = learning.turns
-        self._examples = examples
-        self._index: Index | None = None
-        if examples:
-            near = nearness(by)
-            self._index = near.index([gist(turn.prompt) for turn in learning.turns])
+        self.style = style_of(learning, labeller, progress) if described else None
+        self._own = OwnTurns(learning, examples, by) if examples else None
 
     def text(self, prompt: TurnPrompt) -> str:
         """The style, and what the speaker wrote elsewhere in places like this."""
@@ -236,27 +232,29 @@ class Guide:
 
     def texts(self, prompts: Sequence[TurnPrompt]) -> list[str]:
         """As `text`, for many prompts at once."""
-        if self._index is None:
-            return [self.style.text] * len(prompts)
-        ranked = self._index.nearest([gist(prompt) for prompt in prompts])
-        return [self._with_examples(places[: self._examples]) for places in ranked]
-
-    def _with_examples(self, places: Sequence[int]) -> str:
-        who = self.style.speaker
-        lines = [self.style.text, "", f"Messages that {who} wrote to somebody else:"]
-        for at in places:
-            turn = self._turns[at]
-            before = turn.prompt.previous
-            if before:
-                lines.append(
-                    f"- to \N{LEFT DOUBLE QUOTATION MARK}{_short(before)}"
-                    f"\N{RIGHT DOUBLE QUOTATION MARK} {who} answered: {_short(turn.text)}"
-                )
-            else:
-                lines.append(f"- to begin with, {who} wrote: {_short(turn.text)}")
-        return "\n".join(lines)
+        shown = [""] * len(prompts) if self._own is None else self._own.texts(prompts)
+        described = self.style.text if self.style else ""
+        return ["\n\n".join(filter(None, (described, turns))) for turns in shown]
 
 
-def _short(text: str) -> str:
-    flat = " / ".join(line.strip() for line in text.splitlines() if line.strip())
-    return flat if len(flat) <= _LONGEST else f"{flat[:_LONGEST].rsplit(' ', 1)[0]} …"
+def make_guide(
+    learning: Learning,
+    *,
+    style: bool,
+    examples: int | None,
+    by: str = "encoder",
+    progress: Progress = silent,
+) -> Guide | None:
+    """The guide of a simulator's settings: `examples` None is five beside a style, else none."""
+    if not (shown := example_count(style, examples)) and not style:
+        return None
+    return Guide(learning, described=style, examples=shown, by=by, progress=progress)
+
+
+def example_count(style: bool, examples: int | None) -> int:
+    """How many of the speaker's own turns a prompt shows."""
+    if examples is None:
+        return EXAMPLES if style else 0
+    if examples < 0:
+        raise RealtalkError(f"examples must be 0 or more, not {examples}")
+    return examples

@@ -5,7 +5,8 @@
     simulator.prepare(task.learning)
     simulator.solve(task.prompts)                  → [Answer("lol no"), …]
 
-Both write the prompt of persona/prompting.py, the same that adapters are trained with; where it
+Both write the prompt of persona/prompting.py, the same that adapters are trained with; `examples`
+shows so many of the speaker's own turns in it, an adapter's as many as it learned with. Where it
 does not fit into the model the oldest turns of its context are left out. An adapter is refused
 that learned from another chat than the one at hand, or with other prompts or contexts.
 Need the extra `train`.
@@ -14,10 +15,10 @@ Need the extra `train`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer, Cost
@@ -28,6 +29,9 @@ from realtalk.persona.pretrained import Pretrained, find, folder_hash, load, set
 from realtalk.persona.prompting import PROMPT_VERSION, cleaned, messages
 from realtalk.persona.tuning import ADAPTER, SETTINGS, read_settings
 from realtalk.persona.values import Learning, Settings, TurnPrompt
+
+if TYPE_CHECKING:
+    from realtalk.persona.styles import Guide
 
 _AT_ONCE = {"cuda": 1024, "cpu": 32}
 
@@ -57,7 +61,7 @@ class _InProcess:
             repetition_penalty=self.repetition_penalty,
         )
         self._loaded: Pretrained | None = None
-        self._guide: Any = None
+        self._guide: Guide | None = None
 
     def _writing(self) -> Settings:
         chosen = asdict(self._sampling)
@@ -97,23 +101,25 @@ class _InProcess:
 
 @dataclass(kw_only=True)
 class LocalSimulator(_InProcess):
-    """A model as it comes, told who it is; with `style` also how they write."""
+    """A model as it comes, told who it is; `style` and `examples` tell how they write."""
 
     name: ClassVar[str] = "local"
     base: str = "smollm2"
     style: bool = False
+    examples: int | None = None  # None: five beside a style, else none
+    by: str = "encoder"
 
     @property
     def settings(self) -> Settings:
         folder = find(self.base, self.cache)
         base = {"base": folder.resolve().name, "base_sha256": folder_hash(folder)}
-        return {**base, "style": self.style, **self._writing()}
+        told: Settings = {"style": self.style}
+        if self.examples is not None:
+            told |= {"examples": self.examples, "by": self.by}
+        return {**base, **told, **self._writing()}
 
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:
-        if self.style:
-            from realtalk.persona.styles import Guide
-
-            self._guide = Guide(learning, progress=progress)
+        self._guide = _guide(learning, self.examples, self.by, progress, style=self.style)
         if self._loaded is None:
             self._loaded = load(self.base, device=self.device, cache=self.cache, progress=progress)
 
@@ -123,12 +129,14 @@ class TunedSimulator(_InProcess):
     """A model with the adapter that learned from the speaker's other chat.
 
     `adapter` is the folder of one, or a folder of such folders: the speaker's is found. `base`
-    says where the model lies, where that is not the one named in training.
+    says where the model lies, where that is not the one named in training; `examples` refuses an
+    adapter that learned with another number of the speaker's own turns in its prompts.
     """
 
     name: ClassVar[str] = "tuned"
     adapter: Path
     base: str | None = None
+    examples: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -140,7 +148,10 @@ class TunedSimulator(_InProcess):
         for folder in self._adapters:
             digest.update(hashlib.sha256((folder / ADAPTER).read_bytes()).digest())
         bases = {str(known["base"]["sha256"]) for known in self._adapters.values()}
+        shown = {_shown(known["about"]) for known in self._adapters.values()} - {0}
+        told: Settings = {"examples": max(shown)} if shown else {}
         return {
+            **told,
             "adapters": len(self._adapters),
             "adapters_sha256": digest.hexdigest(),
             "base_sha256": " ".join(sorted(bases)),
@@ -156,8 +167,11 @@ class TunedSimulator(_InProcess):
                 "realtalk persona tune",
             )
         about, trained_on = (self._adapters[folder][part] for part in ("about", "base"))
-        for what, value in about_learning(learning).items():
-            if about.get(what) != value:
+        wanted = about_learning(learning)
+        if self.examples is not None:
+            wanted["examples"] = self.examples
+        for what, value in wanted.items():
+            if ({"examples": 0} | about).get(what) != value:
                 raise RealtalkError(
                     f"the adapter was trained with {what} {about.get(what)}, not {value}",
                     where=str(folder),
@@ -171,7 +185,24 @@ class TunedSimulator(_InProcess):
                 where=str(folder),
                 fix=f"name the right one as base; it was called {trained_on['title']}",
             )
+        self._guide = _guide(learning, _shown(about), str(about.get("by", "encoder")), progress)
         self._loaded = with_adapter(base, folder)
+
+
+def _shown(about: Mapping[str, Any]) -> int:
+    """How many of the speaker's own turns an adapter's prompts have."""
+    return int(about.get("examples", 0))
+
+
+def _guide(
+    learning: Learning, examples: int | None, by: str, progress: Progress, *, style: bool = False
+) -> Guide | None:
+    """Imported late: a machine that only writes prompts made elsewhere has no encoder."""
+    if not style and not examples:
+        return None
+    from realtalk.persona.styles import make_guide
+
+    return make_guide(learning, style=style, examples=examples, by=by, progress=progress)
 
 
 def about_learning(learning: Learning) -> dict[str, Any]:
@@ -213,20 +244,30 @@ def encoded(writer: Writer, prompt: TurnPrompt, room: int, style: str = "") -> t
     return ids
 
 
-def examples_of(writer: Writer, learning: Learning, window: int) -> list[TrainingExample]:
+def examples_of(
+    writer: Writer, learning: Learning, window: int, guide: Guide | None = None
+) -> list[TrainingExample]:
     """The turns to learn from, with the prompts of testing; those that do not fit are left out."""
+    prompts = [turn.prompt for turn in learning.turns]
+    styles = guide.texts(prompts) if guide else [""] * len(prompts)
     made = []
-    for turn in learning.turns:
+    for turn, style in zip(learning.turns, styles, strict=True):
         reply = writer.reply(turn.text)
-        if ids := encoded(writer, turn.prompt, window - len(reply)):
+        if ids := encoded(writer, turn.prompt, window - len(reply), style):
             made.append(TrainingExample(turn.id, ids, reply))
     return made
 
 
 def training_set(
-    base: str, loaded: Pretrained, learning: Learning
+    base: str, loaded: Pretrained, learning: Learning, examples: int = 0, by: str = "encoder"
 ) -> tuple[list[TrainingExample], dict[str, Any]]:
-    """What an adapter is trained on, and what is written down of it; `base` as it was named."""
+    """What an adapter is trained on, and what is written down of it; `base` as it was named.
+
+    `examples` is how many of the speaker's other turns stand in each prompt.
+    """
     writer = Writer(loaded.tokenizer)
     about = {**about_learning(learning), "base": base, "template": writer.way}
-    return examples_of(writer, learning, loaded.window), about
+    if examples:
+        about |= {"examples": examples, "by": by}
+    guide = _guide(learning, examples, by, silent)
+    return examples_of(writer, learning, loaded.window, guide), about

@@ -209,6 +209,7 @@ def tune(
     context_sessions: int = 3,
     context_tokens: int = 1500,
     whole: bool = False,
+    examples: int = 0,
     epochs: int = 4,
     learning_rate: float = 5e-4,
     per_update: int = 16,
@@ -228,9 +229,10 @@ def tune(
     The adapter is written into `out`; simulate(…, simulator="tuned", settings={"adapter": out})
     tests it. The chat that is tested on is never read in training; somebody with a single chat is
     learned from all of it, and with `whole` from all chats: then there is nothing to test on.
-    `base` is a folder, a .gguf file, smollm2, qwen2.5-0.5b or qwen2.5-1.5b. `say` is told what is
-    learned from, and how long it will take, before it begins (`print` shows it). Needs the extra
-    train.
+    `base` is a folder, a .gguf file, smollm2, qwen2.5-0.5b or qwen2.5-1.5b. `examples` shows so
+    many of the speaker's other turns in each prompt, those nearest in context, in training and in
+    the test. `say` is told what is learned from, and how long it will take, before it begins
+    (`print` shows it). Needs the extra train.
     """
     from realtalk.persona.pretrained import load
     from realtalk.persona.tuned import training_set
@@ -259,17 +261,17 @@ def tune(
         chats, choices = chosen_chats(chats, labels, choice, speaker, progress)
         (task,) = tasks_of(chats, choices, **context)
         learning = task.learning
-    examples, about = training_set(base, loaded, learning)
+    learned, about = training_set(base, loaded, learning, examples)
     if say is not None:
-        if len(examples) < len(learning.turns):
-            say(f"{len(learning.turns) - len(examples):,} turns do not fit into the model")
+        if len(learned) < len(learning.turns):
+            say(f"{len(learning.turns) - len(learned):,} turns do not fit into the model")
         say(
-            f"learning {learning.speaker} from {len(examples):,} turns of {learning.chat.id} on "
+            f"learning {learning.speaker} from {len(learned):,} turns of {learning.chat.id} on "
             f"{loaded.device} in {loaded.precision}"
         )
     return train(
         loaded,
-        examples,
+        learned,
         Path(out),
         settings,
         about=about,
