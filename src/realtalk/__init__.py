@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from realtalk.persona.datasets import TuningSet
     from realtalk.persona.tuning import Tuned
     from realtalk.stats.values import CorpusStats
-    from realtalk.surface.benchmarks import compare, predict, probe, simulate, tune
+    from realtalk.surface.benchmarks import compare, predict, probe, simulate
     from realtalk.surface.corpora import Findings, check, redact, stats
     from realtalk.surface.each import EachResult, each
     from realtalk.surface.guessing import guess
     from realtalk.surface.labelling import Facets, Labels, label
     from realtalk.surface.merging import merge
-    from realtalk.surface.own_chats import export_dataset
+    from realtalk.surface.own_chats import export_dataset, tune
     from realtalk.surface.pages import report, studio
     from realtalk.surface.runs import Run
     from realtalk.surface.sources import read, samples
@@ -98,13 +98,13 @@ _PLACES = {
     "realtalk.persona.datasets": "TuningSet",
     "realtalk.persona.tuning": "Tuned",
     "realtalk.stats.values": "CorpusStats",
-    "realtalk.surface.benchmarks": "compare predict probe simulate tune",
+    "realtalk.surface.benchmarks": "compare predict probe simulate",
     "realtalk.surface.corpora": "Findings check redact stats",
     "realtalk.surface.each": "EachResult each",
     "realtalk.surface.guessing": "guess",
     "realtalk.surface.labelling": "Facets Labels label",
     "realtalk.surface.merging": "merge",
-    "realtalk.surface.own_chats": "export_dataset",
+    "realtalk.surface.own_chats": "export_dataset tune",
     "realtalk.surface.pages": "report studio",
     "realtalk.surface.runs": "Run",
     "realtalk.surface.sources": "read samples",

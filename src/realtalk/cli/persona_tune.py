@@ -94,7 +94,7 @@ def tune(
 
     from realtalk.cli.printing import print_json, say, show
     from realtalk.local.writing import file_stem
-    from realtalk.surface.benchmarks import tune as train
+    from realtalk.surface.own_chats import tune as train
 
     place = out or Path("adapters", file_stem(speaker.casefold()))
     with options.reading(path, format_name, gap, "training", always=True) as (corpus, advance):

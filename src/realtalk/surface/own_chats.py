@@ -1,5 +1,6 @@
-"""One's own chats → what tuning tools read.
+"""One's own chats → an adapter that writes as oneself, or what other tuning tools read.
 
+tune("mara", speaker="Me", out="adapters/me", say=print)             → Tuned
 export_dataset("mara", speaker="Me", out="mine.jsonl", say=print)    → TuningSet
 """
 
@@ -9,6 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from realtalk.local.progress import Progress, silent
+from realtalk.surface.benchmarks import chosen_chats
+from realtalk.surface.labelling import Labels
 from realtalk.surface.sources import Readable, as_corpus
 
 if TYPE_CHECKING:
@@ -16,6 +20,90 @@ if TYPE_CHECKING:
 
     from realtalk.chat import Corpus
     from realtalk.persona.datasets import TuningSet
+    from realtalk.persona.tuning import Tuned
+
+
+def tune(
+    corpus: Readable,
+    speaker: str,
+    *,
+    out: str | PathLike[str],
+    base: str = "smollm2",
+    labels: Labels | str | PathLike[str] | None = None,
+    choice: str = "ei",
+    context_sessions: int = 3,
+    context_tokens: int = 1500,
+    whole: bool = False,
+    examples: int = 0,
+    epochs: int = 4,
+    learning_rate: float = 5e-4,
+    per_update: int = 16,
+    rank: int = 16,
+    dropout: float = 0.0,
+    patience: int = 2,
+    seed: int = 0,
+    batch_tokens: int = 0,
+    device: str = "auto",
+    cache: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    say: Callable[[str], Any] | None = None,
+    progress: Progress = silent,
+) -> Tuned:
+    """Trains an adapter on a speaker's turns in one chat, to be tested in their other one.
+
+    The adapter is written into `out`; simulate(…, simulator="tuned", settings={"adapter": out})
+    tests it. The chat that is tested on is never read in training; somebody with a single chat is
+    learned from all of it, and with `whole` from all chats: then there is nothing to test on.
+    `base` is a folder, a .gguf file, smollm2, qwen2.5-0.5b or qwen2.5-1.5b. `examples` shows so
+    many of the speaker's other turns in each prompt, those nearest in context, in training and in
+    the test. `say` is told what is learned from, and how long it will take, before it begins
+    (`print` shows it). Needs the extra train.
+    """
+    from realtalk.persona.pretrained import load
+    from realtalk.persona.tuned import training_set
+    from realtalk.persona.tuning import TuneSettings
+    from realtalk.persona.tuning import tune as train
+    from realtalk.persona.turns import own_learning, tasks_of
+
+    settings = TuneSettings(
+        epochs=epochs,
+        learning_rate=learning_rate,
+        per_update=per_update,
+        rank=rank,
+        alpha=2 * rank,
+        dropout=dropout,
+        patience=patience,
+        seed=seed,
+        batch_tokens=batch_tokens,
+    )
+    place = None if cache is None else Path(cache)
+    loaded = load(base, device=device, cache=place, progress=progress)
+    chats = as_corpus(corpus)
+    context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    if (who := _alone(chats, speaker, whole)) is not None:
+        learning = own_learning(chats, who, **context)
+    else:
+        chats, choices = chosen_chats(chats, labels, choice, speaker, progress)
+        (task,) = tasks_of(chats, choices, **context)
+        learning = task.learning
+    learned, about = training_set(base, loaded, learning, examples)
+    if say is not None:
+        if len(learned) < len(learning.turns):
+            say(f"{len(learning.turns) - len(learned):,} turns do not fit into the model")
+        say(
+            f"learning {learning.speaker} from {len(learned):,} turns of {learning.chat.id} on "
+            f"{loaded.device} in {loaded.precision}"
+        )
+    return train(
+        loaded,
+        learned,
+        Path(out),
+        settings,
+        about=about,
+        fresh=fresh,
+        progress=progress,
+        say=say,
+    )
 
 
 def export_dataset(
@@ -64,3 +152,15 @@ def _same_place(chats: Corpus, clean: Corpus, speaker: str) -> str:
     pairs = zip(chats.chats, clean.chats, strict=True)
     names = (pair for a, b in pairs for pair in zip(a.speakers, b.speakers, strict=True))
     return next(new for old, new in names if old == speaker)
+
+
+def _alone(corpus: Corpus, speaker: str, whole: bool) -> str | None:
+    """The speaker, where all that they wrote is learned from: they have one chat, or it is asked.
+
+    None where one chat is kept to be tested on.
+    """
+    from realtalk.persona.turns import named_speaker
+
+    name = named_speaker(corpus, speaker)
+    chats = sum(name in chat.speakers for chat in corpus.chats)
+    return name if whole or chats == 1 else None
