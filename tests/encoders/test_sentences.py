@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from realtalk.encoders.onnx import shortened
+from realtalk.encoders.model_folder import shortened
 from realtalk.encoders.sentences import SentenceEncoder, pack
 from realtalk.errors import RealtalkError
 

@@ -19,6 +19,7 @@ from realtalk.cli.ei_options import (
 )
 from realtalk.cli.options import (
     Connections,
+    Device,
     FormatName,
     Fresh,
     Gap,
@@ -87,6 +88,7 @@ def label(
     ] = None,
     connections: Connections = 10,
     rate: Rate = None,
+    device: Device = "cpu",
     protocol: Protocol = "turns",
     figures: Figures = None,
     format_name: FormatName = None,
@@ -119,7 +121,9 @@ def label(
     from realtalk.surface.choices import make_labeller
 
     rules_of(protocol)
-    labeller = make_labeller(measures, model or (), prompts, ask, connections, base_url, rate)
+    labeller = make_labeller(
+        measures, model or (), prompts, ask, connections, base_url, rate, device
+    )
     if measures == "judge" and out is None:
         raise RealtalkError("a judged run needs a place for its labels", fix="name it: --out DIR")
     with opened(path, format_name, read_options(gap)) as found:

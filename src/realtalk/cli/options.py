@@ -134,6 +134,14 @@ Shard = Annotated[
         show_default=False,
     ),
 ]
+Device = Annotated[
+    str,
+    typer.Option(
+        "--device",
+        metavar="NAME",
+        help="Where the encoder in this package runs: cpu, or cuda (extra train).",
+    ),
+]
 Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")]
 
 EngineName = Annotated[

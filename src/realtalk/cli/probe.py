@@ -11,6 +11,7 @@ from realtalk.cli import probe_judges, probe_several, probe_stored
 from realtalk.cli.options import (
     BaseUrl,
     Connections,
+    Device,
     FormatName,
     Gap,
     Json,
@@ -85,6 +86,7 @@ def run(
     rate: Rate = None,
     max_tokens: MaxTokens = None,
     seed: Seed = 0,
+    device: Device = "cpu",
     prices: PricesFile = None,
     out: Out = None,
     shard: Shard = None,
@@ -133,6 +135,7 @@ def run(
             rate=rate,
             max_tokens=max_tokens,
             seed=seed,
+            device=device,
             out=out,
             shard=shard,
             fresh=fresh,

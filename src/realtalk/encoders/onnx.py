@@ -1,57 +1,62 @@
-"""A model's folder → its settings, its tokenizer and a session that runs it on the CPU.
+"""A model's folder → its settings, its tokenizer and a session that runs it.
 
-    OnnxEncoder(folder).settings["width"]          → 46
-    shortened([1, 2, 3, 4, 5, 6, 7], most=3)       → [1, 2, 7]
+    OnnxEncoder(folder).settings["width"]          → 50
 
-The folder holds model.onnx and settings.json, and tokenizer.json unless its settings name another.
-A session works on one thread: whoever runs it may do so from several at once.
+On the CPU a session works on one thread, whoever runs it may do so from several at once, and every
+row is run alone. On a GPU rows of one length are run together: the model knows no padding.
 """
 
 from __future__ import annotations
 
-import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from realtalk.encoders.model_folder import ModelFolder
 from realtalk.errors import RealtalkError
 
-_HEAD = 2 / 3  # of a text that is too long: its beginning, then its end
+ON_CPU, ON_GPU = "CPUExecutionProvider", "CUDAExecutionProvider"
+_TOGETHER = 32_768  # tokens of a batch on a GPU
 
 
-class OnnxEncoder:
-    """One loaded model. `threads` rows of it are run at once."""
+class OnnxEncoder(ModelFolder):
+    """One loaded model. `threads` rows of it are run at once; `provider` is who runs them."""
 
-    def __init__(self, folder: Path, threads: int | None = None) -> None:
+    def __init__(self, folder: Path, threads: int | None = None, provider: str = ON_CPU) -> None:
         import onnxruntime
-        from tokenizers import Tokenizer
 
-        self.settings: dict[str, Any] = json.loads((folder / "settings.json").read_text("utf-8"))
+        super().__init__(folder)
         self._threads = threads or min(2, os.cpu_count() or 1)
-        name = self.settings.get("tokenizer", "tokenizer.json")
-        self._tokenizer = Tokenizer.from_file(str(folder / name))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
         path = str(folder / "model.onnx")
         try:
-            self._session = onnxruntime.InferenceSession(
-                path, options, providers=["CPUExecutionProvider"]
-            )
+            self._session = onnxruntime.InferenceSession(path, options, providers=[provider])
         except Exception as error:  # onnxruntime raises classes of its own C++ side
             raise RealtalkError(
                 f"the encoder cannot be loaded ({type(error).__name__})",
                 where=path,
                 fix="install the package again",
             ) from error
+        self.numbers = "fp32"  # of what is not in 8 bits
+        self.on_gpu = provider == ON_GPU
+        if self.on_gpu and self._session.get_providers()[0] != ON_GPU:
+            raise RealtalkError(
+                "onnxruntime finds no CUDA device that it can use", fix="leave --device out"
+            )
 
-
-def shortened(ids: list[int], most: int) -> list[int]:
-    """Token ids cut to `most`: the beginning and the end of a text."""
-    if len(ids) <= most:
-        return ids
-    head = int(most * _HEAD)
-    return ids[:head] + ids[head - most :]
+    def _together(self, lengths: Sequence[int]) -> list[list[int]]:
+        """Which rows are run together: each alone, or on a GPU those of one length."""
+        if not self.on_gpu:
+            return [[at] for at in range(len(lengths))]
+        found: list[list[int]] = []
+        for at in sorted(range(len(lengths)), key=lengths.__getitem__):
+            last = found[-1] if found else []
+            fits = last and lengths[last[0]] == lengths[at]
+            if fits and (len(last) + 1) * lengths[at] <= _TOGETHER:
+                last.append(at)
+            else:
+                found.append([at])
+        return found

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.encoders.emoji import in_words
-from realtalk.encoders.onnx import OnnxEncoder, shortened
+from realtalk.encoders.model_folder import shortened
+from realtalk.encoders.onnx import OnnxEncoder
 from realtalk.local.progress import Progress, silent
 
 _CHUNK = 4096  # pairs tokenised at once: bounds memory on long chats
@@ -52,14 +53,17 @@ class PairEncoder(OnnxEncoder):
         rows = self._rows(pairs)
         vectors = np.empty((len(pairs), int(self.settings["width"])), np.float32)
 
-        def run(at: int) -> None:
-            ids, border = rows[at]
-            tokens = np.array([ids], np.int64)
-            types = (np.arange(len(ids)) >= border).astype(np.int64)[None]
-            vectors[at] = self._session.run(None, {"tokens": tokens, "types": types})[0][0]
+        def run(some: list[int]) -> int:
+            tokens = np.array([rows[at][0] for at in some], np.int64)
+            borders = np.array([rows[at][1] for at in some], np.int64)
+            types = (np.arange(tokens.shape[1]) >= borders[:, None]).astype(np.int64)
+            vectors[some] = self._session.run(None, {"tokens": tokens, "types": types})[0]
+            return len(some)
 
+        done = before
         with ThreadPoolExecutor(self._threads) as pool:
-            for done, _ in enumerate(pool.map(run, range(len(rows))), before + 1):
+            for count in pool.map(run, self._together([len(ids) for ids, _ in rows])):
+                done += count
                 progress(done, total, "")
         return vectors
 

@@ -18,12 +18,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.encoders.onnx import OnnxEncoder, shortened
+from realtalk.encoders.model_folder import shortened
+from realtalk.encoders.onnx import ON_CPU, OnnxEncoder
 from realtalk.local.progress import Progress, silent
 
 Rows: TypeAlias = npt.NDArray[np.float32]
@@ -31,7 +32,7 @@ Bytes: TypeAlias = npt.NDArray[np.int8]
 Keep: TypeAlias = Callable[[int, Rows, Rows, Rows], None]
 Places: TypeAlias = npt.NDArray[np.int64]
 
-_STEPS = 127  # a small token vector is stored in whole numbers
+STEPS = 127  # a small token vector is stored in whole numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,19 @@ class Encoded:
         return len(self.vectors)
 
 
+class TextEncoder(Protocol):
+    """Whatever turns texts into vectors, on any device; vectors of one version are alike."""
+
+    version: str
+
+    def encode(
+        self,
+        texts: Sequence[str],
+        groups: Sequence[int] | None = None,
+        progress: Progress = silent,
+    ) -> Encoded: ...
+
+
 def pack(
     texts: Sequence[list[int]], groups: Sequence[int] | None, most: int, first: int, last: int
 ) -> Packed:
@@ -77,11 +91,17 @@ def pack(
 class SentenceEncoder(OnnxEncoder):
     """A model of texts; the shipped one unless a folder is given."""
 
-    def __init__(self, folder: Path | None = None, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        threads: int | None = None,
+        provider: str = ON_CPU,
+    ) -> None:
         # The whole room: the tokenizer stands beside the model's folder.
         with as_file(files("realtalk.encoders")) as shipped:
-            super().__init__(folder or shipped / "memory", threads)
-        self.version = str(self.settings["version"])
+            super().__init__(folder or shipped / "memory", threads, provider)
+        own = str(self.settings["version"])
+        self.version = f"{own} (cuda, {self.numbers})" if self.on_gpu else own
 
     def embed(self, texts: Sequence[str], progress: Progress = silent) -> Rows:
         """One vector of length 1 per text, each encoded alone."""
@@ -112,7 +132,7 @@ class SentenceEncoder(OnnxEncoder):
                 mean = states[own].mean(axis=0)
                 vectors[at] = mean / max(float(np.linalg.norm(mean)), 1e-12)
                 place = slice(offsets[at], offsets[at + 1])
-                tokens[place] = np.rint(late[own] * _STEPS).astype(np.int8)
+                tokens[place] = np.rint(late[own] * STEPS).astype(np.int8)
                 weights[place] = weight[own]
 
         self._run(packed.rows, keep, len(texts), progress)
@@ -139,14 +159,19 @@ class SentenceEncoder(OnnxEncoder):
     def _run(self, rows: list[list[int]], keep: Keep, total: int, progress: Progress) -> None:
         """Runs each row and hands its outputs to `keep`."""
 
-        def run(at: int) -> None:
-            outputs = self._session.run(None, {"tokens": np.array([rows[at]], np.int64)})
-            keep(at, *(output[0] for output in outputs))
+        def run(some: list[int]) -> int:
+            tokens = np.array([rows[at] for at in some], np.int64)
+            outputs = self._session.run(None, {"tokens": tokens})
+            for place, at in enumerate(some):
+                keep(at, *(output[place] for output in outputs))
+            return len(some)
 
         if len(rows) == 1:  # a question: no pool for one row
-            run(0)
+            run([0])
         else:
+            done = 0
             with ThreadPoolExecutor(self._threads) as pool:
-                for done, _ in enumerate(pool.map(run, range(len(rows))), 1):
+                for count in pool.map(run, self._together([len(row) for row in rows])):
+                    done += count
                     progress(done * total // len(rows), total, "")
         progress(total, total, "")

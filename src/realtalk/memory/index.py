@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from realtalk.chat import Chat, Message
 from realtalk.encoders.lexical import Bm25
-from realtalk.encoders.sentences import Encoded, SentenceEncoder
+from realtalk.encoders.sentences import Encoded, TextEncoder
 from realtalk.errors import RealtalkError
 from realtalk.local.caches import INDEXES, cache_limit, keep_within
 from realtalk.local.download import cache_folder
@@ -79,7 +79,7 @@ class ChatIndex:
     def of(
         cls,
         chat: Chat,
-        encoder: SentenceEncoder | None,
+        encoder: TextEncoder | None,
         *,
         cache: Path | None = None,
         progress: Progress = silent,

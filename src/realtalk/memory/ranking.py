@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Chat, Question
-from realtalk.encoders.sentences import Encoded, SentenceEncoder
+from realtalk.encoders.sentences import Encoded, TextEncoder
 from realtalk.memory.index import ChatIndex
 from realtalk.metrics.dates import resolve
 
@@ -138,7 +138,7 @@ def features(
 def scores(
     index: ChatIndex,
     asked: SearchedQuestion,
-    encoder: SentenceEncoder | None,
+    encoder: TextEncoder | None,
     weights: Weights = FUSED,
 ) -> Floats:
     """The weighted sum of the features."""

@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Chat, Question
-from realtalk.encoders.sentences import SentenceEncoder
+from realtalk.encoders.devices import load_sentences
+from realtalk.encoders.sentences import TextEncoder
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.index import ChatIndex
@@ -51,7 +52,8 @@ class Retrieved(ConfiguredMemory):
 
     `window` shows so many messages around each hit; `hops` searches so often again with what
     was found; `top` ends after so many hits (0: as many as the budget holds). `aliases` replaces
-    other names of the speakers in the question, `dates` reads the days that it names.
+    other names of the speakers in the question, `dates` reads the days that it names. `device` is
+    where the encoder runs: cpu or cuda.
     """
 
     name = "retrieved"
@@ -66,7 +68,8 @@ class Retrieved(ConfiguredMemory):
         top: int = 0,
         aliases: bool = True,
         dates: bool = True,
-        encoder: SentenceEncoder | None = None,
+        device: str = "cpu",
+        encoder: TextEncoder | None = None,
         cache: Path | None = None,
     ) -> None:
         for setting, value in (("window", window), ("hops", hops), ("top", top)):
@@ -74,20 +77,25 @@ class Retrieved(ConfiguredMemory):
                 raise RealtalkError(f"'{setting}' must be 0 or more, not {value}")
         if hops and way == "bm25":
             raise RealtalkError("hops need vectors", fix="take way=fused or way=encoder")
+        if device != "cpu" and way == "bm25":
+            raise RealtalkError(
+                "words alone are searched without an encoder", fix="leave --device out"
+            )
         self.way = choice("way", way, get_args(Way))
         self.window = window
         self.hops = hops
         self.top = top
         self.aliases = aliases
         self.dates = dates
+        self._device = device  # told by the encoder's version, which has a say in what is kept
         self._encoder = encoder
         self._cache = cache
 
     @property
-    def encoder(self) -> SentenceEncoder | None:
+    def encoder(self) -> TextEncoder | None:
         """The encoder, loaded when first needed; None where only words are searched."""
         if self._encoder is None and self.way != "bm25":
-            self._encoder = SentenceEncoder()
+            self._encoder = load_sentences(self._device)
         return self._encoder if self.way != "bm25" else None
 
     @property

@@ -60,6 +60,7 @@ def probe(
     rate: str | None = None,
     max_tokens: int | None = None,
     seed: int = 0,
+    device: str = "cpu",
     out: str | PathLike[str] | None = None,
     shard: str | None = None,
     fresh: bool = False,
@@ -78,6 +79,7 @@ def probe(
     corrected audit that the studio exported. Models are asked `connections` questions at once, and
     no more often than `rate` ("300/min", "5/s") where one is named. `shard` "3/16" asks the third
     of sixteen pieces, in a folder of its own below `out`; `merge` joins them.
+    `device` is where the memory "retrieved" encodes: "cpu" or "cuda".
     """
     from realtalk.memory.asking import Plan
     from realtalk.memory.benchmark import KIND
@@ -99,7 +101,7 @@ def probe(
         seed=seed,
         judged=judge is not None,
     )
-    remembering = memory_of(memory, settings, protocol)
+    remembering = memory_of(memory, settings, protocol, device)
     named = memory if isinstance(memory, str) else ""
     written = None if budget is None else str(budget)
     plan = Plan(

@@ -41,6 +41,7 @@ ONE_BUDGET = "1000"
 _BUDGETS = "500w,1000w,2000w,1000,2000,4000"
 _READERS = ("none", "extract", "llm")
 _WAYS = ("embedded", "hub", "judge")
+_ENCODING = "retrieved"  # the memory that encodes messages
 _NAME_IT = "name it: --model openai/gpt-4o-mini, or realtalk/smollm2 which runs here"
 
 
@@ -52,6 +53,7 @@ def make_labeller(
     connections: int = 10,
     base_url: str | None = None,
     rate: str | None = None,
+    device: str = "cpu",
 ) -> Labeller:
     """The way of measuring by its name, with what it needs."""
     for option, given, ways in (
@@ -59,6 +61,7 @@ def make_labeller(
         ("--prompts", prompts, ("judge",)),
         ("--base-url", base_url, ("judge",)),
         ("--rate", rate, ("judge",)),
+        ("--device", device != "cpu", ("embedded",)),
     ):
         if given and way in _WAYS and way not in ways:
             raise RealtalkError(
@@ -68,7 +71,7 @@ def make_labeller(
     if way == "embedded":
         from realtalk.ei.embedded import EmbeddedLabeller
 
-        return EmbeddedLabeller()
+        return EmbeddedLabeller(device=device)
     if way == "hub":
         from realtalk.ei.hub import HubLabeller
         from realtalk.ei.hub_models import parse_models
@@ -94,12 +97,22 @@ def make_labeller(
 
 
 def memory_of(
-    memory: str | Memory, settings: Mapping[str, Any] | None = None, protocol: str | None = None
+    memory: str | Memory,
+    settings: Mapping[str, Any] | None = None,
+    protocol: str | None = None,
+    device: str = "cpu",
 ) -> Memory:
     """The memory of that name, the class at `module:Class`, or the memory itself."""
     from realtalk.memory.registry import make_memory
 
     given = dict(settings or {}) | ({} if protocol is None else {"protocol": protocol})
+    if device != "cpu":
+        if memory != _ENCODING:
+            raise RealtalkError(
+                f"--device is for the memory {_ENCODING}, which has an encoder",
+                fix="leave it out",
+            )
+        given["device"] = device
     if isinstance(memory, str):
         return make_memory(memory, given)
     lacking = [

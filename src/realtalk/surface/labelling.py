@@ -290,6 +290,7 @@ def label(
     base_url: str | None = None,
     connections: int = 10,
     rate: str | None = None,
+    device: str = "cpu",
     out: str | PathLike[str] | None = None,
     fresh: bool = False,
     progress: Progress = silent,
@@ -299,12 +300,15 @@ def label(
     `measure` is "embedded" (the encoder in this package; nothing leaves the machine), "hub"
     (classifiers run here; `model` may name others as measure=name) or "judge" (the language model
     that `model` names is sent the chat, and asked what `ask` lists with our rubrics or those in
-    the folder `prompts`). `protocol` is "turns", "paper" or "released". Labelling in the folder
-    `out` goes on where it was stopped; `fresh` starts anew there.
+    the folder `prompts`). `protocol` is "turns", "paper" or "released". `device` is where the
+    encoder in this package runs: "cpu" or "cuda". Labelling in the folder `out` goes on where it
+    was stopped; `fresh` starts anew there.
     """
     models = [model] if isinstance(model, str) else list(model or ())
     place = None if prompts is None else Path(prompts)
-    labeller = choices.make_labeller(measure, models, place, ask, connections, base_url, rate)
+    labeller = choices.make_labeller(
+        measure, models, place, ask, connections, base_url, rate, device
+    )
     folder = None if out is None else Path(out)
     return label_by(labeller, as_corpus(corpus), protocol, folder, fresh=fresh, progress=progress)
 

@@ -1,0 +1,70 @@
+"""Where an encoder runs: the names, what is missing, and rows of one length run together."""
+
+from __future__ import annotations
+
+import sys
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import realtalk as rt
+from realtalk.encoders import devices
+from realtalk.encoders.onnx import _TOGETHER
+from realtalk.encoders.pairs import PairEncoder
+from realtalk.errors import RealtalkError
+from realtalk.installing import cure
+
+FOLDER = Path(str(files("realtalk.encoders") / "ei"))
+PAIRS = [("", "hi"), ("how was it?", "awful. i froze"), ("hm", "the boiler is out again")] * 3
+
+
+def test_an_unknown_device_is_named() -> None:
+    with pytest.raises(RealtalkError, match=r"unknown device 'cudda'; did you mean 'cuda'"):
+        devices.load_pairs(FOLDER, "cudda")
+
+
+def test_without_torch_the_cure_is_named(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_torch", lambda: None)
+    monkeypatch.setattr(devices, "_has_onnx_cuda", lambda: False)
+    for command in (("ei", "sample"), ("probe", "sample", "--reader", "none")):
+        status, _, err = run(*command, "--device", "cuda")
+        line = " ".join(err.split())
+        assert status == 2
+        assert f"--device cuda needs the extra 'train'; install it with: {cure('train')}" in line
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
+def test_without_a_gpu_it_is_said() -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    with pytest.raises(RealtalkError, match="no CUDA device can be used; leave --device out"):
+        rt.label("sample", device="cuda")
+
+
+def test_a_device_is_for_an_encoder() -> None:
+    with pytest.raises(RealtalkError, match="--device is not for --measures judge"):
+        rt.label("sample", "judge", "openai/gpt-4o-mini", device="cuda")
+    with pytest.raises(RealtalkError, match="--device is for the memory retrieved"):
+        rt.probe("sample", "recent", device="cuda")
+    with pytest.raises(RealtalkError, match="without an encoder"):
+        rt.probe("sample", "retrieved", settings={"way": "bm25"}, device="cuda")
+
+
+def test_the_cpu_needs_no_torch() -> None:
+    devices.load_pairs(FOLDER)
+    assert find_spec("torch") is not None or "torch" not in sys.modules
+
+
+def test_rows_of_one_length_run_together_as_alone() -> None:
+    encoder = PairEncoder(FOLDER)
+    alone = encoder.outputs(PAIRS)
+    encoder.on_gpu = True  # how rows are put together there; the session is the CPU's
+    np.testing.assert_allclose(encoder.outputs(PAIRS), alone, atol=0.3)
+    some = encoder._together([5, 9, 5, 9, _TOGETHER, _TOGETHER])
+    assert some == [[0, 2], [1, 3], [4], [5]]
