@@ -36,6 +36,7 @@ from realtalk.encoders.answers import answer_columns
 from realtalk.encoders.stages import Stages
 from realtalk.encoders.torch_bert import Numbers
 from realtalk.encoders.torch_pairs import TorchPairs
+from realtalk.errors import RealtalkError
 
 Pairs = list[tuple[str, str]]
 
@@ -82,12 +83,14 @@ def cpu_labels(pairs: Pairs) -> dict[str, list[Any]]:
 
 
 def prepare(corpora: Sequence[str], folder: Path, most: int | None) -> None:
+    from realtalk.local.writing import private_folder, write_text
+
     pairs = [pair for path in corpora for pair in read_turns(path)][:most]
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "turns.jsonl").open("w", encoding="utf-8") as lines:
-        for before, text in pairs:
-            lines.write(json.dumps({"before": before, "text": text}) + "\n")
-    (folder / "labels.json").write_text(json.dumps(cpu_labels(pairs)) + "\n", "utf-8")
+    lines = [json.dumps({"before": before, "text": text}) + "\n" for before, text in pairs]
+    labels = json.dumps(cpu_labels(pairs)) + "\n"
+    private_folder(folder)  # it holds what people said
+    write_text(folder / "turns.jsonl", "".join(lines))
+    write_text(folder / "labels.json", labels)
     print(f"{len(pairs):,} turns and their labels are in {folder}")
 
 
@@ -223,9 +226,13 @@ def main() -> None:
         known = json.loads(options.reference.read_text("utf-8"))
     else:
         known = cpu_labels(own)
+    if not own or len(known["reflective"]) != len(own):
+        sys.exit(f"{len(own)} turns, {len(known['reflective'])} labels: run --prepare again")
     pairs = repeated(own, options.turns)
     import torch
 
+    if options.device == "cuda" and not torch.cuda.is_available():
+        sys.exit("no CUDA device can be used; --device cpu tries the rest out")
     card = torch.cuda.get_device_name() if options.device == "cuda" else platform.machine()
     print(f"{card}, {os.cpu_count()} cores, torch {torch.__version__}")
     runs = [
@@ -244,4 +251,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except RealtalkError as error:
+        sys.exit(str(error))

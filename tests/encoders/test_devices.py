@@ -37,6 +37,16 @@ def test_without_torch_the_cure_is_named(run: Any, monkeypatch: pytest.MonkeyPat
         assert f"--device cuda needs the extra 'train'; install it with: {cure('train')}" in line
 
 
+def test_a_torch_that_cannot_be_loaded_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "torch.py").write_text("raise OSError('libcudart.so: cannot open')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    with pytest.raises(RealtalkError, match=r"torch is installed but cannot be loaded \(OSError\)"):
+        devices.load_pairs(FOLDER, "cuda")
+
+
 @pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 def test_without_a_gpu_it_is_said() -> None:
     import torch

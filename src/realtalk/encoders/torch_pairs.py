@@ -1,6 +1,6 @@
 """Pairs of texts → rows of outputs, in torch: many rows at once, on a GPU.
 
-    encoder = TorchPairs(folder, "cuda")
+    encoder = TorchPairs(folder, "cuda", "fp16")
     encoder.outputs([("how was it?", "awful lol")])      → float32 [1, 50], as `encoders.pairs`
 
 A part of the pairs is cut into tokens on a thread of its own while the GPU works on the one before.
@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from realtalk.encoders.emoji import in_words
 from realtalk.encoders.flat_texts import Batch, FlatTexts, Small, Whole, batches
+from realtalk.encoders.gpu_failures import gpu_failures
 from realtalk.encoders.model_folder import HEAD, ModelFolder
 from realtalk.encoders.onnx_weights import read_weights
 from realtalk.encoders.stages import StageClock, Untimed
@@ -82,7 +83,8 @@ class TorchPairs(ModelFolder):
             for number, part in enumerate(parts):
                 rows = made.pop().result()
                 made += [ahead.submit(self.rows, pairs[each]) for each in parts[number + 1 :][:1]]
-                sent.append((part, rows, self._send(rows)))
+                with gpu_failures(self._bert.device):
+                    sent.append((part, rows, self._send(rows)))
                 if number:  # the GPU has the next part by now
                     self._fetch(found, sent.pop(0), progress)
             for each in sent:
@@ -172,5 +174,6 @@ class TorchPairs(ModelFolder):
         progress: Progress,
     ) -> None:
         part, rows, waiting = sent
-        found[part][rows.order] = waiting.wait()
+        with gpu_failures(self._bert.device):
+            found[part][rows.order] = waiting.wait()
         progress(min(part.stop, len(found)), len(found), "")

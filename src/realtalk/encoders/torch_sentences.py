@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from realtalk.encoders.flat_texts import Batch, FlatTexts, Small, Whole, batches, spans
+from realtalk.encoders.gpu_failures import gpu_failures
 from realtalk.encoders.model_folder import ModelFolder, shortened
 from realtalk.encoders.onnx_weights import read_weights
 from realtalk.encoders.sentences import STEPS, Encoded, Packed, Rows, pack
@@ -84,7 +85,8 @@ class TorchSentences(ModelFolder):
         for first in range(0, len(packed.rows), _PART):
             last = min(first + _PART, len(packed.rows))
             rows = self._rows(packed.rows[first:last], places, first)
-            means, late, weighed = self._run(rows)
+            with gpu_failures(self._bert.device):
+                means, late, weighed = self._run(rows)
             vectors[rows.order] = means
             at = spans(offsets[rows.order], places[rows.order, 2])
             tokens[at] = late
