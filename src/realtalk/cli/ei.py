@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,12 +14,17 @@ from realtalk.cli.ei_options import (
     Labelled,
     Protocol,
     label_corpus,
+    label_in_pieces,
     labels_of,
+    pieces_of,
     warn_of_languages,
 )
 from realtalk.cli.options import (
+    Address,
     Connections,
     Device,
+    EngineName,
+    EngineOptions,
     FormatName,
     Fresh,
     Gap,
@@ -27,11 +32,15 @@ from realtalk.cli.options import (
     Out,
     Rate,
     Target,
+    Workers,
     apart,
     opened,
     read_options,
 )
 from realtalk.cli.verbs import Verbs
+
+if TYPE_CHECKING:
+    from realtalk.corpora.streaming import CorpusStream
 
 _LABEL = "label"
 
@@ -89,6 +98,9 @@ def label(
     connections: Connections = 10,
     rate: Rate = None,
     device: Device = "cpu",
+    engine: EngineName = None,
+    workers: Workers = None,
+    address: Address = None,
     protocol: Protocol = "turns",
     figures: Figures = None,
     format_name: FormatName = None,
@@ -100,6 +112,7 @@ def label(
     With --out writes a run: labels.parquet (one row per turn, unscored with the reason) and
     speakers.parquet. By default nothing leaves this machine and nothing is downloaded.
     A run that was stopped goes on where it was; a judge's answers are also kept in the cache.
+    With --engine several processes, or machines, label some thousand turns at a time each.
 
     Examples:
 
@@ -109,13 +122,17 @@ def label(
 
         realtalk ei sample --measures hub --out labels
 
+        realtalk ei archive --out labels --engine processes --workers 4
+
         realtalk ei sample --measures judge --model openai/gpt-4o-mini --out judged
 
         realtalk ei sample --measures judge --model openai-api/my/model --base-url URL -o judged
     """
+    from realtalk.chat import Corpus
     from realtalk.cli.printing import end_unscored, print_json, say, show, warn
     from realtalk.ei import speaker_rows, speakers_json
-    from realtalk.ei.label_files import unscored_reasons, why_unscored
+    from realtalk.ei.label_files import why_unscored
+    from realtalk.ei.label_stream import reasons_in
     from realtalk.ei.protocols import rules_of
     from realtalk.errors import RealtalkError
     from realtalk.surface.choices import make_labeller
@@ -126,8 +143,18 @@ def label(
     )
     if measures == "judge" and out is None:
         raise RealtalkError("a judged run needs a place for its labels", fix="name it: --out DIR")
-    with opened(path, format_name, read_options(gap)) as found:
-        labels = label_corpus(found.reading.corpus, labeller, protocol, out, fresh=fresh)
+    chosen = EngineOptions(engine, workers, address)
+    source: Corpus | CorpusStream | None = pieces_of(path, chosen, measures)
+    if source is None:
+        with opened(path, format_name, read_options(gap)) as found:
+            source = found.reading.corpus
+    if chosen.given() is None and isinstance(source, Corpus):
+        labels = label_corpus(source, labeller, protocol, out, fresh=fresh)
+    else:
+        models = model or ()
+        labels = label_in_pieces(
+            source, chosen, measures, models, protocol, out, device=device, fresh=fresh
+        )
     for line in labels.cautions:
         warn(line)
     described = labels.facets().speakers
@@ -136,7 +163,7 @@ def label(
     else:
         rows = speaker_rows(described).told_apart()
         show(f"speakers ({labeller.name}, {labeller.version})", *rows)
-        for measure, reason, count in unscored_reasons(labels.frame):
+        for measure, reason, count in reasons_in(labels.frames()):
             say(f"unscored: {measure} for {count:,} of {len(labels):,} turns ({reason})")
         if out is not None:
             say(f"wrote labels.parquet and speakers.parquet to {out}")
@@ -149,7 +176,7 @@ def label(
             if written
             else "nothing to draw: no turn has a score"
         )
-    end_unscored(why_unscored(labels.frame))
+    end_unscored(reason for part in labels.frames() for reason in why_unscored(part))
 
 
 @app.command()

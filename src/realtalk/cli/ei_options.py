@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from realtalk.cli.options import opened, read_options
+from realtalk.cli.options import EngineOptions, opened, read_options
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
+    from realtalk.corpora.streaming import CorpusStream
     from realtalk.ei.labels import Labeller
     from realtalk.ei.languages import Languages
     from realtalk.surface.labelling import Labels
@@ -60,6 +61,42 @@ def label_corpus(
 
     with progress(f"labelling by {labeller.name}") as advance:
         return label_by(labeller, corpus, protocol, out, fresh=fresh, progress=advance)
+
+
+def pieces_of(path: str, chosen: EngineOptions, measures: str) -> CorpusStream | None:
+    """A stored corpus that is labelled part by part: it has several, or an engine is asked for."""
+    from realtalk.corpora.streaming import open_stream
+
+    stream = open_stream(path)
+    if stream is None or chosen.given() is not None:
+        return stream
+    return stream if len(stream.pieces) > 1 and measures != "judge" else None
+
+
+def label_in_pieces(
+    source: Corpus | CorpusStream,
+    chosen: EngineOptions,
+    measures: str,
+    models: Sequence[str],
+    protocol: str,
+    out: Path | None,
+    *,
+    device: str = "cpu",
+    fresh: bool = False,
+) -> Labels:
+    """Labels by an engine, with a bar."""
+    from realtalk.cli.printing import progress, warn
+    from realtalk.corpora.streaming import CorpusStream
+    from realtalk.surface.choices import labeller_recipe
+    from realtalk.surface.label_pieces import label_pieces
+
+    engine = chosen.engine()
+    build = labeller_recipe(measures, models, threads=engine.threads, device=device)
+    with progress(f"labelling by {measures}") as advance:
+        labels = label_pieces(source, build, engine, protocol, out, fresh=fresh, progress=advance)
+    for note in source.notes if isinstance(source, CorpusStream) else ():
+        warn(note)
+    return labels
 
 
 def labels_of(targets: Sequence[str], protocol: str | None) -> list[Labels]:

@@ -50,7 +50,8 @@ from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import write_parquet
 
 _IN_A_ROW = 4
-_STORED = pl.Schema({**dict.fromkeys(KEY, pl.String()), **LABELS})
+_AT_ONCE = 122_880  # rows of a group in the Parquet file
+STORED = pl.Schema({**dict.fromkeys(KEY, pl.String()), **LABELS})
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def label_turns(
 ) -> LabelRun:
     """The same for turns that were chosen already; `settings` are those of `label_settings`."""
     protocol = settings["protocol"]
-    with _open(out, settings, fresh) as run:
+    with open_run(out, settings, fresh) as run:
         table = run.table(TABLE, KEY)
         keys = [_key(given.chat, given.turn, protocol) for given in inputs]
         _label(inputs, keys, labeller, table, progress)
@@ -131,13 +132,13 @@ def store_labels(
     frame: pl.DataFrame, settings: Mapping[str, Any], folder: Path, *, fresh: bool = False
 ) -> None:
     """Labels that are there already, as a run in a folder."""
-    with _open(folder, settings, fresh) as run:
+    with open_run(folder, settings, fresh) as run:
         table = run.table(TABLE, KEY)
         keys = []
         for row in frame.select(LABELS.names()).iter_rows(named=True):
             keys.append(_key(row["chat"], row["turn"], settings["protocol"]))
             if _is_open(table.get(keys[-1]), asks=True):
-                _add(table, keys[-1], row)
+                table.add(keyed(row, settings["protocol"]))
         _finish(table, keys, settings)
 
 
@@ -149,11 +150,11 @@ def label_cautions(frame: pl.DataFrame, corpus: Corpus | None = None) -> tuple[s
     """
     lines = language_notes(chat_languages(frame))
     if corpus is not None and "embedded" in frame["measure"].unique().to_list():
-        lines = [*lines, *_learned_lines(corpus)]
+        lines = [*lines, *learned_lines(corpus)]
     return tuple(lines)
 
 
-def _learned_lines(corpus: Corpus) -> tuple[str, ...]:
+def learned_lines(corpus: Corpus) -> tuple[str, ...]:
     """Which chats the shipped encoder learned from: its labels of others are worse."""
     from realtalk.encoders.learned import Learned
 
@@ -168,7 +169,7 @@ def _learned_lines(corpus: Corpus) -> tuple[str, ...]:
     )
 
 
-def _open(folder: Path | None, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
+def open_run(folder: Path | None, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
     """The run's folder; labels of earlier versions, which have no run.json, are started anew."""
     if folder is not None and is_earlier(folder):
         if not fresh:
@@ -209,7 +210,7 @@ def _label(
         for at in waiting:
             language = languages[at]
             row = label_row(inputs[at], by_turn[at], language, labeller.name, labeller.version)
-            _add(table, keys[at], row)
+            table.add(keyed(row, keys[at][2]))
 
 
 def _from(start: int, total: int, step: int, progress: Progress) -> Progress:
@@ -225,20 +226,32 @@ def _is_open(row: Row | None, asks: bool) -> bool:
     return asks and any(each["reason"] not in (NOT_ASKED, NO_TEXT) for each in row["unscored"])
 
 
-def _add(table: Table, key: Key, row: Row) -> None:
-    table.add({**dict(zip(KEY, key, strict=True)), **row})
+def keyed(row: Row, protocol: str) -> Row:
+    """A label's row as it is stored, with the key of a run before it."""
+    key = _key(row["chat"], row["turn"], protocol)
+    return {**dict(zip(KEY, key, strict=True)), **row}
 
 
 def _finish(table: Table, keys: Sequence[Key], settings: Mapping[str, Any]) -> pl.DataFrame:
     """The rows in the order of the turns, also as Parquet, and without their key as a value."""
     table.sync()
-    frame = pl.DataFrame(list(map(_with_time, table.in_order(keys))), schema=_STORED)
+    rows = list(map(with_time, table.in_order(keys)))
+    starts = range(0, max(1, len(rows)), _AT_ONCE)
+    # In pieces of a group each: so the file has the bytes of one that is put together from parts.
+    frame = pl.concat([pl.DataFrame(rows[at : at + _AT_ONCE], schema=STORED) for at in starts])
     if table.path is not None:
-        write_parquet(table.path.with_suffix(".parquet"), frame, about=about_metadata(settings))
+        write_table(table.path.with_suffix(".parquet"), frame, settings)
     return frame.select(LABELS.names())
 
 
-def _with_time(row: Row) -> Row:
+def write_table(
+    path: Path, frame: pl.DataFrame | pl.LazyFrame, settings: Mapping[str, Any]
+) -> None:
+    """All rows as Parquet; the same bytes, whatever pieces they come in."""
+    write_parquet(path, frame, about=about_metadata(settings), at_once=_AT_ONCE)
+
+
+def with_time(row: Row) -> Row:
     """JSON has no moments: they come back as text."""
     time = row["time"]
     return row | {"time": None if time is None else datetime.fromisoformat(time)}

@@ -16,6 +16,8 @@ from realtalk.engine.working import carry_out
 class Inline:
     """No other process: what kills a worker kills the whole."""
 
+    threads: None = None
+
     def results(self, make: Callable[[], Work], errands: Sequence[Errand]) -> Iterator[PartResult]:
         work = make()
         for errand in errands:

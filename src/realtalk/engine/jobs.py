@@ -83,6 +83,11 @@ class JobReport:
 class Engine(Protocol):
     """Where errands are run. Results come as they are ready, in any order."""
 
+    @property
+    def threads(self) -> int | None:
+        """How many a worker may use: one where it shares the machine, else as it likes (None)."""
+        ...
+
     def results(
         self, make: Callable[[], Work], errands: Sequence[Errand]
     ) -> Iterator[PartResult]: ...

@@ -80,6 +80,7 @@ class OnRay:
 
     workers: int
     address: str | None = None
+    threads: int = 1
 
     def results(self, make: Callable[[], Work], errands: Sequence[Errand]) -> Iterator[PartResult]:
         if not errands:

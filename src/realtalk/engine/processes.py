@@ -41,6 +41,7 @@ class Processes:
     """So many processes, fewer where there are fewer errands."""
 
     workers: int
+    threads: int = 1
 
     def results(self, make: Callable[[], Work], errands: Sequence[Errand]) -> Iterator[PartResult]:
         waiting = Waiting(errands)

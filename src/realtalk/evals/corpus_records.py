@@ -15,13 +15,27 @@ import orjson
 from realtalk.chat import Corpus
 
 
+class ContentHash:
+    """What the rows depend on of a corpus, chat by chat: a corpus need not be in memory."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+
+    def add(self, corpus: Corpus) -> None:
+        """The next chats."""
+        for chat in corpus.chats:
+            # Field by field: a chat also carries what was derived from it so far.
+            self._digest.update(orjson.dumps([getattr(chat, each.name) for each in fields(chat)]))
+
+    def __str__(self) -> str:
+        return self._digest.hexdigest()[:16]
+
+
 def content_hash(corpus: Corpus) -> str:
     """What the rows depend on of a corpus: its chats, events and questions."""
-    digest = hashlib.sha256()
-    for chat in corpus.chats:
-        # Field by field: a chat also carries what was derived from it so far.
-        digest.update(orjson.dumps([getattr(chat, each.name) for each in fields(chat)]))
-    return digest.hexdigest()[:16]
+    made = ContentHash()
+    made.add(corpus)
+    return str(made)
 
 
 def corpus_record(corpus: Corpus) -> dict[str, str]:

@@ -168,16 +168,31 @@ def write_json(path: Path, value: Any) -> Path:
 
 
 def write_parquet(
-    path: Path, frame: pl.DataFrame, *, level: int = 1, about: Mapping[str, str] | None = None
+    path: Path,
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    level: int = 1,
+    about: Mapping[str, str] | None = None,
+    at_once: int | None = None,
 ) -> Path:
-    """A table, packed fast by default; `about` goes into the file's own metadata."""
+    """A table, packed fast by default; `about` goes into the file's own metadata.
+
+    Of a lazy table a piece at a time is held. `at_once` is how many rows make a group: where it
+    is given, the bytes do not depend on the pieces that the table came in.
+    """
+    import polars as pl
+
     with atomic_path(path) as temporary:
-        frame.write_parquet(
-            temporary,
-            compression="zstd",
-            compression_level=level,
-            metadata=None if about is None else dict(about),
-        )
+        options: dict[str, Any] = {
+            "compression": "zstd",
+            "compression_level": level,
+            "metadata": None if about is None else dict(about),
+            "row_group_size": at_once,
+        }
+        if isinstance(frame, pl.LazyFrame):
+            frame.sink_parquet(temporary, **options)
+        else:
+            frame.write_parquet(temporary, **options)
     return path
 
 

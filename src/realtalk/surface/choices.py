@@ -15,8 +15,9 @@ The command and Python share these decisions; errors are those that the command 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +95,24 @@ def make_labeller(
             rate=rate,
         )
     raise suggest("way to measure", way, list(_WAYS))
+
+
+def labeller_recipe(
+    way: str, models: Sequence[str] = (), *, threads: int | None = None, device: str = "cpu"
+) -> Callable[[], Labeller]:
+    """How a worker makes its own: what travels to it is no model, but how to build one."""
+    if way == "judge":
+        raise RealtalkError(
+            "a judge is asked, not run: --engine is not for it", fix="see --connections"
+        )
+    if way == "hub":
+        from realtalk.ei.hub import HubLabeller
+        from realtalk.ei.hub_models import parse_models
+
+        return partial(HubLabeller, parse_models(list(models)))
+    from realtalk.ei.embedded import EmbeddedLabeller
+
+    return partial(EmbeddedLabeller, threads=threads, device=device)
 
 
 def memory_of(

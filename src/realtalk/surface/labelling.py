@@ -10,9 +10,10 @@ labels.cautions              what has to be said beside every figure made from t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
@@ -92,19 +93,35 @@ class Labels:
 
     def __init__(
         self,
-        frame: pl.DataFrame,
+        labels: pl.DataFrame | Path,
         corpus: str,
         format: str,
         protocol: str = "turns",
         cautions: Sequence[str] | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        self.frame = frame
+        self._labels = labels  # or the folder of a finished run, which is read when it is needed
         self.corpus = corpus
         self.format = format
         self.protocol = protocol
         self._cautions = cautions
         self._settings = settings
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row per turn."""
+        from realtalk.ei.label_files import read_labels
+
+        return read_labels(self._labels) if isinstance(self._labels, Path) else self._labels
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """The same some whole chats at a time; of a run by an engine, not more is held."""
+        from realtalk.ei.label_stream import chat_frames
+
+        if isinstance(self._labels, Path) and "frame" not in self.__dict__:
+            yield from chat_frames(self._labels)
+        else:
+            yield self.frame
 
     @classmethod
     def load(cls, folder: str | PathLike[str], protocol: str | None = None) -> Labels:
@@ -144,15 +161,22 @@ class Labels:
     @cached_property
     def cautions(self) -> tuple[str, ...]:
         """Chats in another language than the labels are for, and chats that were learned from."""
-        from realtalk.ei.labelling import label_cautions
+        from realtalk.ei.languages import chat_languages, language_notes
 
-        return label_cautions(self.frame) if self._cautions is None else tuple(self._cautions)
+        if self._cautions is not None:
+            return tuple(self._cautions)
+        languages = (each for part in self.frames() for each in chat_languages(part))
+        return tuple(language_notes(languages))
+
+    def caution(self, lines: Sequence[str]) -> None:
+        """Adds what only the corpus tells: which chats were learned from."""
+        self.cautions = (*self.cautions, *lines)
 
     @cached_property
     def _speakers(self) -> tuple[SpeakerFacets, ...]:
         from realtalk.ei.speakers import speakers
 
-        return speakers(self.frame, self.protocol)
+        return tuple(each for part in self.frames() for each in speakers(part, self.protocol))
 
     def facets(self) -> Facets:
         """Eleven facets of every speaker in every chat."""
@@ -235,10 +259,11 @@ class Labels:
 
         place = Path(folder)
         store_labels(self.frame, self.settings, place)
-        self._save_speakers(place)
+        self.save_speakers(place)
         return place
 
-    def _save_speakers(self, folder: Path) -> None:
+    def save_speakers(self, folder: Path) -> None:
+        """Writes speakers.parquet beside labels that are there."""
         from realtalk.ei.label_files import SPEAKER_FILE
         from realtalk.local.writing import write_parquet
 
@@ -249,7 +274,7 @@ class Labels:
         return self.facets().to_json()
 
     def __len__(self) -> int:
-        return self.frame.height
+        return sum(part.height for part in self.frames())
 
     def __repr__(self) -> str:
         chats = counted(self.frame["chat"].n_unique(), "chat")
@@ -291,6 +316,9 @@ def label(
     connections: int = 10,
     rate: str | None = None,
     device: str = "cpu",
+    engine: str | None = None,
+    workers: int | None = None,
+    address: str | None = None,
     out: str | PathLike[str] | None = None,
     fresh: bool = False,
     progress: Progress = silent,
@@ -303,13 +331,25 @@ def label(
     the folder `prompts`). `protocol` is "turns", "paper" or "released". `device` is where the
     encoder in this package runs: "cpu" or "cuda". Labelling in the folder `out` goes on where it
     was stopped; `fresh` starts anew there.
+
+    `engine` "processes" or "ray" labels with so many `workers`, on the cluster at `address`; the
+    labels are the same. The path of a stored corpus in parts is read part by part.
     """
+    from realtalk.engine.choosing import choose
+    from realtalk.surface.label_pieces import label_pieces, pieces_of
+
     models = [model] if isinstance(model, str) else list(model or ())
     place = None if prompts is None else Path(prompts)
     labeller = choices.make_labeller(
         measure, models, place, ask, connections, base_url, rate, device
     )
     folder = None if out is None else Path(out)
+    asked = any(each is not None for each in (engine, workers, address))
+    pieces = pieces_of(corpus, measure, asked=asked)
+    if pieces is not None:
+        chosen = choose(engine or "inline", workers, address)
+        build = choices.labeller_recipe(measure, models, threads=chosen.threads, device=device)
+        return label_pieces(pieces, build, chosen, protocol, folder, fresh=fresh, progress=progress)
     return label_by(labeller, as_corpus(corpus), protocol, folder, fresh=fresh, progress=progress)
 
 
@@ -324,10 +364,12 @@ def label_by(
 ) -> Labels:
     """The same by a labeller that is made already."""
     from realtalk.ei.labelling import label_cautions, label_corpus
+    from realtalk.engine.labelling import WORK
 
     run = label_corpus(corpus, labeller, protocol, out, fresh=fresh, progress=progress)
     cautions = label_cautions(run.frame, corpus)
     labels = Labels(run.frame, corpus.name, corpus.format, protocol, cautions, run.settings)
     if out is not None:
-        labels._save_speakers(out)
+        labels.save_speakers(out)
+        rmtree(out / WORK, ignore_errors=True)  # of a run by an engine that was stopped
     return labels

@@ -1,0 +1,237 @@
+"""What grows with the number of messages, and what engines cost, side by side in one run.
+
+    python bench/scale.py                                  # 100,000 and a million messages
+    python bench/scale.py --sizes 100000,1000000,10000000
+    python bench/scale.py --turns 20000 --python path/to/python-with-ray
+    → tables of seconds, time per message and peak memory; exit status 1 where a promise is broken
+
+Messages are generated WhatsApp exports of ten thousand messages each, read and stored by
+`read --each` and counted by `stats` of the folder. The promises: time per message within 20 % of
+the smallest size, memory within 30 %. Turns are labelled by bare processes of one thread each
+(every one has its share of the chats, and writes a run of its own), by the engine `processes`, and
+by Ray. The promises: an engine costs at most 10 % more than bare processes, and two Ray workers are
+1.8 times as fast as one. Every step is a process of its own; memory is that of its largest process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from whatsapp import generate
+
+PER_FILE = 10_000
+GROWTH, MEMORY, OVERHEAD, SPEEDUP = 1.2, 1.3, 1.1, 1.8
+_DIFFERENT = 10  # files that are written; the others are copies of them under other names
+
+_BARE = """
+import sys
+from pathlib import Path
+from realtalk.chat import Corpus
+from realtalk.corpora.opening import open_reading
+from realtalk.ei.embedded import EmbeddedLabeller
+from realtalk.surface.labelling import label_by
+path, out, share, shares = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+corpus = open_reading(path).reading.corpus
+mine = Corpus(corpus.name, corpus.format, corpus.chats[share::shares])
+label_by(EmbeddedLabeller(threads=1), mine, out=Path(out))
+"""
+_ENGINE = """
+import sys
+import realtalk as rt
+if __name__ == "__main__":
+    path, out, engine, workers = sys.argv[1:]
+    rt.label(path, out=out, engine=engine, workers=int(workers))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing done to so many messages or turns."""
+
+    name: str
+    size: int
+    seconds: float
+    megabytes: float  # of the largest process
+
+    @property
+    def each(self) -> float:
+        """Microseconds per message or turn."""
+        return self.seconds / self.size * 1e6
+
+
+def run(name: str, size: int, *commands: list[str]) -> Step:
+    """The commands at the same time, from the first start to the last end."""
+    began = time.perf_counter()
+    running = [subprocess.Popen(words, stdout=subprocess.DEVNULL) for words in commands]
+    peak = 0
+    for process in running:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise SystemExit(f"{name}: ended with {process.returncode}")
+        peak = max(peak, used.ru_maxrss)  # its own, or of a child that it waited for
+    unit = 1 if sys.platform == "darwin" else 1024
+    made = Step(name, size, time.perf_counter() - began, peak * unit / 1e6)
+    print(line(made), flush=True)
+    return made
+
+
+def line(step: Step) -> str:
+    return (
+        f"{step.name:<24}{step.size:>12,}{step.seconds:>10.2f} s{step.each:>12.2f} µs"
+        f"{step.megabytes:>9.0f} MB"
+    )
+
+
+def write_exports(folder: Path, messages: int) -> Path:
+    """So many messages in files of ten thousand."""
+    place = folder / f"exports-{messages}"
+    place.mkdir()
+    for number in range(-(-messages // PER_FILE)):
+        path = place / f"chat {number:05}.txt"
+        if number < _DIFFERENT:
+            generate(path, min(PER_FILE, messages), seed=number)
+        else:
+            text = (place / f"chat {number % _DIFFERENT:05}.txt").read_bytes()
+            path.write_bytes(text)
+    return place
+
+
+def growth(folder: Path, sizes: list[int]) -> list[Step]:
+    """Reading, storing and statistics of every size."""
+    command = [sys.executable, "-m", "realtalk"]
+    steps = []
+    for size in sizes:
+        exports = write_exports(folder, size)
+        out = folder / f"corpora-{size}"
+        read = [*command, "read", str(exports), "--each", "--out", str(out), "--json"]
+        steps.append(run("read and store", size, read))
+        steps.append(run("stats", size, [*command, "stats", str(out), "--json"]))
+    return steps
+
+
+def labelling(folder: Path, turns: int, workers: int, python: str, ray: bool) -> list[Step]:
+    """The same turns by bare processes, by processes of the engine, and on Ray."""
+    corpus = folder / "turns"
+    make = [sys.executable, "-c", _MAKE, str(corpus), str(turns)]
+    subprocess.run(make, check=True)
+    steps = []
+
+    def bare(several: int) -> Step:
+        start = [sys.executable, "-c", _BARE, str(corpus)]
+        shares = [
+            [*start, str(folder / f"bare-{several}-{share}"), str(share), str(several)]
+            for share in range(several)
+        ]
+        return run(f"ei, bare, {several}", turns, *shares)
+
+    def engine(name: str, several: int, interpreter: str) -> Step:
+        out = str(folder / f"{name}-{several}")
+        words = [interpreter, "-c", _ENGINE, str(corpus), out, name, str(several)]
+        return run(f"ei, {name}, {several}", turns, words)
+
+    steps.append(bare(workers))
+    steps.append(engine("processes", workers, sys.executable))
+    if ray:
+        steps.append(engine("ray", 1, python))
+        steps.append(engine("ray", workers, python))
+    return steps
+
+
+# Forty chats of equal size, so that bare processes have equal shares.
+_MAKE = """
+import sys
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.corpora.reading import Ledger, Reading
+from realtalk.corpora.store import store
+words = "the of and to in you that was for are with they this have from one had but what".split()
+place, turns = Path(sys.argv[1]), int(sys.argv[2])
+draw, chats = Random(1), []
+for number in range(40):
+    now, messages = datetime(2024, 1, 1), []
+    for at in range(turns // 40):
+        now += timedelta(minutes=3)
+        text = " ".join(draw.choices(words, k=max(1, int(draw.lognormvariate(2.3, 0.8)))))
+        messages.append(Message(f"D1:{at}", ("Mara", "Theo")[at % 2], now, text))
+    chats.append(Chat(f"chat {number}", ("Mara", "Theo"), (Session(1, None, tuple(messages)),)))
+corpus = Corpus("turns", "realtalk", tuple(chats))
+store(Reading(corpus=corpus, ledger=Ledger("messages", turns, turns)), place)
+"""
+
+
+def verdicts(steps: list[Step]) -> dict[str, tuple[bool, str]]:
+    """Each promise: whether it was kept, and the figures."""
+    found: dict[str, tuple[bool, str]] = {}
+    for name in ("read and store", "stats"):
+        same = [step for step in steps if step.name == name]
+        if len(same) < 2:
+            continue
+        first, last = same[0], same[-1]
+        slower, larger = last.each / first.each, last.megabytes / first.megabytes
+        kept = slower <= GROWTH
+        told = f"a message costs {slower:.2f} of what it does at {first.size:,} (limit {GROWTH:g})"
+        found[f"{name}: time"] = (kept, told)
+        told = f"{larger:.2f} times the memory of {first.size:,} (limit {MEMORY:g})"
+        found[f"{name}: memory"] = (larger <= MEMORY, told)
+    labelled = {step.name: step for step in steps if step.name.startswith("ei")}
+    bare = next((step for name, step in labelled.items() if "bare" in name), None)
+    for name, step in labelled.items():
+        workers = name.rsplit(" ", 1)[1]
+        if bare is None or step is bare or not bare.name.endswith(f" {workers}"):
+            continue
+        ratio = step.seconds / bare.seconds
+        told = f"{ratio:.2f} of bare processes (limit {OVERHEAD:g})"
+        found[name] = (ratio <= OVERHEAD, told)
+    on_ray = [step for name, step in labelled.items() if "ray" in name]
+    if len(on_ray) == 2:
+        gain = on_ray[0].seconds / on_ray[1].seconds
+        told = f"{gain:.2f} times as fast as one (at least {SPEEDUP:g})"
+        found[on_ray[1].name.replace("ei", "Ray's workers")] = (gain >= SPEEDUP, told)
+    return found
+
+
+def has_ray(python: str) -> bool:
+    code = "from importlib.util import find_spec; raise SystemExit(find_spec('ray') is None)"
+    return subprocess.run([python, "-c", code], check=False).returncode == 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--sizes", default="100000,1000000", help="messages, smallest first")
+    parser.add_argument("--turns", type=int, default=2000, help="labelled by each engine; 0: none")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--python", default=sys.executable, help="one that has Ray")
+    parser.add_argument("--json", type=Path, help="also keep the figures")
+    given = parser.parse_args()
+    print(f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}")
+    sizes = [int(size) for size in given.sizes.split(",") if size]
+    with tempfile.TemporaryDirectory(prefix="realtalk-bench-") as temporary:
+        steps = growth(Path(temporary), sizes)
+        if given.turns:
+            ray = has_ray(given.python)
+            if not ray:
+                print("Ray is not installed: see --python", file=sys.stderr)
+            steps += labelling(Path(temporary), given.turns, given.workers, given.python, ray)
+    promises = verdicts(steps)
+    for name, (kept, told) in promises.items():
+        print(f"{'kept' if kept else 'BROKEN':<8}{name}: {told}")
+    if given.json is not None:
+        figures = [asdict(step) for step in steps]
+        given.json.write_text(json.dumps({"steps": figures, "promises": promises}, indent=2))
+    raise SystemExit(not all(kept for kept, _ in promises.values()))
+
+
+if __name__ == "__main__":
+    main()

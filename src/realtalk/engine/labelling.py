@@ -1,0 +1,205 @@
+"""A corpus → labels of every turn, block by block on any engine; the run that `ei` writes.
+
+    source = TurnSource.of(open_stream("archive"))     # or of a Corpus
+    build = partial(EmbeddedLabeller, threads=1)
+    with label_blocks(source, build, Processes(4), out=Path("labels")) as run: ...
+    → labels/run.json, labels.jsonl, labels.parquet: the bytes of a run without an engine
+
+    labels/.labelling/turns/block-00000.parquet, …     the turns, a thousand to a file
+    labels/.labelling/labels/block-00000/…             their labels: the parts of a job
+
+The driver reads the corpus a part at a time and cuts its turns into blocks of one size, so that
+a long chat is shared by all workers and a killed one loses a minute of work. Text lies in blocks
+only while a run goes on. Ways of measuring that ask a model elsewhere have no part in this.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import polars as pl
+
+from realtalk.chat import Corpus
+from realtalk.corpora.streaming import CorpusStream
+from realtalk.corpora.tables import to_corpus
+from realtalk.ei.blocks import block_frames, write_labels
+from realtalk.ei.label_files import TABLE, is_earlier
+from realtalk.ei.label_stream import turn_count
+from realtalk.ei.labelling import STORED, label_settings, learned_lines, open_run, write_table
+from realtalk.ei.labels import Labeller
+from realtalk.ei.protocols import rules_of
+from realtalk.engine.describing import refuse_problems
+from realtalk.engine.jobs import Engine, Job
+from realtalk.engine.running import run_job
+from realtalk.errors import RealtalkError
+from realtalk.evals.corpus_records import ContentHash
+from realtalk.evals.folder import RunFolder, refuse_other_folder
+from realtalk.local.busy import being_written
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import atomic_path, private_folder, write_parquet
+
+WORK, _TURNS = ".labelling", "turns"
+_SIZE = (
+    16_384  # turns of a block, where the way of measuring does not say how many it takes at once
+)
+JOB = "labelling"
+
+
+@dataclass(frozen=True)
+class TurnSource:
+    """A corpus whose chats come some at a time."""
+
+    name: str
+    format: str
+    corpora: Callable[[], Iterator[Corpus]]
+
+    @classmethod
+    def of(cls, source: Corpus | CorpusStream) -> TurnSource:
+        if isinstance(source, Corpus):
+            return cls(source.name, source.format, partial(iter, [source]))
+        return cls(source.name, source.format, partial(_streamed, source))
+
+
+def _streamed(stream: CorpusStream) -> Iterator[Corpus]:
+    for piece in stream.pieces:
+        yield to_corpus(piece.tables())
+
+
+@dataclass(frozen=True)
+class BlockLabeller:
+    """The function of a worker: builds the way of measuring once, and labels blocks."""
+
+    labeller: Labeller
+    protocol: str
+
+    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+        turns = pl.read_parquet(source)
+        return {"turns": write_labels(turns, self.labeller, self.protocol, place)}
+
+
+def make_worker(build: Callable[[], Labeller], protocol: str) -> BlockLabeller:
+    """A worker's function; `build` travels, what it builds does not."""
+    return BlockLabeller(build(), protocol)
+
+
+@dataclass(frozen=True)
+class LabelledBlocks:
+    """A run of labels that is finished, in its folder."""
+
+    folder: Path
+    settings: Mapping[str, Any]
+    learned: tuple[str, ...]  # what is to be said of chats that the encoder learned from
+
+
+@contextmanager
+def label_blocks(
+    source: TurnSource,
+    build: Callable[[], Labeller],
+    engine: Engine,
+    protocol: str = "turns",
+    out: Path | None = None,
+    *,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> Iterator[LabelledBlocks]:
+    """Labels what the folder does not have; without one the run lies in a temporary folder."""
+    rules = rules_of(protocol)
+    labeller = build()
+    with _place(out) as folder:
+        _refuse(folder)
+        work = private_folder(folder / WORK)
+        size = getattr(labeller, "at_once", None) or _SIZE
+        prepared = _Prepared(work / _TURNS, labeller.name == "embedded")
+        prepared.write(source, rules.joined, size)
+        record = {"name": source.name, "format": source.format, "sha256": prepared.sha256}
+        own = getattr(labeller, "settings", None)
+        settings = label_settings(record, protocol, labeller.name, labeller.version, own)
+        with _opened(folder, settings, fresh) as run:
+            if fresh or turn_count(folder) != prepared.turns:
+                make = partial(make_worker, build, protocol)
+                solver = {"protocol": protocol, **settings["solver"]}
+                job = Job(JOB, prepared.files, make, work / "labels", solver)
+                report = run_job(job, engine, fresh=fresh, progress=progress)
+                refuse_problems(report, "labels of the others are kept: run it again")
+                _join(folder, [report.out / row["part"] for row in report.rows], run.settings)
+        shutil.rmtree(work, ignore_errors=True)
+        yield LabelledBlocks(folder, run.settings, tuple(prepared.learned))
+
+
+def _refuse(folder: Path) -> None:
+    """Raises where the folder is not for us, before the corpus is read."""
+    if not is_earlier(folder):  # which is told, or removed, when the run is opened
+        refuse_other_folder(folder)
+    if being_written(folder / f"{TABLE}.jsonl"):
+        raise RealtalkError(
+            "another run is writing here", where=str(folder), fix="wait for it or stop it"
+        )
+
+
+def _opened(folder: Path, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
+    """The run's folder; one that is of another run keeps nothing of ours."""
+    try:
+        return open_run(folder, settings, fresh)
+    except RealtalkError:
+        shutil.rmtree(folder / WORK / _TURNS, ignore_errors=True)
+        with suppress(OSError):  # labels of the other run, which was stopped
+            (folder / WORK).rmdir()
+        raise
+
+
+class _Prepared:
+    """The blocks of a corpus, written in one pass, and what else is learned on the way."""
+
+    def __init__(self, folder: Path, is_embedded: bool) -> None:
+        self._folder = folder
+        self._is_embedded = is_embedded
+        self._hash = ContentHash()
+        self.learned: list[str] = []
+        self.turns = 0
+        self.files: tuple[Path, ...] = ()
+
+    @property
+    def sha256(self) -> str:
+        return str(self._hash)
+
+    def write(self, source: TurnSource, joined: bool, size: int) -> None:
+        files: list[Path] = []
+        for frame in block_frames(self._seen(source), joined, size):
+            place = self._folder / f"block-{len(files):05}.parquet"
+            files.append(write_parquet(place, frame))
+            self.turns += frame.height
+        self.files = tuple(files)
+
+    def _seen(self, source: TurnSource) -> Iterator[Corpus]:
+        for corpus in source.corpora():
+            self._hash.add(corpus)
+            if self._is_embedded:
+                self.learned += learned_lines(corpus)
+            yield corpus
+
+
+def _join(folder: Path, parts: list[Path], settings: Mapping[str, Any]) -> None:
+    """The labels of all blocks as one run; the table last, for it says that all is there."""
+    with atomic_path(folder / f"{TABLE}.jsonl") as temporary, temporary.open("wb") as whole:
+        for part in parts:
+            with (part / f"{TABLE}.jsonl").open("rb") as lines:
+                shutil.copyfileobj(lines, whole)
+    tables = [part / f"{TABLE}.parquet" for part in parts]
+    rows = pl.scan_parquet(tables) if tables else pl.LazyFrame(schema=STORED)
+    write_table(folder / f"{TABLE}.parquet", rows, settings)
+
+
+@contextmanager
+def _place(out: Path | None) -> Iterator[Path]:
+    if out is not None:
+        yield out
+        return
+    with TemporaryDirectory(prefix="realtalk-labels-") as folder:
+        yield Path(folder)

@@ -1,0 +1,187 @@
+"""Labels by every engine: the bytes of a run without one, after every kind of end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import realtalk as rt
+from engine_work import tree
+from file_modes import open_to_others
+from realtalk.chat import Corpus
+from realtalk.corpora.opening import open_reading
+from realtalk.corpora.reading import Ledger, Reading
+from realtalk.corpora.store import store
+from realtalk.ei.embedded import EmbeddedLabeller
+from realtalk.ei.label_stream import chat_frames
+from realtalk.ei.labelling import label_corpus
+from realtalk.engine.labelling import WORK
+from realtalk.errors import RealtalkError
+
+BLOCK = 16
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several blocks of a small corpus; a worker takes blocks as they are."""
+    monkeypatch.setattr(EmbeddedLabeller, "at_once", BLOCK)
+
+
+def talk(chats: int = 3) -> Corpus:
+    """The first chats of the sample with fifteen turns or so each."""
+    found = open_reading("sample").reading.corpus.chats[:2]
+    made = []
+    for number in range(chats):
+        chat = found[number % len(found)]
+        session = replace(chat.sessions[0], messages=chat.sessions[0].messages[: 20 - number])
+        made.append(
+            replace(chat, id=f"chat {number}", sessions=(session,), questions=(), events=())
+        )
+    return Corpus("talk", "realtalk", tuple(made))
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Path:
+    corpus = talk()
+    total = sum(len(chat.messages) for chat in corpus.chats)
+    reading = Reading(corpus=corpus, ledger=Ledger("messages", total, total))
+    return store(reading, tmp_path / "parts", most=20)
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> dict[str, bytes]:
+    """What a run without an engine writes of the corpus."""
+    rt.label(talk(), out=tmp_path / "whole")
+    return tree(tmp_path / "whole")
+
+
+def test_every_engine_writes_the_same_run(
+    tmp_path: Path, parts: Path, whole: dict[str, bytes]
+) -> None:
+    assert {"run.json", "labels.jsonl", "labels.parquet", "speakers.parquet"} == set(whole)
+    streamed = rt.label(parts, out=tmp_path / "streamed")
+    several = rt.label(parts, out=tmp_path / "several", engine="processes", workers=2)
+    given = rt.label(talk(), out=tmp_path / "given", engine="inline")
+    for name in ("streamed", "several", "given"):
+        assert tree(tmp_path / name) == whole, name
+    assert open_to_others(tmp_path / "several") == {}
+    plain = rt.label(talk())
+    for labels in (streamed, several, given, rt.label(talk(), engine="processes", workers=1)):
+        assert labels.facets().to_json() == plain.facets().to_json()
+        assert labels.cautions == plain.cautions
+        assert len(labels) == len(plain)
+        assert labels.frame.equals(plain.frame)
+        assert repr(labels) == repr(plain)
+
+
+def test_the_command_labels_by_an_engine(
+    run: Any, tmp_path: Path, parts: Path, whole: dict[str, bytes]
+) -> None:
+    status, out, _ = run("ei", str(parts), "--out", "one", "--json")
+    several = ("--engine", "processes", "--workers", "2")
+    assert run("ei", str(parts), "--out", "two", "--json", *several)[:2] == (status, out)
+    assert tree(tmp_path / "one") == tree(tmp_path / "two") == whole
+    assert len(json.loads(out)["speakers"]) == 6
+    judge = ("--measures", "judge", "--model", "a/b", "--out", "judged")
+    status, _, error = run("ei", str(parts), *several, *judge)
+    assert status == 2
+    assert "a judge is asked, not run: --engine is not for it" in error
+
+
+def test_a_run_that_is_there_is_not_made_again(
+    tmp_path: Path, parts: Path, whole: dict[str, bytes]
+) -> None:
+    out = tmp_path / "whole"
+    kept = (out / "labels.parquet").stat().st_ino
+    rt.label(parts, out=out, engine="inline")
+    assert (out / "labels.parquet").stat().st_ino == kept
+    assert tree(out) == whole
+    rt.label(parts, out=out, engine="inline", fresh=True)
+    assert (out / "labels.parquet").stat().st_ino != kept
+    assert tree(out) == whole
+    with pytest.raises(RealtalkError, match="made with other settings"):
+        rt.label(parts, out=out, engine="inline", protocol="released")
+    assert tree(out) == whole, "another corpus' turns do not stay in a run's folder"
+    with pytest.raises(RealtalkError, match="holds a stored corpus"):
+        rt.label(parts, out=parts, engine="inline")
+
+
+def test_what_is_labelled_is_not_labelled_again(
+    tmp_path: Path, parts: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, seen = tmp_path / "labels", []
+    plain = EmbeddedLabeller.label
+
+    def label(self: EmbeddedLabeller, inputs: Any, *more: Any) -> Any:
+        seen.append(len(inputs))
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return plain(self, inputs, *more)
+
+    monkeypatch.setattr(EmbeddedLabeller, "label", label)
+    with pytest.raises(KeyboardInterrupt):
+        rt.label(parts, out=out, engine="inline")
+    assert (out / WORK / "labels" / "block-00000").is_dir()
+    assert not (out / "labels.parquet").exists()
+    rt.label(parts, out=out, engine="inline")
+    total = len(whole["labels.jsonl"].splitlines())
+    assert sum(seen) == total + BLOCK, "only what was under way is done again"
+    assert tree(out) == whole
+    (out / WORK).mkdir()  # what a run by an engine left that was stopped
+    (out / "labels.jsonl").unlink()
+    label_corpus(talk(), EmbeddedLabeller(), out=out)
+    rt.label(talk(), out=out)
+    assert tree(out) == whole
+
+
+_DRIVER = """
+import sys
+import realtalk as rt
+from realtalk.ei.embedded import EmbeddedLabeller
+EmbeddedLabeller.at_once = 16
+if __name__ == "__main__":
+    rt.label(sys.argv[1], out=sys.argv[2], engine=sys.argv[3], workers=2)
+"""
+
+
+def driver(parts: Path, out: Path, engine: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", _DRIVER, str(parts), str(out), engine])
+
+
+def test_a_killed_driver_goes_on(tmp_path: Path, parts: Path, whole: dict[str, bytes]) -> None:
+    out = tmp_path / "labels"
+    process = driver(parts, out, "processes")
+    deadline = time.monotonic() + 60
+    while not list(out.glob(f"{WORK}/labels/block-*")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    rt.label(parts, out=out, engine="processes", workers=1)
+    assert tree(out) == whole
+
+
+@pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed (extra 'ray')")
+def test_ray_writes_the_same_run(tmp_path: Path, parts: Path, whole: dict[str, bytes]) -> None:
+    assert driver(parts, tmp_path / "labels", "ray").wait(300) == 0
+    assert tree(tmp_path / "labels") == whole
+
+
+def test_chats_come_whole_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = rt.label(talk(5), out=tmp_path / "labels")
+    for size in (1, 7, 15, 16, 1000):
+        monkeypatch.setattr("realtalk.ei.label_stream._AT_ONCE", size)
+        frames = list(chat_frames(tmp_path / "labels"))
+        assert pl.concat(frames).equals(labels.frame)
+        chats = [chat for frame in frames for chat in frame["chat"].unique().to_list()]
+        assert sorted(chats) == sorted(set(chats)), "no chat is in two frames"
