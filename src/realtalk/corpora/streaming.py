@@ -26,6 +26,7 @@ from realtalk.corpora.store import StoredAbout, is_stored, load, load_about, loa
 from realtalk.corpora.tables import Tables
 from realtalk.errors import RealtalkError
 
+_FRAMES = ("messages", "events", "questions")
 _MIXED = "several"  # the format of a folder whose corpora have more than one
 _RECORDS = frozenset({"run.json", "parts.jsonl", "parts.parquet"})  # of the job that wrote it
 
@@ -107,9 +108,6 @@ def load_collection(folder: Path) -> Reading:
     )
     total = tables.messages.height
     return Reading(tables=tables, ledger=Ledger("messages", total, total), notes=stream.notes)
-
-
-_FRAMES = ("messages", "events", "questions")
 
 
 def _collection(folder: Path) -> CorpusStream:

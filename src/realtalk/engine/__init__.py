@@ -5,5 +5,6 @@
 
 `jobs` has the words, `running` carries a job out and resumes it, `working` is what happens to one
 input inside a worker, `inline`, `processes` and `on_ray` are where workers live. `exports` reads
-many exports with it, `checks` and `redactions` check and redact many corpora.
+many exports with it, `describing` counts stored corpora part by part, `labelling` labels turns,
+`checks` and `redactions` check and redact many corpora.
 """
