@@ -84,6 +84,8 @@ def test_what_a_job_wrote_can_be_given_on(run: Any, tmp_path: Path, exports: Pat
     assert len(list((tmp_path / "alone").glob("WhatsApp*.json"))) == 1
     assert run("check", "corp*", "--each", "--out", "again", *SEVERAL)[0] == 1
     assert tree(tmp_path / "again") == tree(tmp_path / "checks")
+    status, _, error = run("check", "checks", "--each", "--out", "checks")
+    assert (status, "nothing to read" in error) == (2, True), "its own parts are none"
 
 
 def test_redacted_corpora_name_nobody(run: Any, tmp_path: Path, exports: Path) -> None:

@@ -9,9 +9,11 @@ import typer
 
 from realtalk.cli import probe_judges, probe_several, probe_stored
 from realtalk.cli.options import (
+    Address,
     BaseUrl,
     Connections,
     Device,
+    EngineName,
     FormatName,
     Gap,
     Json,
@@ -20,6 +22,7 @@ from realtalk.cli.options import (
     Rate,
     Shard,
     Target,
+    Workers,
     opened,
     read_options,
 )
@@ -91,6 +94,9 @@ def run(
     out: Out = None,
     shard: Shard = None,
     fresh: Fresh = False,
+    engine: EngineName = None,
+    workers: Workers = None,
+    address: Address = None,
     format_name: FormatName = None,
     gap: Gap = "6h",
     json: Json = False,
@@ -98,13 +104,16 @@ def run(
     """Ask a corpus's questions of a memory and score what comes back.
 
     Writes run.json, rows.parquet (one row per question and budget, unscored with the reason) and
-    timings.parquet. A run that was stopped goes on where it was: call it again.
+    timings.parquet. A run that was stopped goes on where it was: call it again. With --engine
+    chats are probed at once, where no model is asked.
 
     Examples:
 
         realtalk probe sample --reader none --json
 
         realtalk probe sample --memory recent --budget 1000,2000 --out probe-recent
+
+        realtalk probe data/realtalk --engine processes --workers 4 --out probe-retrieved
 
         realtalk probe data/realtalk --memory events --model openai/gpt-4o-mini --judge
         anthropic/claude-sonnet-4-5 --out probe-events
@@ -139,6 +148,9 @@ def run(
             out=out,
             shard=shard,
             fresh=fresh,
+            engine=engine,
+            workers=workers,
+            address=address,
             progress=advance,
         )
     if shard is not None:

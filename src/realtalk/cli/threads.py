@@ -53,6 +53,9 @@ def run(
     out: options.Out = None,
     shard: options.Shard = None,
     fresh: options.Fresh = False,
+    engine: options.EngineName = None,
+    workers: options.Workers = None,
+    address: options.Address = None,
     prices: options.PricesFile = None,
     format_name: options.FormatName = None,
     json: options.Json = False,
@@ -60,7 +63,8 @@ def run(
     """Predict one task of every reply in the test part, and score it.
 
     Writes run.json and rows.parquet, one row per reply and setting. A run that was stopped goes on
-    where it was: call it again.
+    where it was: call it again. With --engine the texts are encoded by several at once, which is
+    most of the time of regression and nearest.
 
     Examples:
 
@@ -100,6 +104,9 @@ def run(
             out=out,
             shard=shard,
             fresh=fresh,
+            engine=engine,
+            workers=workers,
+            address=address,
             progress=advance,
         )
     if shard is not None:

@@ -22,12 +22,14 @@ PARTS, PARTS_KEY = "parts", ("part",)  # the table of a job, and what its rows a
 
 
 def gathered(paths: Sequence[str], out: Path) -> tuple[Path, ...]:
-    """Every input that the paths name, once, in their order; the job's own folder is none."""
+    """Every input that the paths name, once, in their order; the job's own folder holds none."""
     inputs: dict[Path, Path] = {}
+    own = out.resolve()
     for path in paths:
         for found in _named(path):
-            inputs.setdefault(found.resolve(), found)
-    inputs.pop(out.resolve(), None)
+            place = found.resolve()
+            if not place.is_relative_to(own):
+                inputs.setdefault(place, found)
     if not inputs:
         raise RealtalkError("nothing to read", where=", ".join(paths[:3]), fix="check the path")
     return tuple(inputs.values())

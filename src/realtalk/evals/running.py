@@ -11,12 +11,13 @@ out/preparations.…: one row per stage, of solvers whose preparation takes some
 
 Rows are kept as they come. Samples are handed over in the same blocks whatever is there already:
 after a kill the rows come out equal to the last bit. A solver that `asks` is asked again for what
-it failed to answer. The solver sees what is shown of a sample, never its truth.
+it failed to answer. The solver sees what is shown of a sample, never its truth. What was `solved`
+elsewhere in this sitting is taken over, as if it had been solved here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -83,6 +84,34 @@ def solver_record(solver: Recorded) -> dict[str, Any]:
     return {"name": solver.name, "version": solver.version, "settings": dict(solver.settings)}
 
 
+def settings_of(
+    benchmark: Benchmark[Any, Any, Any], corpus: Corpus, solver: Recorded
+) -> dict[str, Any]:
+    """Everything that the rows of a run depend on."""
+    return {
+        "corpus": corpus_record(corpus),
+        **benchmark.settings,
+        "solver": solver_record(solver),
+    }
+
+
+def claim(
+    benchmark: Benchmark[Any, Any, Any],
+    corpus: Corpus,
+    solver: Recorded,
+    out: Path | None,
+    *,
+    fresh: bool = False,
+) -> dict[str, Any]:
+    """Makes a folder this run's, or raises where it is another's, before work that comes first."""
+    settings = settings_of(benchmark, corpus, solver)
+    if out is not None:
+        if not fresh:
+            _refuse_earlier(out)
+        RunFolder.open(out, benchmark.name, settings, fresh=fresh).close()
+    return settings
+
+
 def run_schema(columns: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.Schema:
     """The columns of rows.parquet: those that every run has, then a benchmark's own."""
     import polars as pl
@@ -107,17 +136,15 @@ def run(
     progress: Progress = silent,
     shard: Shard | None = None,
     last: bool = True,
+    solved: Iterable[RunRecord] = (),
 ) -> RunRecord:
     """Solves and scores what the folder does not have yet.
 
     Of a `shard` only its samples, in a folder of its own below `out`; that it is finished is
-    written down unless more tables are to come, so that this is not the `last` step.
+    written down unless more tables are to come, so that this is not the `last` step. `solved` are
+    runs of this sitting, each of some stages alone and in their order.
     """
-    settings = {
-        "corpus": corpus_record(corpus),
-        **benchmark.settings,
-        "solver": solver_record(solver),
-    }
+    settings = settings_of(benchmark, corpus, solver)
     order: list[tuple[str, str, str]] = []
     piece: ShardRecord | None = None
     if shard is not None:
@@ -134,6 +161,10 @@ def run(
         preparations = LateTable(folder, "preparations", STAGE_KEY)
         partly = {row["stage"] for row in preparations.stored if row["unscored"]}
         facts = StageFacts.open(benchmark, folder)
+        taken: set[tuple[Any, ...]] = set()
+        for part in solved:
+            taken |= _take_over(part, rows, timings, preparations)
+            partly -= {row["stage"] for row in part.preparations}
         passed = 0  # samples of earlier stages
         for stage in benchmark.stages(corpus, progress):
             size = len(stage.samples)
@@ -151,6 +182,7 @@ def run(
                 preparations=preparations,
                 progress=progress,
                 partly=stage.title in partly,
+                taken=taken,
             )
             work.carry_out(order, own)
             if facts is not None:
@@ -195,6 +227,24 @@ def _at_once(solver: Solver[Any, Any]) -> int:
     return int(getattr(solver, "at_once", _AT_ONCE))
 
 
+def _take_over(
+    part: RunRecord, rows: Table, timings: LateTable, preparations: LateTable
+) -> set[tuple[Any, ...]]:
+    """Adds what a part of the run has come to; the keys of its rows."""
+    for preparation in part.preparations:
+        preparations.add(preparation)
+    spent = {tuple(row[name] for name in KEY): row for row in part.timings}
+    taken: set[tuple[Any, ...]] = set()
+    for row in part.rows:
+        key = tuple(row[name] for name in KEY)
+        taken.add(key)
+        if rows.get(key) != row:
+            if key in spent:
+                timings.add(spent[key])
+            rows.add(row)
+    return taken
+
+
 def _refuse_earlier(folder: Path) -> None:
     """Rows of an earlier version have other columns: they can be read, not added to."""
     known = stored_settings(folder, None)
@@ -218,6 +268,7 @@ class _Work:
     preparations: LateTable
     progress: Progress
     partly: bool  # what an earlier run prepared lacks something
+    taken: Set[tuple[Any, ...]]  # keys of what was solved elsewhere
 
     def carry_out(self, order: list[tuple[str, str, str]], own: range) -> None:
         """Solves the stage block by block, and adds its keys to the order of the rows.
@@ -290,6 +341,8 @@ class _Work:
 
     def _is_open(self, key: tuple[str, str, str]) -> bool:
         row = self.rows.get(key)
+        if key in self.taken:
+            return False  # asked just now
         return row is None or self.partly or (row["unscored"] is not None and self._asks)
 
 

@@ -45,6 +45,7 @@ class Plan:
     categories: tuple[str, ...] | None = None
     limit: int | None = None
     golds: Golds = field(default=Golds())
+    is_part: bool = False  # of a plan that was found right as a whole
 
     def __post_init__(self) -> None:
         known = list(
@@ -69,7 +70,8 @@ class Plan:
                 )
         if self.limit is not None and self.limit < 1:
             raise RealtalkError(f"the limit must be 1 or more, not {self.limit}")
-        self.golds.refuse_unknown(self.corpus)
+        if not self.is_part:
+            self.golds.refuse_unknown(self.corpus)
 
     def audited(self, chat: Chat) -> Mapping[str, AuditedQuestion]:
         """What the audit says of a chat's questions, by their ids."""

@@ -252,11 +252,13 @@ def run_probe(
     progress: Progress = silent,
     shard: Shard | None = None,
     last: bool = True,
+    solved: Sequence[running.RunRecord] = (),
 ) -> ProbedRun:
     """Asks what the folder has no row of yet. What failed in an earlier run is asked again.
 
     So are all questions about a chat of which a memory could not take in every session: what
-    they were shown lacked it. A shard that is judged afterwards is not the `last` step.
+    they were shown lacked it. A shard that is judged afterwards is not the `last` step. `solved`
+    are runs of single chats, made in this sitting.
     """
     if folder is not None and not fresh:
         refuse_earlier_formulas(folder if shard is None else shard.folder(folder))
@@ -269,6 +271,7 @@ def run_probe(
         progress=progress,
         shard=shard,
         last=last,
+        solved=solved,
     )
     return _with_judgements(record)
 

@@ -17,11 +17,13 @@ from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.surface.choices import (
     budgets_of,
+    engine_of,
     make_judge,
     make_reader,
     memory_of,
     place_of,
     predictor_of,
+    refuse_both,
     semantics_of,
     settings_named,
     simulator_of,
@@ -64,6 +66,9 @@ def probe(
     out: str | PathLike[str] | None = None,
     shard: str | None = None,
     fresh: bool = False,
+    engine: str | None = None,
+    workers: int | None = None,
+    address: str | None = None,
     progress: Progress = silent,
 ) -> Run:
     """Asks a corpus's questions of a memory and scores what comes back.
@@ -80,6 +85,8 @@ def probe(
     no more often than `rate` ("300/min", "5/s") where one is named. `shard` "3/16" asks the third
     of sixteen pieces, in a folder of its own below `out`; `merge` joins them.
     `device` is where the memory "retrieved" encodes: "cpu" or "cuda".
+    With an `engine` ("inline", "processes" or "ray", so many `workers`, a running cluster's
+    `address`) chats are probed at once, where no language model is asked; the rows are the same.
     """
     from realtalk.memory.asking import Plan
     from realtalk.memory.benchmark import KIND
@@ -87,6 +94,7 @@ def probe(
     from realtalk.memory.rescoring import probe_and_judge
 
     place, piece = place_of(out, shard)
+    spread = engine_of(engine, workers, address)
     chats = as_corpus(corpus)
     folder = None if prompts is None else Path(prompts)
     chosen = make_reader(
@@ -121,8 +129,20 @@ def probe(
         connections=connections,
         rate=rate,
     )
-    found = probe_and_judge(plan, place, judge=judging, fresh=fresh, progress=progress, shard=piece)
-    return Run(KIND, found)
+    if spread is None:
+        record = probe_and_judge(
+            plan, place, judge=judging, fresh=fresh, progress=progress, shard=piece
+        )
+        return Run(KIND, record)
+    from functools import partial
+
+    from realtalk.engine.probing import Recipe, probe_by
+
+    if judging is not None:
+        raise RealtalkError("a judge is a language model", fix="judge with `probe rescore`")
+    refuse_both(piece)
+    recipe = Recipe(partial(memory_of, memory, settings, protocol, device))
+    return Run(KIND, probe_by(plan, recipe, spread, place, fresh=fresh, progress=progress))
 
 
 def simulate(
@@ -223,6 +243,9 @@ def predict(
     out: str | PathLike[str] | None = None,
     shard: str | None = None,
     fresh: bool = False,
+    engine: str | None = None,
+    workers: int | None = None,
+    address: str | None = None,
     progress: Progress = silent,
 ) -> Run:
     """Predicts one task of every reply in the test part, and scores it.
@@ -232,6 +255,8 @@ def predict(
     regression or llm (the default with a `model`), with its `settings`. `protocol` "clean" shows
     nothing from at or after the reply; "released" is the paper's code. `shard` "3/16" predicts
     the third of sixteen pieces, in a folder of its own below `out`; `merge` joins them.
+    With an `engine` ("inline", "processes" or "ray", so many `workers`, a running cluster's
+    `address`) texts are encoded at once, before the rest; the rows are the same.
     """
     from realtalk.threads.benchmark import KIND, ThreadTask, run_threads
     from realtalk.threads.drawing import Draw
@@ -250,6 +275,7 @@ def predict(
         "seed": seed,
     }
     made = make_predictor(*predictor_of(predictor, settings, asked))
+    spread = engine_of(engine, workers, address)
     draw = Draw(
         task=task,
         protocol=protocol,
@@ -265,8 +291,14 @@ def predict(
     chats = as_corpus(corpus)
     samples = draw.samples(chats, progress)
     drawn = ThreadTask(samples, named, draw.record)
-    found = run_threads(chats, drawn, made, place, fresh=fresh, progress=progress, shard=piece)
-    return Run(KIND, found)
+    if spread is None:
+        found = run_threads(chats, drawn, made, place, fresh=fresh, progress=progress, shard=piece)
+        return Run(KIND, found)
+    from realtalk.engine.predicting import predict_by
+
+    refuse_both(piece)
+    record = predict_by(chats, drawn, made, spread, place, fresh=fresh, progress=progress)
+    return Run(KIND, record)
 
 
 def compare(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from realtalk.chat import Corpus
     from realtalk.ei.labels import Labeller
+    from realtalk.engine.jobs import Engine
     from realtalk.evals.shards import Shard
     from realtalk.memory.judging import Judge
     from realtalk.memory.readers import Reader
@@ -113,6 +114,21 @@ def labeller_recipe(
     from realtalk.ei.embedded import EmbeddedLabeller
 
     return partial(EmbeddedLabeller, threads=threads, device=device)
+
+
+def engine_of(name: str | None, workers: int | None, address: str | None) -> Engine | None:
+    """The engine that is asked for; None where nobody asks for one."""
+    from realtalk.engine.choosing import choose
+
+    if name is None and workers is None and address is None:
+        return None
+    return choose(name or "inline", workers, address)
+
+
+def refuse_both(piece: Shard | None) -> None:
+    """An engine spreads a run over workers that it has; shards are for machines by themselves."""
+    if piece is not None:
+        raise RealtalkError("--shard and --engine are two ways to divide a run", fix="give one")
 
 
 def memory_of(

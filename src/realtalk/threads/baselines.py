@@ -11,7 +11,7 @@ nothing: read MCC and balanced accuracy before accuracy and F1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from realtalk.metrics.similarity import cosines
 from realtalk.registry import suggest
 from realtalk.threads.outcomes import Outcome, Outcomes
 from realtalk.threads.predictors import Value, person_shown
-from realtalk.threads.values import TASKS, Case, Task
+from realtalk.threads.values import TASKS, Case, Part, Task
 from realtalk.threads.vectors import Vectors
 
 _SCALES = ("log", "raw", "median")
@@ -140,6 +140,16 @@ class Nearest(_FromOutcomes):
     @property
     def settings(self) -> Mapping[str, Any]:
         return {"encoder": self._vectors.version}
+
+    def encodes(self, cases: Iterable[Case], part: Part) -> Iterator[str]:
+        """The texts that it will encode; of words to be written, what is shown before them."""
+        for case in cases:
+            if case.task != "next_text":
+                yield case.text or ""
+            elif part == "test":
+                if case.conversation:
+                    yield case.conversation[-1].text
+                yield from (each.text for each in case.history)
 
     def solve(self, shown: Sequence[Case], progress: Progress = silent) -> list[Answer[Value]]:
         known = self._known

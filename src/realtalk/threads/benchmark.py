@@ -57,14 +57,14 @@ class ThreadTask:
         settings: Sequence[Setting],
         chosen: Mapping[str, Any] | None = None,
     ) -> None:
-        self._samples = samples
-        self._settings = tuple(settings)
+        self.samples = samples
+        self.shown_settings: tuple[Setting, ...] = tuple(settings)
         self._chosen = dict(chosen or {})
         self._scorer = ReplyScorer(samples.task)
 
     @property
     def scores(self) -> tuple[Score, ...]:
-        return scores_of(self._samples.task)
+        return scores_of(self.samples.task)
 
     @property
     def columns(self) -> Mapping[str, pl.DataType | type[pl.DataType]]:
@@ -72,11 +72,11 @@ class ThreadTask:
 
     @property
     def settings(self) -> dict[str, Any]:
-        counts = self._samples.counts
+        counts = self.samples.counts
         return {
-            "task": self._samples.task,
-            "settings": list(self._settings),
-            "protocol": dict(self._samples.protocol.settings),
+            "task": self.samples.task,
+            "settings": list(self.shown_settings),
+            "protocol": dict(self.samples.protocol.settings),
             "chosen": self._chosen,
             "train": counts.train,
             "test": counts.test,
@@ -85,8 +85,8 @@ class ThreadTask:
 
     def refuse(self, predictor: Predictor, corpus: Corpus) -> None:
         """Raises where the predictor cannot do the task, or there is nothing to predict."""
-        refuse_unfit(predictor, self._samples.task, self._samples.protocol)
-        if not self._samples.counts.test:
+        refuse_unfit(predictor, self.samples.task, self.samples.protocol)
+        if not self.samples.counts.test:
             raise RealtalkError(
                 "there is no reply to predict",
                 where=corpus.name,
@@ -98,11 +98,11 @@ class ThreadTask:
         corpus: Corpus,  # noqa: ARG002  the samples are drawn from it already
         progress: Progress = silent,
     ) -> Iterator[Stage[Case, Target]]:
-        for setting in self._settings:
+        for setting in self.shown_settings:
             yield Stage(
                 setting,
-                _Shown(self._samples.of(setting, "test", progress)),
-                lambda setting=setting: self._samples.of(setting, "train", progress),  # type: ignore[misc]
+                _Shown(self.samples.of(setting, "test", progress)),
+                lambda setting=setting: self.samples.of(setting, "train", progress),  # type: ignore[misc]
             )
 
     def score(
@@ -115,29 +115,29 @@ class ThreadTask:
 
     def truths(self) -> Iterator[Stage[None, Target]]:
         """As `stages`, with nothing to show: conversations and histories are not made."""
-        for setting in self._settings:
+        for setting in self.shown_settings:
             yield Stage(
                 setting,
                 [
                     Sample(target.key, target.user, setting, None, target)
-                    for target in self._samples.part("test")
+                    for target in self.samples.part("test")
                 ],
             )
 
     def stored_answer(self, sample: Sample[Any, Target], row: Row) -> Answer[Value] | None:
         """What was predicted, where the row is of this very reply."""
-        words = self._samples.task == "next_text"
+        words = self.samples.task == "next_text"
         truth = sample.truth.text if words else sample.truth.score
         if row["truth_text" if words else "truth"] != truth:
             return None
         return Answer(row["answer" if words else "predicted"], row["unscored"] or "")
 
     def target(self, sample: Sample[Case, Target]) -> str:
-        if self._samples.task == "next_text":
+        if self.samples.task == "next_text":
             return sample.truth.text
         if sample.truth.score is None:
             return "unknown"
-        if self._samples.task == "impact":
+        if self.samples.task == "impact":
             return f"{sample.truth.score:g}"
         return "positive" if sample.truth.positive else "negative"
 

@@ -130,6 +130,13 @@ class Histories:
         if strangers:
             self._encode_pools(rows, [self.stranger(row) for row in rows], talk, progress)
 
+    def near_texts(self, rows: Sequence[int], talk: bool) -> list[str]:
+        """The texts that nearness will compare for these targets' own users."""
+        if not self._near or self._own_thread:
+            return []
+        users: list[int | None] = [self._forest.plain.author[row] for row in rows]
+        return [self._forest.texts[each] for each in self._compared(rows, users, talk)]
+
     def _encode_pools(
         self,
         rows: Sequence[int],
@@ -137,6 +144,13 @@ class Histories:
         talk: bool,
         progress: Progress,
     ) -> None:
+        needed = self._compared(rows, authors, talk)
+        self._vectors.add((self._forest.texts[each] for each in needed), progress)
+
+    def _compared(
+        self, rows: Sequence[int], authors: Sequence[int | None], talk: bool
+    ) -> list[int]:
+        """The rows that are compared where more was written than may be shown, in order."""
         needed: set[int] = set()
         for row, author in zip(rows, authors, strict=True):
             query = self._query(row, talk)
@@ -145,7 +159,7 @@ class Histories:
             pool = self._elsewhere(author, row, self._pool)
             if len(pool) > self.number(row, talk) > 0:
                 needed |= {query, *pool}
-        self._vectors.add((self._forest.texts[each] for each in sorted(needed)), progress)
+        return sorted(needed)
 
     @property
     def _pool(self) -> int:

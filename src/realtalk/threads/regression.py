@@ -12,7 +12,7 @@ learning from the rest; then everything is learned once more from the whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -28,7 +28,7 @@ from realtalk.metrics.statistics import Array
 from realtalk.threads.features import counts, texts
 from realtalk.threads.outcomes import Outcomes
 from realtalk.threads.predictors import Value
-from realtalk.threads.values import Case, Task
+from realtalk.threads.values import Case, Part, Task
 from realtalk.threads.vectors import Vectors
 
 Rows: TypeAlias = npt.NDArray[np.float32]
@@ -76,6 +76,11 @@ class Regression:
 
     def needs_scores(self, task: Task) -> bool:  # noqa: ARG002
         return False
+
+    def encodes(self, cases: Iterable[Case], part: Part) -> Iterator[str]:  # noqa: ARG002
+        """The texts that it will encode."""
+        for case in cases if self._texts else ():
+            yield from texts(case)
 
     def prepare(self, learning: Sequence[Case], progress: Progress = silent) -> None:
         solved = sorted(

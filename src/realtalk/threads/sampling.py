@@ -136,6 +136,13 @@ class Samples:
         strangers, talk = setting.startswith("np"), setting.endswith("-conv")
         self._histories.prepare(rows, strangers, talk, progress)
 
+    def near_texts(self, setting: Setting, part: Part) -> list[str]:
+        """The texts that are compared to choose history by nearness, but for strangers'."""
+        chosen = zip(self._rows, self.targets, strict=True)
+        rows = [row for row, target in chosen if target.part == part]
+        talk = setting.endswith("-conv") or setting.startswith("np")
+        return self._histories.near_texts(rows, talk)
+
     def _target(self, row: int, part: Part) -> Target:
         forest = self._forest
         thread, stamp = forest.plain.thread[row], forest.stamps[row]

@@ -43,7 +43,7 @@ class Vectors:
     def _store(self) -> VectorStore | None:
         if self._given is not None or self._given_store is not None:
             return self._given_store
-        return VectorStore(cache_folder() / "threads" / f"vectors-{self.version}.sqlite")
+        return shipped_store(self.version)
 
     @property
     def version(self) -> str:
@@ -85,3 +85,8 @@ class Vectors:
             self._table = longer
         self._table[start:stop] = lines
         self._places |= {text: start + at for at, text in enumerate(texts)}
+
+
+def shipped_store(version: str) -> VectorStore:
+    """Where the vectors of a version of the shipped encoder are kept."""
+    return VectorStore(cache_folder() / "threads" / f"vectors-{version}.sqlite")

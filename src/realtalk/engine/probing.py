@@ -1,0 +1,158 @@
+"""Memory probing, chat by chat: each chat is indexed, searched and scored by a worker.
+
+    probe_by(plan, Recipe(partial(make_memory, "retrieved")), Processes(4), Path("out"))
+    → ProbedRun, with the rows that `run_probe(plan, Path("out"))` writes
+
+A chat is the unit: a memory is built from one chat, and nothing of another has a say in its rows.
+The questions are chosen before, from all chats together. A worker writes the run of one chat; the
+rows are then taken over in the order of the corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.chat import Chat, Corpus
+from realtalk.corpora.reading import Ledger, Reading
+from realtalk.engine.jobs import Engine, Job
+from realtalk.engine.running import run_job
+from realtalk.engine.same_sums import blas_threads, summing_by
+from realtalk.engine.workplaces import workplace
+from realtalk.errors import RealtalkError
+from realtalk.evals import running
+from realtalk.evals.folder import RunFolder, stored_settings
+from realtalk.evals.values import Row
+from realtalk.local.progress import Progress, silent
+from realtalk.local.writing import file_stem
+from realtalk.memory.asking import Plan
+from realtalk.memory.benchmark import (
+    KIND,
+    MemoryBenchmark,
+    ProbedRun,
+    refuse_earlier_formulas,
+    run_probe,
+)
+
+if TYPE_CHECKING:
+    from realtalk.memory.values import Memory
+
+_PLACE = ".chats"
+_JOB = "probing chat by chat"
+_ASKING = frozenset({"notes", "mem0"})  # memories that are built by a language model
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a worker makes the memory; `threads` are those of the driver's linear algebra."""
+
+    memory: Callable[[], Memory]
+    threads: int = field(default_factory=blas_threads)
+
+
+class ChatProber:
+    """The function of a worker: the run of one chat."""
+
+    def __init__(self, recipe: Recipe, plan: _SharedPlan) -> None:
+        self._recipe = recipe
+        self._memory = recipe.memory()
+        self._plan = plan
+
+    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+        from realtalk.corpora.store import load
+
+        with summing_by(self._recipe.threads):
+            probed = run_probe(self._plan.of(load(source).corpus, self._memory), place)
+        return {"rows": len(probed.rows)}
+
+
+@dataclass(frozen=True)
+class _SharedPlan:
+    """What is the same for every chat, and can be sent."""
+
+    reader: Any
+    budgets: tuple[Any, ...]
+    golds: Any
+
+    def of(self, corpus: Corpus, memory: Memory) -> Plan:
+        return Plan(corpus, memory, self.reader, self.budgets, golds=self.golds, is_part=True)
+
+
+def probe_by(
+    plan: Plan,
+    recipe: Recipe,
+    engine: Engine,
+    folder: Path | None = None,
+    *,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> ProbedRun:
+    """Runs a plan by an engine; rows and settings are those of `run_probe`."""
+    _refuse_models(plan)
+    if folder is not None and not fresh:
+        refuse_earlier_formulas(folder)
+    settings = running.claim(MemoryBenchmark(plan), plan.corpus, plan.solver, folder, fresh=fresh)
+    with workplace(folder, _PLACE, engine) as place:
+        inputs = written_chats(_open_chats(plan, folder), plan.corpus, place / "chats")
+        shared = _SharedPlan(plan.reader, plan.budgets, plan.golds)
+        make = partial(ChatProber, recipe, shared)
+        job = Job(_JOB, inputs, make, place / "runs", settings)
+        report = run_job(job, engine, fresh=fresh, progress=progress)
+        if report.problems:
+            name, problem = report.problems[0]
+            raise RealtalkError(
+                f"{len(report.problems):,} chats could not be probed, this one: {problem}",
+                where=name,
+                fix="run it again with the same --out: what is done stays",
+            )
+        solved = [running.load(report.out / row["part"], KIND) for row in report.rows]
+        return run_probe(plan, folder, progress=progress, solved=solved)
+
+
+def _refuse_models(plan: Plan) -> None:
+    if plan.reader.name == "llm" or plan.memory.name in _ASKING:
+        raise RealtalkError(
+            "an engine splits what needs no language model",
+            fix="leave --engine out: a server answers many questions at once (--connections)",
+        )
+
+
+def _open_chats(plan: Plan, folder: Path | None) -> list[Chat]:
+    """The chats of which a row is missing or to be asked for again, with what is asked of them."""
+    known: dict[tuple[Any, ...], Row] = {}
+    partly: set[str] = set()
+    if folder is not None and stored_settings(folder, KIND) is not None:
+        run = RunFolder.load(folder, KIND)
+        known = {
+            tuple(row[name] for name in running.KEY): row for row in run.rows("rows", running.KEY)
+        }
+        stages = run.rows("preparations", running.STAGE_KEY)
+        partly = {row["stage"] for row in stages if row["unscored"]}
+    waiting: set[str] = set()
+    for stage in plan.stages():
+        for sample in stage.samples:
+            row = known.get(running.sample_key(sample))
+            if row is None or row["unscored"] is not None or stage.title in partly:
+                waiting.add(sample.group)
+    return [
+        replace(chat, questions=questions)
+        for chat, questions in plan.questions
+        if chat.id in waiting
+    ]
+
+
+def written_chats(chats: Sequence[Chat], corpus: Corpus, folder: Path) -> tuple[Path, ...]:
+    """Each chat as a stored corpus, which is what a worker reads."""
+    from realtalk.corpora.store import store
+
+    paths = []
+    for number, chat in enumerate(chats, 1):
+        alone = Corpus(corpus.name, corpus.format, (chat,))
+        total = len(chat.messages)
+        reading = Reading(corpus=alone, ledger=Ledger("messages", total, total))
+        place = folder / f"{number:06}-{file_stem(chat.id)[:80]}"
+        paths.append(store(reading, place))
+    return tuple(paths)

@@ -1,0 +1,204 @@
+"""Runs that an engine splits have the rows of runs that nobody splits, to the byte."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import realtalk as rt
+from realtalk.chat import Chat, Corpus
+from realtalk.engine.inline import Inline
+from realtalk.engine.jobs import Engine, JobReport
+from realtalk.errors import RealtalkError
+from realtalk.evals.corpus_records import content_hash
+from realtalk.local.progress import Progress, silent
+from realtalk.threads.drawing import Draw
+from realtalk.threads.foreseen import foreseen_texts
+from realtalk.threads.registry import make_predictor
+from realtalk.threads.stored import VectorStore
+
+FILES = ("run.json", "rows.jsonl", "rows.parquet")
+SEVERAL: Mapping[str, Any] = {"engine": "processes", "workers": 2}
+# The same pieces in this process: what is split and put together again is seen as well.
+HERE: Mapping[str, Any] = {"engine": "inline"}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+@pytest.fixture(scope="module")
+def chats() -> Corpus:
+    """Six chats, of which a retriever finds something, and one with no question."""
+    sample = rt.read("sample")
+    named = [
+        replace(chat, id=f"{chat.id}-{number}") for number in range(3) for chat in sample.chats
+    ]
+    return replace(sample, chats=(*named, replace(named[0], id="quiet", questions=())))
+
+
+PROBES: dict[str, dict[str, Any]] = {
+    "words": {"memory": "retrieved", "settings": {"way": "bm25"}, "budget": "300,1000w"},
+    "limited": {"memory": "recent", "reader": "none", "limit": 7, "budget": "500"},
+    "oracle": {"memory": "oracle"},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "engine"), [("words", SEVERAL), ("limited", HERE), ("oracle", HERE)]
+)
+def test_probing_chat_by_chat(
+    chats: Corpus, tmp_path: Path, name: str, engine: Mapping[str, Any]
+) -> None:
+    whole = rt.probe(chats, out=tmp_path / "whole", **PROBES[name])
+    split = rt.probe(chats, out=tmp_path / "split", **PROBES[name], **engine)
+    assert written(tmp_path / "split") == written(tmp_path / "whole")
+    names = sorted(path.name for path in (tmp_path / "whole").iterdir())
+    assert sorted(path.name for path in (tmp_path / "split").iterdir()) == names
+    assert split.rows == whole.rows
+    timed = [run.record.timings for run in (whole, split)]
+    assert [len(each) for each in timed] == [len(whole.rows)] * 2
+    alone = rt.probe(chats, **PROBES[name], **HERE)
+    assert alone.rows == whole.rows, "also where nothing is written"
+
+
+def test_a_run_that_was_begun_without_an_engine_goes_on_with_one(
+    chats: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = PROBES["words"]
+    rt.probe(chats, out=tmp_path / "whole", **words)
+    rt.probe(chats, out=tmp_path / "split", **words)
+    rows = (tmp_path / "split" / "rows.jsonl").read_bytes().splitlines(keepends=True)
+    kept = [row for row in rows if chats.chats[3].id.encode() not in row]
+    assert 0 < len(kept) < len(rows)
+    (tmp_path / "split" / "rows.jsonl").write_bytes(b"".join(kept))
+    worked: list[int] = []
+
+    def counted(job: Any, engine: Engine, **more: Any) -> JobReport:
+        report = run_job(job, engine, **more)
+        worked.append(report.worked)
+        return report
+
+    from realtalk.engine import probing
+    from realtalk.engine.running import run_job
+
+    monkeypatch.setattr(probing, "run_job", counted)
+    split = rt.probe(chats, out=tmp_path / "split", **words, **HERE)
+    assert worked == [1], "one chat was missing"
+    assert split.rows == rt.Run.load(tmp_path / "whole").rows
+
+
+def test_a_chat_that_is_sent_is_the_chat_itself(chats: Corpus, tmp_path: Path) -> None:
+    from realtalk.corpora.store import load
+    from realtalk.engine.probing import written_chats
+
+    for chat, path in zip(
+        chats.chats, written_chats(chats.chats, chats, tmp_path / "chats"), strict=True
+    ):
+        assert content_hash(load(path).corpus) == content_hash(replace(chats, chats=(chat,)))
+
+
+class Broken:
+    """A memory that cannot take in one of the chats."""
+
+    name = "broken"
+    version = "1"
+    settings: ClassVar[dict[str, str | int | float | bool]] = {}
+
+    def build(self, chat: Chat, progress: Progress = silent) -> Any:
+        raise RealtalkError("cannot be remembered", where=chat.id)
+
+
+def test_a_chat_that_fails_is_named(chats: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(RealtalkError, match=r"6 chats could not be probed, this one: .*cannot be"):
+        rt.probe(chats, Broken(), out=tmp_path / "split", **HERE)
+    assert (tmp_path / "split" / ".chats").is_dir(), "what is done stays"
+    with pytest.raises(RealtalkError, match="made with other settings"):
+        rt.probe(chats, "recent", out=tmp_path / "split", **HERE)
+    rt.probe(chats, "recent", out=tmp_path / "split", fresh=True, **HERE)
+    assert not (tmp_path / "split" / ".chats").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"memory": "notes", "settings": {"model": "openai/x"}}, "needs no language model"),
+        ({"memory": "recent", "judge": "openai/x"}, "a judge is a language model"),
+        ({"memory": "recent", "engine": "proceses"}, "did you mean 'processes'"),
+        ({"memory": "recent", "engine": "inline"}, "has one worker"),
+    ],
+)
+def test_what_cannot_be_split_is_refused(options: dict[str, Any], line: str) -> None:
+    with pytest.raises(RealtalkError, match=line):
+        rt.probe("sample", **{**SEVERAL, **options})
+
+
+def test_a_cluster_needs_a_folder_that_it_sees(chats: Corpus) -> None:
+    from realtalk.engine.on_ray import OnRay
+    from realtalk.engine.workplaces import workplace
+
+    with (
+        pytest.raises(RealtalkError, match="name one that all of them see with --out"),
+        workplace(None, ".chats", OnRay(1, "auto")),
+    ):
+        pass
+
+
+PREDICTIONS: dict[str, dict[str, Any]] = {
+    "nearest": {"task": "impact", "setting": "p-conv,np-conv", "predictor": "nearest"},
+    "words": {"task": "next_text", "setting": "p-conv", "predictor": "nearest"},
+    "near": {"predictor": "mean", "setting": "p-nonconv", "history": "near"},
+    "regression": {"task": "sentiment", "setting": "p-conv", "predictor": "regression"},
+}
+FEW: Mapping[str, Any] = {"limit": 10, "train_limit": 40}
+
+
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [("nearest", SEVERAL), ("words", HERE), ("near", HERE), ("regression", HERE)],
+)
+def test_predicting_after_texts_are_encoded_elsewhere(
+    tmp_path: Path, name: str, engine: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rt.predict("sample-threads", out=tmp_path / "whole", **PREDICTIONS[name], **FEW)
+    monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "other"))
+    rt.predict("sample-threads", out=tmp_path / "split", **PREDICTIONS[name], **FEW, **engine)
+    assert written(tmp_path / "split") == written(tmp_path / "whole")
+    assert not (tmp_path / "split" / ".texts").exists()
+
+
+@pytest.mark.parametrize("name", ["nearest", "regression"])
+def test_what_a_run_encodes_is_foreseen(tmp_path: Path, cache: Path, name: str) -> None:
+    options = PREDICTIONS[name]
+    rt.predict("sample-threads", **options, **FEW)
+    (place,) = (cache / "threads").glob("vectors-*.sqlite")
+    samples = Draw(task=options["task"], **FEW).samples(rt.read("sample-threads"))
+    settings = options["setting"].split(",")
+    texts = foreseen_texts(samples, settings, make_predictor(options["predictor"]))
+    with sqlite3.connect(place) as connection:
+        (encoded,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
+    assert len(VectorStore(place).get(list(texts))) == encoded, "nothing is left to the run"
+
+
+def test_vectors_are_encoded_once(tmp_path: Path) -> None:
+    from realtalk.engine.encoding import encode_by
+
+    texts = ["phew", "did you sleep", "half of a letter \ud83d", "phew "]
+    assert encode_by(texts, Inline(), tmp_path / "one") == 3
+    assert encode_by(texts, Inline(), tmp_path / "two") == 0
+
+
+def test_a_language_model_is_not_split() -> None:
+    with pytest.raises(RealtalkError, match="take one of majority, parent, mean"):
+        rt.predict("sample-threads", model="openai/x", **SEVERAL)
