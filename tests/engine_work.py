@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from realtalk.engine.jobs import Job
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import write_bytes
 
-__all__ = ["SECRET", "Shout", "no_work", "shouting", "tree", "write_inputs"]
+__all__ = ["SECRET", "Shout", "heavy", "no_work", "shouting", "tree", "write_inputs"]
 
 SECRET = "the tulips are behind the shed"
 
@@ -41,6 +42,8 @@ class _Shouting:
         order = data.split(b":")[0].decode()
         if order == "corrupt":
             raise RealtalkError("is no text", where=str(source))
+        if order == "slow":
+            time.sleep(1)
         if order == "bug":
             raise ValueError(SECRET)
         if order == "always":
@@ -59,6 +62,12 @@ class _Shouting:
             return False
         mark.touch()
         return True
+
+
+def heavy(marks: Path, weight: bytes) -> _Shouting:
+    """A function that takes a while to send."""
+    assert weight
+    return Shout(marks)()
 
 
 def no_work() -> _Shouting:

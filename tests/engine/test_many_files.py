@@ -6,13 +6,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from engine_work import SECRET, no_work, shouting, tree, write_inputs
+from engine_faults import workers_of
+from engine_work import SECRET, heavy, no_work, shouting, tree, write_inputs
 from file_modes import open_to_others
 from realtalk.engine.choosing import choose
 from realtalk.engine.inline import Inline
@@ -81,6 +85,28 @@ def test_a_killed_worker_is_replaced(tmp_path: Path, marks: Path) -> None:
     report = run_job(shouting(inputs, tmp_path / "out", marks), Processes(2))
     assert (marks / "worker").exists()
     assert report.problems == ()
+    assert tree(tmp_path / "out") == expected(inputs, tmp_path, marks)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="workers are found by /proc")
+def test_a_worker_that_is_killed_before_it_has_its_function_is_replaced(
+    tmp_path: Path, marks: Path
+) -> None:
+    """The driver once waited for ever: it wrote into a pipe that only it itself could read."""
+    inputs = write_inputs(tmp_path / "in", "plain", "plain")
+    make = partial(heavy, marks, bytes(1 << 20))
+    killed: list[int] = []
+
+    def kill_first() -> None:
+        while not killed:
+            for worker in workers_of(os.getpid()):
+                os.kill(worker, signal.SIGKILL)
+                killed.append(worker)
+
+    thread = threading.Thread(target=kill_first, daemon=True)
+    thread.start()
+    report = run_job(replace(shouting(inputs, tmp_path / "out", marks), make=make), Processes(1))
+    assert (len(killed), report.problems) == (1, ())
     assert tree(tmp_path / "out") == expected(inputs, tmp_path, marks)
 
 

@@ -27,9 +27,10 @@ def gathered(paths: Sequence[str], out: Path) -> tuple[Path, ...]:
     own = out.resolve()
     for path in paths:
         for found in _named(path):
-            place = found.resolve()
-            if not place.is_relative_to(own):
-                inputs.setdefault(place, found)
+            if found.resolve() == own:
+                continue
+            for each in _parts(found) or [found]:
+                inputs.setdefault(each.resolve(), each)
     if not inputs:
         raise RealtalkError("nothing to read", where=", ".join(paths[:3]), fix="check the path")
     return tuple(inputs.values())
@@ -48,17 +49,14 @@ def _named(path: str) -> list[Path]:
     found = sorted(map(Path, glob.glob(path, recursive=True))) if glob.has_magic(path) else []  # noqa: PTH207  (absolute patterns)
     if not found:
         raise RealtalkError("no such file or folder", where=path, fix="check the path")
-    return [each for path_ in found for each in (_parts(path_) or [path_])]
+    return found
 
 
 def _inside(folder: Path) -> list[Path]:
     from realtalk.corpora.store import is_stored
 
-    if is_stored(folder):
+    if is_stored(folder) or _parts(folder) is not None:
         return [folder]
-    parts = _parts(folder)
-    if parts is not None:
-        return parts
     return sorted(each for each in folder.iterdir() if not each.name.startswith("."))
 
 

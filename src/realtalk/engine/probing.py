@@ -36,9 +36,11 @@ from realtalk.memory.benchmark import (
     refuse_earlier_formulas,
     run_probe,
 )
+from realtalk.memory.golds import GOLDS, Golds, golds_named
 
 if TYPE_CHECKING:
-    from realtalk.memory.values import Memory
+    from realtalk.memory.readers import Reader
+    from realtalk.memory.values import Budget, Memory
 
 _PLACE = ".chats"
 _JOB = "probing chat by chat"
@@ -65,7 +67,7 @@ class ChatProber:
         from realtalk.corpora.store import load
 
         with summing_by(self._recipe.threads):
-            probed = run_probe(self._plan.of(load(source).corpus, self._memory), place)
+            probed = run_probe(self._plan.about(load(source).corpus, self._memory), place)
         return {"rows": len(probed.rows)}
 
 
@@ -73,12 +75,18 @@ class ChatProber:
 class _SharedPlan:
     """What is the same for every chat, and can be sent."""
 
-    reader: Any
-    budgets: tuple[Any, ...]
-    golds: Any
+    reader: Reader
+    budgets: tuple[Budget, ...]
+    golds: str | Golds  # those that everybody has go by their name: they are large
 
-    def of(self, corpus: Corpus, memory: Memory) -> Plan:
-        return Plan(corpus, memory, self.reader, self.budgets, golds=self.golds, is_part=True)
+    @classmethod
+    def of(cls, plan: Plan) -> _SharedPlan:
+        golds = plan.golds.name if plan.golds.name in GOLDS else plan.golds
+        return cls(plan.reader, plan.budgets, golds)
+
+    def about(self, corpus: Corpus, memory: Memory) -> Plan:
+        golds = golds_named(self.golds) if isinstance(self.golds, str) else self.golds
+        return Plan(corpus, memory, self.reader, self.budgets, golds=golds, is_part=True)
 
 
 def probe_by(
@@ -97,8 +105,7 @@ def probe_by(
     settings = running.claim(MemoryBenchmark(plan), plan.corpus, plan.solver, folder, fresh=fresh)
     with workplace(folder, _PLACE, engine) as place:
         inputs = written_chats(_open_chats(plan, folder), plan.corpus, place / "chats")
-        shared = _SharedPlan(plan.reader, plan.budgets, plan.golds)
-        make = partial(ChatProber, recipe, shared)
+        make = partial(ChatProber, recipe, _SharedPlan.of(plan))
         job = Job(_JOB, inputs, make, place / "runs", settings)
         report = run_job(job, engine, fresh=fresh, progress=progress)
         if report.problems:

@@ -6,6 +6,10 @@ A pool of the standard library breaks as a whole, or waits for ever, when one pr
 (by the system, for want of memory). Here every worker has a pipe of its own, so it is known which
 input it had: that one is tried again on a new worker, twice, and the others go on. A worker whose
 driver is gone finds its pipe closed and ends.
+
+The function travels by that pipe, too, when the worker says that it listens. As an argument of a
+new process it would be written while the driver itself holds the other end of that pipe: of one
+that is killed meanwhile, the driver would wait for ever.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from realtalk.local.environment import environment
 
 _FAILED_STARTS = 3
 _PATIENCE = 5.0  # seconds for a worker to end by itself
+_LISTENING = True  # a worker's first word
 
 
 @dataclass
@@ -52,7 +57,7 @@ class Processes:
             while True:
                 busy = sum(worker.errand is not None for worker in crew.values())
                 while len(crew) < min(self.workers, busy + len(waiting)):
-                    _start(crew, packed)
+                    _start(crew)
                 if not busy and not waiting:
                     return  # whoever is still building its function has nothing to wait for
                 for pipe in wait(list(crew)):
@@ -74,6 +79,10 @@ class Processes:
                                     fix="see why with --engine inline",
                                 ) from None
                         continue
+                    if message is _LISTENING:
+                        with suppress(OSError):  # as below
+                            pipe.send_bytes(packed)
+                        continue
                     if isinstance(message, str):
                         raise RealtalkError(message)  # its function cannot be built, here or there
                     worker.is_ready, failed_starts = True, 0
@@ -93,11 +102,11 @@ class Processes:
                 _end(crew, pipe)
 
 
-def _start(crew: dict[Connection, _Worker], packed: bytes) -> None:
-    """A new process; it begins to build its function at once."""
+def _start(crew: dict[Connection, _Worker]) -> None:
+    """A new process; it says when it listens."""
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(theirs, packed), daemon=True)
+    process = context.Process(target=serve, args=(theirs,), daemon=True)
     with environment(ONE_THREAD), _deaf_to_interrupts():
         process.start()
     theirs.close()  # or its end would not be noticed
@@ -130,9 +139,11 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def serve(pipe: Connection, packed: bytes) -> None:
+def serve(pipe: Connection) -> None:
     """The whole life of a worker: builds its function, then one errand after the other."""
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the driver is gone
+        pipe.send(_LISTENING)
+        packed = pipe.recv_bytes()
         try:
             work: Work = pickle.loads(packed)()  # noqa: S301  (from our own driver)
         except RealtalkError as error:
