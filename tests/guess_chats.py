@@ -37,10 +37,8 @@ def guess_task(sessions: int = 4) -> PersonaTask:
     return tasks_of(guessable(sessions), [ines_choice()], context_sessions=1)[0]
 
 
-def persona_run(
-    folder: Path | None, says: str = "haha yes, the boat", name: str = "constant"
-) -> SimulatedRun:
-    """What a constant wrote at Ines's turns; `copy` repeats Juno."""
-    simulator = make_simulator(name, {"says": says} if name == "constant" else {})
+def persona_run(folder: Path | None, says: str = "haha yes, the boat") -> SimulatedRun:
+    """What a constant wrote at Ines's turns."""
     corpus = guessable()
+    simulator = make_simulator("constant", {"says": says})
     return run_persona(corpus, [guess_task()], simulator, folder, scorer=light_scorer(corpus))

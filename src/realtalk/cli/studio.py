@@ -46,6 +46,26 @@ def studio(
             help="EI labels that `realtalk ei PATH --out` wrote; else they are made as you read.",
         ),
     ] = None,
+    simulated: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--simulated",
+            metavar="RUN",
+            help="Guess: a folder that `persona run` wrote, or NAME=RUN, whose replies stand among "
+            "the real ones; may be repeated.",
+        ),
+    ] = None,
+    replies: Annotated[
+        int, typer.Option("--replies", metavar="N", help="Guess: 2 or 4 replies to choose from.")
+    ] = 4,
+    guesses: Annotated[
+        Path | None,
+        typer.Option(
+            "--guesses",
+            metavar="DIR",
+            help="Where guesses are kept, as a run; by default beside the annotations.",
+        ),
+    ] = None,
     format_name: FormatName = None,
     gap: Gap = "6h",
     json: Json = False,
@@ -53,7 +73,8 @@ def studio(
     """Read a chat as a messenger shows it, and annotate it, in a browser on this machine.
 
     Every message has its EI beside it; events and questions are written as the paper's Appendix
-    B.2 asks, with evidence picked by clicking; several annotators are compared and settled.
+    B.2 asks, with evidence picked by clicking; several annotators are compared and settled. In
+    *Guess* people pick which of several replies somebody really wrote.
     Everything is saved as you type. Only this machine can reach the studio, and only by the link
     that is shown here. Ctrl-C ends it.
 
@@ -64,6 +85,8 @@ def studio(
         realtalk studio "WhatsApp Chat.zip" --annotator Ana
 
         realtalk studio data/realtalk --labels labels --annotations shared.sqlite --no-open
+
+        realtalk studio sample --simulated tuned=as-mara --replies 2
     """
     from realtalk.cli.printing import say
     from realtalk.studio.serving import Server, need_extra
@@ -71,7 +94,15 @@ def studio(
 
     need_extra()
     with opened(path, format_name, read_options(gap)) as found:
-        place, desk = open_desk(found.reading, annotations, annotator, labels)
+        place, desk = open_desk(
+            found.reading,
+            annotations,
+            annotator,
+            labels,
+            simulated=simulated or (),
+            replies=replies,
+            guesses=guesses,
+        )
     for note in desk.store.notes:
         say(f"{place}: {note}")
     try:
@@ -82,11 +113,11 @@ def studio(
             else:
                 _open(server)
     except KeyboardInterrupt:
-        desk.store.close()
+        desk.close()
         say("closed; everything was saved")
         _end()
     finally:
-        desk.store.close()
+        desk.close()
 
 
 def _end() -> None:

@@ -55,6 +55,7 @@ _TABLES = frozenset(
         "preparations",
         "memories",
         "judgements",
+        "judges",
         "simulated",
         "speakers",
         "stages",

@@ -67,6 +67,7 @@ def make_report(
 ) -> PageReport:
     """Every section that the runs can fill; `told` is who wrote what, as far as the user says."""
     from realtalk.report.corpora import corpus_sections
+    from realtalk.report.guesses import guess_sections
     from realtalk.report.highlights import highlights
     from realtalk.report.measured import measured_section
     from realtalk.report.memory import memory_sections
@@ -92,6 +93,7 @@ def make_report(
         *comparison_sections(pairs),
         *memory_sections(loaded.probes),
         *persona_sections(personas),
+        *guess_sections(loaded.guesses),
         *thread_sections(threads),
         *([] if unscored is None else [unscored]),
         measured_section(loaded),
@@ -152,6 +154,7 @@ def _lead(loaded: LoadedRuns) -> str:
     turns = sum(each.frame.height for each in loaded.labels)
     questions = sum(len(each.probed.rows) for each in loaded.probes)
     written = sum(len(each.run.rows) for each in loaded.personas)
+    guessed = sum(len(each.run.rows) for each in loaded.guesses)
     predicted = sum(len(each.run.rows) for each in loaded.threads)
     parts = [
         text
@@ -160,6 +163,7 @@ def _lead(loaded: LoadedRuns) -> str:
             (turns, f"{turns:,} turns labelled"),
             (questions, f"{questions:,} questions asked of memories"),
             (written, f"{written:,} turns written in somebody's place"),
+            (guessed, f"{guessed:,} guesses of who wrote it"),
             (predicted, f"{predicted:,} replies predicted"),
         )
         if count

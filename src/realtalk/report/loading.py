@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from realtalk.memory.benchmark import ProbedRun
     from realtalk.memory.scoring import RunScores
     from realtalk.persona.benchmark import SimulatedRun
+    from realtalk.persona.guessing import GuessRun
     from realtalk.persona.summaries import Simulation
     from realtalk.stats.values import CorpusStats
     from realtalk.threads.benchmark import PredictedRun
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 # What the report reads of a run's settings.
 _PROBE = ("corpus", "solver", "budgets")
 _PERSONA = ("corpus", "solver", "context", "limit")
+_GUESSES = ("corpus", "solver", "replies", "context")
 _THREADS = ("corpus", "task", "solver", "settings", "chosen", "protocol", "test")
 
 
@@ -124,6 +126,14 @@ class PersonaRun:
 
 
 @dataclass(frozen=True)
+class GuessesRun:
+    """Guesses of who wrote it."""
+
+    folder: RunPlace
+    run: GuessRun
+
+
+@dataclass(frozen=True)
 class ThreadsRun:
     """A predictor's replies."""
 
@@ -140,11 +150,12 @@ class LoadedRuns:
     probes: tuple[ProbeRun, ...] = ()
     personas: tuple[PersonaRun, ...] = ()
     threads: tuple[ThreadsRun, ...] = ()
+    guesses: tuple[GuessesRun, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
 
     @property
     def runs(self) -> tuple[RunPlace, ...]:
-        groups = (self.corpora, self.labels, self.probes, self.personas, self.threads)
+        groups = (self.corpora, self.labels, self.probes, self.personas, self.guesses, self.threads)
         return tuple(each.folder for group in groups for each in group)
 
 
@@ -156,16 +167,18 @@ def load(
     from realtalk.memory.benchmark import load_probe
     from realtalk.persona.benchmark import KIND as PERSONA
     from realtalk.persona.benchmark import load_persona
+    from realtalk.persona.guessing import GUESSES, load_guess
     from realtalk.threads.benchmark import KIND as THREADS
     from realtalk.threads.benchmark import load_threads
 
     told = told or Told()
-    finds = find(folders, (PROBE, PERSONA, THREADS))
+    finds = find(folders, (PROBE, PERSONA, GUESSES, THREADS))
     left_out = [(each.name, f"a run of {each.kind}") for each in finds.unknown]
     corpora: list[CorpusRun] = []
     labels: list[LabelsRun] = []
     probes: list[ProbeRun] = []
     personas: list[PersonaRun] = []
+    guesses: list[GuessesRun] = []
     threads: list[ThreadsRun] = []
     # Corpora first: labels are called by the corpus that they belong to.
     order = sorted(finds.runs, key=lambda each: each.kind != CORPUS)
@@ -181,6 +194,8 @@ def load(
                     probes.append(_probe(folder, load_probe(folder.path), corpora, told))
                 elif folder.kind == PERSONA:
                     personas.append(_persona(folder, load_persona(folder.path)))
+                elif folder.kind == GUESSES:
+                    guesses.append(_guesses(folder, load_guess(folder.path)))
                 else:
                     threads.append(_threads(folder, load_threads(folder.path)))
         except RealtalkError as error:
@@ -188,7 +203,7 @@ def load(
                 raise
             left_out.append((folder.name, error.what))
     progress(len(order), len(order), "all runs read")
-    if not (corpora or labels or probes or personas or threads):
+    if not (corpora or labels or probes or personas or guesses or threads):
         name, reason = left_out[0]
         raise RealtalkError(f"nothing can be reported of {name} ({reason})", where=str(folders[0]))
     known: list[CorpusRun | LabelsRun | ProbeRun] = [*corpora, *labels, *probes]
@@ -198,6 +213,7 @@ def load(
         labels=tuple(sorted(labels, key=lambda each: each.written.is_simulated)),
         probes=tuple(sorted(probes, key=lambda each: each.written.is_simulated)),
         personas=tuple(personas),
+        guesses=tuple(guesses),
         threads=tuple(threads),
         left_out=tuple(left_out),
     )
@@ -307,6 +323,13 @@ def _persona(folder: RunPlace, simulated: SimulatedRun) -> PersonaRun:
     run = PersonaRun(folder, simulated)
     _need(run.corpus, run.simulation, simulated.settings["corpus"]["sha256"])
     return run
+
+
+def _guesses(folder: RunPlace, guessed: GuessRun) -> GuessesRun:
+    _refuse_incomplete(folder, guessed.settings, _GUESSES)
+    about = guessed.settings["corpus"]
+    _need(guessed.summary, guessed.name, about["name"], about["sha256"])
+    return GuessesRun(folder, guessed)
 
 
 def _threads(folder: RunPlace, predicted: PredictedRun) -> ThreadsRun:

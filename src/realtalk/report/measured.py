@@ -45,6 +45,11 @@ def measured_section(loaded: LoadedRuns) -> Section:
         rows.append(
             (persona.folder.name, "persona", persona.corpus, _words(chosen), count, "turns")
         )
+    for guess in loaded.guesses:
+        record = guess.run.settings
+        chosen = {name: record[name] for name in ("solver", "replies", "context")}
+        on, count = str(record["corpus"]["name"]), len(guess.run.rows)
+        rows.append((guess.folder.name, "who wrote it", on, _words(chosen), count, "guesses"))
     for thread in loaded.threads:
         record = thread.run.settings
         chosen = {name: record[name] for name in ("task", "solver", "settings", "chosen")}

@@ -15,7 +15,7 @@ from realtalk.report.values import Cell, Section
 if TYPE_CHECKING:
     from realtalk.evals.summaries import Summary
     from realtalk.persona.summaries import Simulation
-    from realtalk.report.loading import LabelsRun, LoadedRuns, ProbeRun
+    from realtalk.report.loading import GuessesRun, LabelsRun, LoadedRuns, ProbeRun
 
 
 def unscored_section(
@@ -24,7 +24,7 @@ def unscored_section(
     threads: Mapping[tuple[str, str, str], Mapping[str, Summary]],
 ) -> Section | None:
     """None where nothing was scored at all, so that nothing can be missing."""
-    if not (loaded.labels or loaded.probes or personas or threads):
+    if not (loaded.labels or loaded.probes or personas or loaded.guesses or threads):
         return None
     rows: list[tuple[Cell, ...]] = []
     for labels in loaded.labels:
@@ -34,6 +34,8 @@ def unscored_section(
     for group in personas.values():
         for simulation in group.values():
             rows += _persona(simulation)
+    for guess in loaded.guesses:
+        rows += _guesses(guess)
     for runs in threads.values():
         for summary in runs.values():
             rows += _threads(summary)
@@ -93,6 +95,12 @@ def _persona(each: Simulation) -> Iterator[tuple[Cell, ...]]:
         if count:
             reason = "this score alone could not be made"
             yield (each.name, SCORES[score].title, count, each.turns, reason)
+
+
+def _guesses(each: GuessesRun) -> Iterator[tuple[Cell, ...]]:
+    for scores in each.run.summary.variants.values():
+        for reason, count in scores.unscored.items():
+            yield (each.run.name, "guesses", count, scores.rows, reason)
 
 
 def _threads(each: Summary) -> Iterator[tuple[Cell, ...]]:

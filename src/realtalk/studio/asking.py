@@ -79,6 +79,19 @@ class AuditForm(_Form):
     answer: str = Field(default="", max_length=2000)
 
 
+class PickForm(_Form):
+    """Which of the replies that are shown somebody takes for real."""
+
+    turn: int = Field(ge=0, lt=1 << 31)
+    place: int = Field(ge=0, le=3)
+
+
+class JudgeForm(_Form):
+    """Whether somebody who guesses knows the chat."""
+
+    knows: bool
+
+
 class WhoForm(_Form):
     """Whose last step to take back."""
 

@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from realtalk.chat import Corpus
 from realtalk.corpora.audit import Audit, AuditedQuestion
 from realtalk.errors import RealtalkError
 from realtalk.studio.audit_reviews import AuditReviews
+from realtalk.studio.guessing import GuessRoom
 from realtalk.studio.shelf import Book, Shelf
 from realtalk.studio.store import Store
 from realtalk.studio.strips import Strips
@@ -41,6 +43,7 @@ class Desk:
     labels: Mapping[str, Strips] | None = None  # None: made in the background
     cache: Path | None = None
     audit: Audit | None = None  # None: the one that ships
+    guesses: GuessRoom | None = None  # None: of people's replies alone, beside the annotations
     _strips: dict[int, Strips] = field(default_factory=dict)
     _seeded: set[int] = field(default_factory=set)
     _audited: dict[int, dict[str, AuditedQuestion]] = field(default_factory=dict)
@@ -66,6 +69,20 @@ class Desk:
         """What people say of the audit, in a file beside the annotations."""
         place = self.store.path.with_suffix(".audit.json")
         return AuditReviews.open(place, self.audit or Audit.shipped())
+
+    @cached_property
+    def guess_room(self) -> GuessRoom:
+        """Where people guess who wrote a reply."""
+        if self.guesses is not None:
+            return self.guesses
+        chats = tuple(book.chat for book in self.shelf.books)
+        corpus = Corpus(self.shelf.name, self.shelf.format, chats)
+        return GuessRoom(corpus, folder=self.store.path.with_suffix(".guesses"))
+
+    def close(self) -> None:
+        """Everything is on the disk, and nothing is open any more."""
+        self.store.close()
+        self.guess_room.close()
 
     def audited(self, book: Book) -> dict[str, AuditedQuestion]:
         """What the audit says of a chat's questions; empty where it does not know the chat."""

@@ -22,6 +22,7 @@ from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 from realtalk.local.progress import Progress, silent
 from realtalk.report.build import check_page
+from realtalk.surface.guessing import Simulated, named_runs
 from realtalk.surface.labelling import Labels
 from realtalk.surface.runs import Run
 from realtalk.surface.sources import Readable, as_corpus, as_reading, path_of
@@ -130,18 +131,31 @@ def studio(
     annotations: str | PathLike[str] | None = None,
     annotator: str | None = None,
     labels: str | PathLike[str] | None = None,
+    simulated: Simulated | Sequence[Simulated] = (),
+    replies: int = 4,
+    guesses: str | PathLike[str] | None = None,
     browser: bool = True,
 ) -> None:
     """Opens chats in a browser on this machine, to read and annotate them, until interrupted.
 
     Annotations are kept in the file `annotations`, by default NAME-annotations.sqlite here, under
-    the name of `annotator`, else the user's. Only this machine can reach the studio, and only by
-    the link that is printed. Needs the extra studio.
+    the name of `annotator`, else the user's. *Guess* shows `replies` (2 or 4) of which one is real;
+    `simulated` are persona runs whose texts stand among them, and picks are kept in the folder
+    `guesses`, by default beside the annotations. Only this machine can reach the studio, and only
+    by the link that is printed. Needs the extra studio.
     """
     from realtalk.studio.opening import in_browser
     from realtalk.studio.serving import Server
 
-    place, desk = open_desk(corpus, annotations, annotator, labels)
+    place, desk = open_desk(
+        corpus,
+        annotations,
+        annotator,
+        labels,
+        simulated=simulated,
+        replies=replies,
+        guesses=guesses,
+    )
     try:
         with Server.start(desk, port) as server:
             sys.stdout.write(f"studio: {server.url}\nannotations are kept in {place}\n")
@@ -154,7 +168,7 @@ def studio(
     except KeyboardInterrupt:
         sys.stdout.write("closed; everything was saved\n")
     finally:
-        desk.store.close()
+        desk.close()
 
 
 def open_desk(
@@ -162,6 +176,10 @@ def open_desk(
     annotations: str | PathLike[str] | None = None,
     annotator: str | None = None,
     labels: str | PathLike[str] | None = None,
+    *,
+    simulated: Simulated | Sequence[Simulated] = (),
+    replies: int = 4,
+    guesses: str | PathLike[str] | None = None,
 ) -> tuple[Path, Desk]:
     """What the studio works on, and the file that annotations are kept in."""
     from realtalk.local.writing import file_stem
@@ -169,6 +187,7 @@ def open_desk(
 
     need_extra()
     from realtalk.studio.desk import Desk
+    from realtalk.studio.guessing import GuessRoom
     from realtalk.studio.shelf import Shelf
     from realtalk.studio.store import Store
     from realtalk.studio.strips import read_strips
@@ -179,7 +198,15 @@ def open_desk(
     shelf = Shelf(chats)
     strips = read_strips(Path(labels), chats) if labels else None
     place = Path(annotations or f"{file_stem(shelf.name)}-annotations.sqlite")
-    return place, Desk(shelf, Store.open(place), name, strips)
+    room = GuessRoom(
+        chats,
+        folder=Path(guesses or place.with_suffix(".guesses")),
+        runs=named_runs(simulated),
+        replies=replies,
+    )
+    if simulated:
+        room.check()  # guesses about other replies are refused now, not on the page
+    return place, Desk(shelf, Store.open(place), name, strips, guesses=room)
 
 
 def _user() -> str:

@@ -1,0 +1,265 @@
+"""Who wrote it, guessed by people: the rounds of every chat, and the picks of every judge.
+
+    room = GuessRoom(corpus, folder=Path("notes.guesses"), runs={"tuned": [load_persona(a)]})
+    room.rounds(chat)[0]                  → TurnLineup(turn, (LineupReply(…), …)), by the seed
+    room.introduce("Ana", knows=True)     whether she knows the chat, asked once
+    room.pick(chat, 14, "Ana", 2)         the third reply that she is shown, kept at once
+
+Every judge has the same rounds; the replies stand in an order of each judge's own. Picks are a run
+of "who wrote it" (run.json, rows), whose variant is the judge: `persona guess table`, the report
+and Python read it like a model's. Its texts stay in the folder, which is its owner's only.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from realtalk.chat import Chat, Corpus, is_nobody
+from realtalk.errors import RealtalkError
+from realtalk.evals.corpus_records import corpus_record
+from realtalk.evals.folder import RunFolder, Table
+from realtalk.evals.running import KEY, row_of, run_schema
+from realtalk.evals.values import Answer, Row, Sample
+from realtalk.metrics.overlap import words
+from realtalk.persona.benchmark import SimulatedRun
+from realtalk.persona.guess_rows import guess_columns, guess_row
+from realtalk.persona.guessing import (
+    GUESSES,
+    PEOPLE,
+    GuessRun,
+    replies_record,
+    run_tasks,
+    simulated_texts,
+)
+from realtalk.persona.lineups import LETTERS, LineupDraw, Origin, TurnLineup
+from realtalk.persona.turns import speaker_turns
+from realtalk.persona.values import PersonaTurn
+
+CONTEXT = 12  # turns that a judge is shown before the replies
+_SESSIONS, _TOKENS = 3, 1500  # of a context where no persona run says it
+_FEWEST_WORDS = 3  # of the real reply: nobody is known by "ok"
+_ROUNDS = 50  # of a chat
+_COUNTS = (2, 4)
+
+
+class GuessRoom:
+    """The rounds of a corpus and a folder for the picks; several pages may pick at once."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        *,
+        folder: Path,
+        runs: Mapping[str, Sequence[SimulatedRun]] | None = None,
+        replies: int = 4,
+        seed: int = 0,
+    ) -> None:
+        if replies not in _COUNTS:
+            raise RealtalkError(f"{replies} replies cannot be shown", fix="show 2 or 4")
+        self.folder = folder
+        self._corpus = corpus
+        self._simulated = simulated_texts(runs or {})
+        given = [run for several in (runs or {}).values() for run in several]
+        self._tasks = run_tasks(corpus, given) if given else []
+        self._replies = replies
+        self._seed = seed
+        self._rounds: dict[str, tuple[TurnLineup, ...]] = {}
+        self._stored: tuple[RunFolder, Table, Table] | None = None
+        self._lock = threading.RLock()
+
+    # What is asked.
+
+    def rounds(self, chat: Chat) -> tuple[TurnLineup, ...]:
+        """The line-ups of a chat, in the order in which everybody gets them."""
+        with self._lock:
+            if chat.id not in self._rounds:
+                self._rounds[chat.id] = tuple(self._drawn(chat))
+            return self._rounds[chat.id]
+
+    def order(self, lineup: TurnLineup, judge: str) -> list[int]:
+        """Which reply stands where for this judge."""
+        places = list(range(len(lineup.replies)))
+        random.Random(f"{self._seed}/{judge}/{lineup.turn.id}").shuffle(places)
+        return places
+
+    @cached_property
+    def _draw(self) -> LineupDraw:
+        return LineupDraw(self._corpus, simulated=self._simulated, seed=self._seed)
+
+    def _drawn(self, chat: Chat) -> list[TurnLineup]:
+        waiting = self._turns(chat)
+        random.Random(f"{self._seed}/{chat.id}").shuffle(waiting)
+        found: list[TurnLineup] = []
+        for turn, learn in waiting:
+            if len(words(turn.text)) < _FEWEST_WORDS:
+                continue
+            lineup = self._draw.lineup(
+                turn, test=chat, learn=learn, wanted=self._wanted, context=CONTEXT
+            )
+            if lineup is not None:
+                found.append(lineup)
+            if len(found) == _ROUNDS:
+                break
+        return found
+
+    def _turns(self, chat: Chat) -> list[tuple[PersonaTurn, str | None]]:
+        """Turns to ask about: those that were simulated, where anything was."""
+        if self._tasks:
+            return [
+                (turn, task.learning.chat.id)
+                for task in self._tasks
+                if task.test.id == chat.id
+                for turn in task.turns
+            ]
+        people = [name for name in chat.speakers if not is_nobody(name)]
+        return [
+            (turn, None)
+            for name in people
+            for turn in speaker_turns(chat, name, _SESSIONS, _TOKENS)
+        ]
+
+    @property
+    def _wanted(self) -> tuple[Origin, ...]:
+        """Beside the real one as many simulators as there is room for, then people."""
+        made: list[Origin] = ["simulated" for _ in self._simulated]
+        people: list[Origin] = ["partner", "other", "other"]
+        return tuple([*made, *people][: self._replies - 1])
+
+    # What is picked.
+
+    def knows(self, judge: str) -> bool | None:
+        """Whether a judge knows the chat; None where nobody has asked them yet."""
+        with self._lock:
+            row = self._judges.get((judge,)) if self._is_there else None
+        return None if row is None else bool(row["knows"])
+
+    def introduce(self, judge: str, *, knows: bool) -> None:
+        """Keeps whether a judge knows the chat, before their first pick."""
+        with self._lock:
+            self._add(self._judges, {"judge": judge, "knows": knows, "at": _now()})
+
+    def pick(self, chat: Chat, turn: int, judge: str, place: int) -> None:
+        """Keeps which of the replies that a judge is shown they take for real."""
+        lineup = self._lineup(chat, turn)
+        knows = self.knows(judge)
+        if knows is None:
+            raise RealtalkError("says first whether they know the chat", where=judge)
+        order = self.order(lineup, judge)
+        if not 0 <= place < len(order):
+            raise RealtalkError("no such reply", fix=f"there are {len(order)}")
+        chosen = order[place]
+        sample = Sample(lineup.turn.id, lineup.turn.prompt.speaker, judge, None, None)
+        columns = guess_row(lineup, chosen) | {"judge": judge, "knows": knows, "at": _now()}
+        with self._lock:
+            self._add(self._rows, row_of(sample, Answer(chosen), columns))
+
+    def picked(self, chat: Chat, judge: str) -> dict[int, int]:
+        """What a judge picked in a chat so far: turn → the place of the reply, as it is shown."""
+        mine = {row["sample"]: row for row in self.rows if row["variant"] == judge}
+        found = {}
+        for lineup in self.rounds(chat):
+            row = mine.get(lineup.turn.id)
+            if row is not None:
+                chosen = LETTERS.index(row["answer"])
+                found[turn_number(lineup)] = self.order(lineup, judge).index(chosen)
+        return found
+
+    @property
+    def rows(self) -> list[Row]:
+        """Every pick so far."""
+        with self._lock:
+            return list(self._rows.rows) if self._is_there else []
+
+    def check(self) -> None:
+        """Raises where the folder holds guesses about other replies."""
+        with self._lock:
+            if self._is_there:
+                self._opened()
+
+    def close(self) -> None:
+        """Closes the folder; its rows are then also there as Parquet."""
+        with self._lock:
+            if self._stored is None:
+                return
+            folder, rows, judges = self._stored
+            self._stored = None
+            if len(rows):
+                keys = [tuple(row[name] for name in KEY) for row in rows.rows]
+                rows.finish(keys, run_schema(guess_columns()))
+            if len(judges):
+                judges.finish([])
+            folder.close()
+
+    def run(self) -> GuessRun:
+        """The picks so far as a run."""
+        with self._lock:
+            return GuessRun(settings=self._settings, rows=self.rows, folder=self.folder)
+
+    def _lineup(self, chat: Chat, turn: int) -> TurnLineup:
+        for lineup in self.rounds(chat):
+            if turn_number(lineup) == turn:
+                return lineup
+        raise RealtalkError("no such round", where=f"chat {chat.id}", fix="load the page again")
+
+    @property
+    def _is_there(self) -> bool:
+        """Whether somebody guessed already: looking at a page makes no folder."""
+        return self._stored is not None or (self.folder / "run.json").exists()
+
+    @property
+    def _rows(self) -> Table:
+        return self._opened()[1]
+
+    @property
+    def _judges(self) -> Table:
+        return self._opened()[2]
+
+    def _opened(self) -> tuple[RunFolder, Table, Table]:
+        if self._stored is None:
+            folder = RunFolder.open(self.folder, GUESSES, self._settings)
+            try:
+                self._stored = (
+                    folder,
+                    folder.table("rows", KEY),
+                    folder.table("judges", ("judge",)),
+                )
+            except BaseException:
+                folder.close()
+                raise
+        return self._stored
+
+    @cached_property
+    def _settings(self) -> dict[str, object]:
+        return {
+            "corpus": corpus_record(self._corpus),
+            "replies": replies_record(self._replies, self._simulated, self._seed),
+            "context": {"turns": CONTEXT},
+            "solver": {"name": PEOPLE, "version": "1", "settings": {}},
+        }
+
+    def _add(self, table: Table, row: Row) -> None:
+        try:
+            table.add(row)
+            table.sync()  # an answer means: on the disk
+        except OSError:
+            # A line that is there in part is dropped when the file is opened again.
+            stored, self._stored = self._stored, None
+            if stored is not None:
+                with suppress(OSError):
+                    stored[0].close()
+            raise
+
+
+def turn_number(lineup: TurnLineup) -> int:
+    """The turn's place in its chat."""
+    return int(lineup.turn.id.rpartition("#")[2])
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
