@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
+from collections import Counter
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ import realtalk as rt
 from guess_chats import guess_task, guessable, persona_run
 from judge_server import JudgeServer
 from persona_chats import WordEncoder
+from realtalk.chat import Chat, Message, Session
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
 from realtalk.errors import RealtalkError
@@ -31,6 +35,7 @@ from realtalk.persona.guessing import (
     simulated_texts,
 )
 from realtalk.persona.lineups import FOUR, Lineup, LineupDraw, TurnLineup
+from realtalk.persona.turns import speaker_turns
 
 CORPUS = guessable()
 
@@ -71,6 +76,31 @@ def test_the_seed_decides_and_lengths_are_alike() -> None:
     for lineup in lineups():
         sizes = [len(reply.text) for reply in lineup.replies]
         assert max(sizes) < 3 * min(sizes)
+
+
+def test_length_tells_nothing() -> None:
+    """The real reply is as often the shortest, or in the middle, as any other."""
+    chance = random.Random(7)
+    when = datetime(2026, 5, 4)
+
+    def talk(id_: str, one: str, other: str) -> Chat:
+        messages = tuple(
+            Message(
+                f"{id_}:{at}", (one, other)[at % 2], when, f"{at} {'x' * chance.randint(9, 99)}"
+            )
+            for at in range(400)
+        )
+        return Chat(id_, (one, other), (Session(1, when, messages),))
+
+    chats = (talk("a", "Ines", "Juno"), talk("b", "Pavel", "Rosa"), talk("c", "Juno", "Rosa"))
+    draw = LineupDraw(rt.Corpus("x", "realtalk", chats))
+    ranks: Counter[int] = Counter()
+    for turn in speaker_turns(chats[0], "Ines", 1, 200):
+        lineup = draw.lineup(turn, test=chats[0], learn=None, wanted=FOUR)
+        assert lineup is not None
+        sizes = [len(reply.text) for reply in lineup.replies]
+        ranks[sum(size < sizes[lineup.place] for size in sizes)] += 1
+    assert all(0.15 < ranks[at] / ranks.total() < 0.35 for at in range(4)), ranks
 
 
 def test_what_was_simulated_stands_there_unless_it_is_the_real_one() -> None:

@@ -5,16 +5,17 @@
     → TurnLineup(turn, (LineupReply("haha no", "real", "Mara"), LineupReply("Indeed.", …), …))
     that.shown     → Lineup(prompt, ("haha no", "Indeed.", …)), which is all that a solver sees
 
-The others' replies are real turns of about the same length: one of several that are nearest in
-characters, drawn by the seed, as is their order. A partner's comes from earlier in the tested
-chat, beyond what is shown of it, or from their other chats; never from later, where it may answer
-the very turn. Another speaker's comes from people outside the tested chat, from the chat that is
-learned from only where there is no other. Where a kind is lacking, the next one stands in; a turn
-without enough replies has no line-up.
+The others' replies are real turns of about the same length in characters, drawn by the seed, as
+is their order; the real one is as often the longest of them as any other. A partner's comes from
+earlier in the tested chat, beyond what is shown of it, or from their other chats; never from
+later, where it may answer the very turn. Another speaker's comes from people outside the tested
+chat, from the chat that is learned from only where there is no other. Where a kind is lacking, the
+next one stands in; a turn without enough replies has no line-up.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -31,7 +32,10 @@ FOUR: tuple[Origin, ...] = ("partner", "other", "simulated")  # beside the real 
 SimulatedTexts: TypeAlias = Mapping[tuple[str, str], str]  # (speaker, turn id) → what was written
 LETTERS = "ABCD"
 _STAND_IN: tuple[Origin, ...] = ("other", "partner")
-_NEAREST = 8  # replies of about the same length, of which one is drawn
+_NEAREST = 4  # replies of about the length that is wanted, of which one is drawn
+# How far lengths spread, as a share. All four are drawn around one length that nobody sees: were
+# the others drawn around the real one, it would stand in their middle.
+_SPREAD = 0.15
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +125,14 @@ class LineupDraw:
         waiting = self._written(speaker, turn.id, chance)
         place = int(turn.id.rpartition("#")[2])
         pools = self._pools_of(test, learn, speaker)
+        about = len(turn.text) * math.exp(chance.gauss(0, _SPREAD))
         replies = [LineupReply(turn.text, "real", speaker)]
         for kind in wanted:
             for origin in (kind, *_STAND_IN):
                 found = (
                     self._next_written(waiting, taken)
                     if origin == "simulated"
-                    else self._next_said(origin, pools, place, len(turn.text), taken, chance)
+                    else self._next_said(origin, pools, place, about, taken, chance)
                 )
                 if found is not None:
                     taken.add(_plain(found.text))
@@ -162,14 +167,14 @@ class LineupDraw:
         origin: Origin,
         pools: Mapping[str, list[_Said]],
         place: int,
-        size: int,
+        about: float,
         taken: Collection[str],
         chance: random.Random,
     ) -> LineupReply | None:
         def fits(said: _Said) -> bool:
             return _plain(said.text) not in taken
 
-        near: list[_Said] = []
+        size = about * math.exp(chance.gauss(0, _SPREAD))
         if origin == "partner":
             earlier = [said for said in pools["before"] if said.place < place]
             near = _nearest(earlier, size, fits) + _nearest(pools["partner"], size, fits)
@@ -201,7 +206,7 @@ def _of(said: Iterable[_Said], belongs: Callable[[_Said], bool]) -> list[_Said]:
     return [each for each in said if belongs(each)]
 
 
-def _nearest(pool: Sequence[_Said], size: int, fits: Callable[[_Said], bool]) -> list[_Said]:
+def _nearest(pool: Sequence[_Said], size: float, fits: Callable[[_Said], bool]) -> list[_Said]:
     """Those nearest in length of a pool that is sorted by it, each text once."""
     after = bisect_left(pool, size, key=lambda said: len(said.text))
     before = after - 1
