@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from realtalk.errors import RealtalkError
     from realtalk.memory.values import Budget, Context
     from realtalk.persona.datasets import TuningSet
+    from realtalk.persona.talking import Talk
     from realtalk.persona.tuning import Tuned
     from realtalk.stats.values import CorpusStats
     from realtalk.surface.benchmarks import compare, predict, probe, simulate
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from realtalk.surface.guessing import guess
     from realtalk.surface.labelling import Facets, Labels, label
     from realtalk.surface.merging import merge
-    from realtalk.surface.own_chats import export_dataset, tune
+    from realtalk.surface.own_chats import export_dataset, talk, tune
     from realtalk.surface.pages import report, studio
     from realtalk.surface.runs import Run
     from realtalk.surface.sources import read, samples
@@ -66,6 +67,7 @@ __all__ = [
     "Run",
     "Session",
     "Sweep",
+    "Talk",
     "Tuned",
     "TuningSet",
     "Turn",
@@ -86,6 +88,7 @@ __all__ = [
     "stats",
     "studio",
     "sweep",
+    "talk",
     "tune",
 ]
 
@@ -96,6 +99,7 @@ _PLACES = {
     "realtalk.errors": "RealtalkError",
     "realtalk.memory.values": "Budget Context",
     "realtalk.persona.datasets": "TuningSet",
+    "realtalk.persona.talking": "Talk",
     "realtalk.persona.tuning": "Tuned",
     "realtalk.stats.values": "CorpusStats",
     "realtalk.surface.benchmarks": "compare predict probe simulate",
@@ -104,7 +108,7 @@ _PLACES = {
     "realtalk.surface.guessing": "guess",
     "realtalk.surface.labelling": "Facets Labels label",
     "realtalk.surface.merging": "merge",
-    "realtalk.surface.own_chats": "export_dataset tune",
+    "realtalk.surface.own_chats": "export_dataset talk tune",
     "realtalk.surface.pages": "report studio",
     "realtalk.surface.runs": "Run",
     "realtalk.surface.sources": "read samples",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -151,6 +152,15 @@ def calls() -> list[tuple[str, ...]]:
         ("persona", "compare", "persona", "persona"),
         ("persona", "sweep", talk, *shlex.split(f"{ONCE} --sessions 1 --out psweep")),
         ("persona", "share", "persona", "--out", "given"),
+        ("persona", "export-dataset", talk, "--speaker", f"Mara{STEERING}"),
+        (
+            "persona",
+            "talk",
+            talk,
+            "--speaker",
+            f"Theo{STEERING}",
+            *shlex.split("--simulator copy --consent self"),
+        ),
         ("threads", "samples", threads),
         ("threads", "samples", threads, "--task", "impact", "--show", "1"),
         ("threads", "run", threads, *shlex.split("-t sentiment -p majority --out thread")),
@@ -192,6 +202,7 @@ def test_every_command_is_called() -> None:
 def call(words: tuple[str, ...], here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     named = [word.replace("HERE", str(here)) for word in words]
     monkeypatch.setattr(sys, "argv", ["realtalk", *named])
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"hello {STEERING}\n"))
     try:
         command.main()
     except SystemExit as stop:

@@ -21,7 +21,7 @@ from realtalk.cli import threads as threads_command
 
 FUNCTIONS = (
     *("check", "compare", "each", "export_dataset", "label", "merge", "predict", "probe", "read"),
-    *("redact", "report", "samples", "simulate", "stats", "studio", "sweep", "tune"),
+    *("redact", "report", "samples", "simulate", "stats", "studio", "sweep", "talk", "tune"),
 )
 
 

@@ -12,6 +12,7 @@ from realtalk.cli import (
     persona_dataset,
     persona_guess,
     persona_sweep,
+    persona_talk,
     persona_tune,
     verbs,
 )
@@ -361,5 +362,6 @@ persona_sweep.register(app)
 persona_tune.register(app)
 persona_dataset.register(app)
 persona_guess.register(app)
+persona_talk.register(app)
 verbs.add_stored_runs(app, "persona simulation")
 verbs.add_merge(app, "persona", "persona simulation")

@@ -13,7 +13,7 @@ nearly as likely). docs/decisions.md has how fast this is beside a loop of our o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,8 +76,12 @@ def generate(
     *,
     batch_tokens: int = 0,
     progress: Progress = silent,
+    show: Callable[[Sequence[int]], Any] | None = None,
 ) -> list[Written]:
-    """One reply per prompt, in order. `batch_tokens` 0 is what suits the device."""
+    """One reply per prompt, in order. `batch_tokens` 0 is what suits the device.
+
+    `show` is handed the ids of a single reply so far, after every token.
+    """
     sampling = sampling or Sampling()
     room = base.window - sampling.max_new_tokens
     for each in prompts:
@@ -92,7 +96,7 @@ def generate(
         places = waiting.pop()
         batch = [prompts[place] for place in places]
         try:
-            found = _batch(base, batch, frozenset(stops), sampling)
+            found = _batch(base, batch, frozenset(stops), sampling, show)
         except library("torch").OutOfMemoryError as error:
             if len(places) == 1:
                 raise RealtalkError(
@@ -122,7 +126,11 @@ def _batches(lengths: Sequence[int], most: int) -> list[list[int]]:
 
 
 def _batch(
-    base: Pretrained, batch: Sequence[EncodedPrompt], stops: frozenset[int], sampling: Sampling
+    base: Pretrained,
+    batch: Sequence[EncodedPrompt],
+    stops: frozenset[int],
+    sampling: Sampling,
+    show: Callable[[Sequence[int]], Any] | None = None,
 ) -> list[Written]:
     torch, transformers = library("torch"), library("transformers")
     width = max(len(each.ids) for each in batch)
@@ -147,9 +155,28 @@ def _batch(
             generation_config=settings,
             past_key_values=cache,
             logits_processor=_processors(batch, width, sampling, base.model.device),
+            streamer=None if show is None else _Streamer(show, stops),
         )
     rows = found[:, width:].tolist()
     return [_written(each.id, new, stops) for each, new in zip(batch, rows, strict=True)]
+
+
+class _Streamer:
+    """What `generate` hands its tokens to: the prompt's first, then one at a time."""
+
+    def __init__(self, show: Callable[[Sequence[int]], Any], stops: frozenset[int]) -> None:
+        self._show, self._stops = show, stops
+        self._ids: list[int] | None = None
+
+    def put(self, tokens: Any) -> None:
+        if self._ids is None:
+            self._ids = []
+            return
+        self._ids += [token for token in tokens.tolist() if token not in self._stops]
+        self._show(self._ids)
+
+    def end(self) -> None:
+        """Nothing is left to show."""
 
 
 def _processors(batch: Sequence[EncodedPrompt], width: int, sampling: Sampling, device: Any) -> Any:

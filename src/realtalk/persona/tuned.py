@@ -15,7 +15,7 @@ Need the extra `train`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -67,7 +67,34 @@ class _InProcess:
         chosen = asdict(self._sampling)
         return {"max_tokens": chosen.pop("max_new_tokens"), **chosen, "precision": self._precision}
 
+    def stream(self, prompt: TurnPrompt, show: Callable[[str], Any]) -> Answer[str]:
+        """As `solve`, one prompt; `show` is handed the message piece by piece as it is written."""
+        written = ""
+        longest = max(len(turn.speaker) for turn in prompt.context) + 2
+
+        def advance(text: str) -> None:
+            nonlocal written
+            message = cleaned(text, prompt)
+            # A name before the message, or half a letter, is not shown; so a little is held back.
+            is_whole = len(text) > longest and not message.endswith("\ufffd")
+            if is_whole and message.startswith(written):
+                show(message[len(written) :])
+                written = message
+
+        (answer,) = self._answers([prompt], silent, advance)
+        if answer.value is not None and answer.value.startswith(written):
+            show(answer.value[len(written) :])
+        return answer
+
     def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
+        return self._answers(shown, progress)
+
+    def _answers(
+        self,
+        shown: Sequence[TurnPrompt],
+        progress: Progress,
+        advance: Callable[[str], None] | None = None,
+    ) -> list[Answer[str]]:
         if (base := self._loaded) is None:
             raise ValueError("prepare comes first")
         styles = self._guide.texts(shown) if self._guide else [""] * len(shown)
@@ -85,6 +112,7 @@ class _InProcess:
             self._sampling,
             batch_tokens=self.batch_tokens,
             progress=progress,
+            show=None if advance is None else lambda ids: advance(writer.text(ids)),
         )
         written = {each.id: each.ids for each in found}
         answers: list[Answer[str]] = []

@@ -1,17 +1,19 @@
-"""One's own chats → an adapter that writes as oneself, or what other tuning tools read.
+"""One's own chats → an adapter that writes as oneself, data for other tools, and a talk.
 
 tune("mara", speaker="Me", out="adapters/me", say=print)             → Tuned
 export_dataset("mara", speaker="Me", out="mine.jsonl", say=print)    → TuningSet
+talk("mara", speaker="Me", consent="self").say("are you up?")        → "barely"
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.local.progress import Progress, silent
 from realtalk.surface.benchmarks import chosen_chats
+from realtalk.surface.choices import simulator_of
 from realtalk.surface.labelling import Labels
 from realtalk.surface.sources import Readable, as_corpus
 
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 
     from realtalk.chat import Corpus
     from realtalk.persona.datasets import TuningSet
+    from realtalk.persona.talking import Talk
     from realtalk.persona.tuning import Tuned
+    from realtalk.persona.values import Learning
 
 
 def tune(
@@ -145,6 +149,84 @@ def export_dataset(
     if out is not None:
         made.write(Path(out))
     return made
+
+
+def talk(
+    corpus: Readable,
+    speaker: str,
+    simulator: str | None = None,
+    *,
+    consent: str | Callable[[str], str],
+    partner: str | None = None,
+    chat: str | None = None,
+    model: str | None = None,
+    base_url: str | None = None,
+    prompts: str | PathLike[str] | None = None,
+    style: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    context_sessions: int = 3,
+    context_tokens: int = 1500,
+    out: str | PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> Talk:
+    """Goes on with a chat, live: `talk.say("are you up?")` is answered as the speaker would.
+
+    `consent` is "self" (it is you) or "given" (with that person's yes), or a function that is
+    asked, by name, where no answer is kept with the adapter or in `out`. `simulator` and its
+    settings are those of `simulate`; an adapter of `tune` brings its own contexts. `chat` is the
+    one that goes on (the most recent), `partner` who you are (the other one in it). With `out`
+    all that is said is kept as a corpus, marked as simulated; an earlier talk there goes on.
+    """
+    from realtalk.persona.consent import agreed, known, question
+    from realtalk.persona.registry import make_simulator
+    from realtalk.persona.talking import Talk, chat_of, partner_of, stored_consent
+    from realtalk.persona.turns import named_speaker
+
+    folder = None if prompts is None else Path(prompts)
+    name, given = simulator_of(
+        simulator, settings, model=model, style=style, base_url=base_url, prompts=folder
+    )
+    chats = as_corpus(corpus)
+    who = named_speaker(chats, speaker)
+    goes_on = chat_of(chats, who, chat)
+    me = partner_of(goes_on, who, partner)
+    place = None if out is None else Path(out)
+    context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    adapter, about = _adapter_of(name, given, who)
+    yes = known(who, adapter) or stored_consent(place, who)
+    if yes is None:
+        yes = agreed(who, consent if isinstance(consent, str) else consent(question(who)), adapter)
+    if about:
+        context = {key: int(about[key]) for key in context}
+    made = make_simulator(name, given)
+    made.prepare(_learned(chats, who, about.get("chat"), context), progress)
+    return Talk(goes_on, who, me, made, yes, out=place, **context)
+
+
+def _adapter_of(
+    name: str, settings: Mapping[str, Any], speaker: str
+) -> tuple[Path | None, dict[str, Any]]:
+    """The speaker's adapter, and what it was trained with; nothing for other simulators."""
+    if name != "tuned" or "adapter" not in settings:
+        return None, {}
+    from realtalk.persona.tuned import adapters_in
+
+    for folder, held in adapters_in(Path(settings["adapter"])).items():
+        if held["about"].get("speaker") == speaker:
+            return folder, dict(held["about"])
+    return None, {}
+
+
+def _learned(
+    corpus: Corpus, speaker: str, chat: str | None, context: Mapping[str, int]
+) -> Learning:
+    """What a simulator learns from: the chat that its adapter is of, else all of the speaker's."""
+    from dataclasses import replace
+
+    from realtalk.persona.turns import own_learning
+
+    only = tuple(each for each in corpus.chats if each.id == chat)
+    return own_learning(replace(corpus, chats=only) if only else corpus, speaker, **context)
 
 
 def _same_place(chats: Corpus, clean: Corpus, speaker: str) -> str:

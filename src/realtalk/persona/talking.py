@@ -1,0 +1,185 @@
+"""A chat that goes on, live: a person writes, a simulator answers as one of the chat's speakers.
+
+    talk = Talk(chat, "Mara", "Theo", simulator, consent)
+    talk.say("are you up?", show)       → "barely"; show("bare") and show("ly") as it comes
+    talk.corpus.chats[0].messages[-1]   → <Message 'T1:2' 'Mara (simulated)' …>
+
+What a simulator is shown is built as for the benchmark: the last sessions of the chat and what was
+said here, within a budget. What it wrote is marked three times, so that no export loses it: by
+the speaker's name, in the message's `extra`, and in the names of chat and corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from realtalk.chat import Chat, Corpus, Message, Session, is_nobody, pack_extra, unpack_extra
+from realtalk.corpora.reading import Ledger, Reading
+from realtalk.corpora.store import is_stored, load, store
+from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer
+from realtalk.persona.consent import ANSWERS, Consent
+from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, speaker_turns
+from realtalk.persona.values import Simulator, TurnPrompt
+from realtalk.registry import suggest
+
+Show: TypeAlias = Callable[[str], Any]  # is handed a reply piece by piece
+_MARK = " (simulated)"
+
+
+def chat_of(corpus: Corpus, speaker: str, chat: str | None = None) -> Chat:
+    """The chat that is gone on with: the one named, else the speaker's most recent one."""
+    own = [each for each in corpus.chats if speaker in each.speakers and each.messages]
+    if chat is not None:
+        named = [each for each in own if each.id == chat]
+        if not named:
+            raise suggest(f"chat of {speaker}", chat, [each.id for each in own])
+        return named[0]
+    if not own:
+        raise RealtalkError(f"{speaker} wrote nothing", where=corpus.name)
+    return max(own, key=lambda each: each.messages[-1].time or datetime.min)
+
+
+def partner_of(chat: Chat, speaker: str, partner: str | None = None) -> str:
+    """Who the person is: as named, else the only other speaker."""
+    others = [name for name in chat.speakers if name != speaker and not is_nobody(name)]
+    if partner is not None:
+        return partner
+    if len(others) != 1:
+        raise RealtalkError(
+            f"{len(others)} others speak in the chat",
+            where=chat.id,
+            fix="say who you are: --as NAME",
+        )
+    return others[0]
+
+
+def stored_consent(folder: Path | None, speaker: str) -> Consent | None:
+    """The consent that an earlier talk in this folder was held with."""
+    if folder is None or not is_stored(folder):
+        return None
+    for chat in load(folder).corpus.chats:
+        held = unpack_extra(chat.extra).get("simulated", {}).get("consent", {})
+        if held.get("speaker") == speaker and held.get("answer") in ANSWERS:
+            return Consent(**held)
+    return None
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """A simulator that shows a reply while it is written."""
+
+    def stream(self, prompt: TurnPrompt, show: Show) -> Answer[str]: ...
+
+
+class Talk:
+    """One conversation with a simulated speaker; `out` keeps it as a stored corpus.
+
+    A folder that holds an earlier talk of the same two is gone on with.
+    """
+
+    def __init__(
+        self,
+        chat: Chat,
+        speaker: str,
+        partner: str,
+        simulator: Simulator,
+        consent: Consent,
+        *,
+        context_sessions: int = CONTEXT_SESSIONS,
+        context_tokens: int = CONTEXT_TOKENS,
+        out: Path | None = None,
+    ) -> None:
+        if partner == speaker:
+            raise RealtalkError(
+                f"{speaker} cannot talk to {speaker}", fix="name yourself: --as NAME"
+            )
+        self.speaker, self.partner = speaker, partner
+        self._chat, self._simulator, self._consent, self._out = chat, simulator, consent, out
+        self._context = (context_sessions, context_tokens)
+        self._id = f"Talk_simulated_{speaker}_{partner}"
+        self._earlier = self._stored()
+        self._said: list[Message] = []
+
+    def say(self, text: str, show: Show | None = None) -> str:
+        """What the simulator answers. What the person said is kept before it is asked."""
+        if not text.strip():
+            raise RealtalkError("nothing was said")
+        self._add(self.partner, text.strip())
+        prompt = self._prompt()
+        if show is not None and isinstance(self._simulator, Streaming):
+            answer = self._simulator.stream(prompt, show)
+        else:
+            (answer,) = self._simulator.solve([prompt])
+            if show is not None and answer.value is not None:
+                show(answer.value)
+        if answer.value is None:
+            raise RealtalkError(
+                f"no answer ({answer.unscored or 'no reason'})", fix="say it once more"
+            )
+        self._add(self.speaker + _MARK, answer.value)
+        return answer.value
+
+    @property
+    def corpus(self) -> Corpus:
+        """All that was said here and in earlier talks of this folder, marked as simulated."""
+        about = {
+            "by": self._simulator.name,
+            "speaker": self.speaker,
+            "consent": asdict(self._consent),
+            "continues": self._chat.id,
+        }
+        names = (self.partner, self.speaker + _MARK)
+        chat = Chat(self._id, names, self._sessions(), extra=pack_extra({"simulated": about}))
+        return Corpus(f"talk-simulated-{self.speaker}", "jsonl", (chat,))
+
+    def _sessions(self) -> tuple[Session, ...]:
+        if not self._said:
+            return self._earlier
+        number = len(self._earlier) + 1
+        return (*self._earlier, Session(number, self._said[0].time, tuple(self._said)))
+
+    def _add(self, speaker: str, text: str) -> None:
+        session, place = len(self._earlier) + 1, len(self._said) + 1
+        simulated = speaker.endswith(_MARK)
+        extra = pack_extra({"simulated": self._simulator.name}) if simulated else ""
+        now = datetime.now().replace(microsecond=0)
+        self._said.append(Message(f"T{session}:{place}", speaker, now, text, extra=extra))
+        if self._out is not None:
+            corpus = self.corpus
+            total = len(corpus.chats[0].messages)
+            store(Reading(corpus=corpus, ledger=Ledger("messages", total, total)), self._out)
+
+    def _prompt(self) -> TurnPrompt:
+        """What stands before the next reply; the unwritten one holds its place."""
+        number = max((each.number for each in self._chat.sessions), default=0)
+        here = [
+            replace(each, number=number + at, messages=tuple(map(self._plain, each.messages)))
+            for at, each in enumerate(self._sessions(), 1)
+        ]
+        last = here[-1]
+        open_turn = Message("T:open", self.speaker, last.messages[-1].time, "…")
+        here[-1] = replace(last, messages=(*last.messages, open_turn))
+        sessions, tokens = self._context
+        recent = tuple(self._chat.sessions[-sessions:])
+        whole = replace(self._chat, sessions=(*recent, *here), events=(), questions=())
+        return speaker_turns(whole, self.speaker, sessions, tokens)[-1].prompt
+
+    def _plain(self, message: Message) -> Message:
+        return replace(message, speaker=message.speaker.removesuffix(_MARK))
+
+    def _stored(self) -> tuple[Session, ...]:
+        if self._out is None or not self._out.exists():
+            return ()
+        held = load(self._out).corpus.chats if is_stored(self._out) else ()
+        if [chat.id for chat in held] != [self._id]:
+            raise RealtalkError(
+                f"holds no talk of {self.speaker} and {self.partner}",
+                where=str(self._out),
+                fix="name another folder with --out",
+            )
+        return held[0].sessions

@@ -1,0 +1,274 @@
+"""A talk with a simulated speaker: consent, what is shown, what is kept and how it is marked."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import realtalk as rt
+from file_modes import open_to_others
+from persona_chats import ines
+from realtalk.chat import Corpus, unpack_extra
+from realtalk.corpora.formats import FORMATS
+from realtalk.corpora.opening import open_reading
+from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer, PlainSolver
+from realtalk.local.progress import Progress, silent
+from realtalk.persona.consent import Consent, agreed, known, question
+from realtalk.persona.prompting import messages
+from realtalk.persona.talking import Talk
+from realtalk.persona.turns import own_learning
+from realtalk.persona.values import Settings, TurnPrompt
+from realtalk.report.writers import says_simulated
+from tiny_models import save_tiny_model
+
+needs_torch = pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("torch", "transformers", "peft")),
+    reason="torch, transformers and peft are not installed (the extra 'train')",
+)
+YES = Consent("Ines", "self", "2026-05-04")
+
+
+class Recorder(PlainSolver):
+    """Answers with a number and keeps what it was shown; has nothing to say to "hush"."""
+
+    name = "recorder"
+
+    def __init__(self) -> None:
+        self.shown: list[TurnPrompt] = []
+
+    @property
+    def settings(self) -> Settings:
+        return {}
+
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
+        self.shown += shown
+        if shown[0].previous.endswith("hush"):
+            return [Answer(None, "empty answer")]
+        return [Answer(f"reply {len(self.shown)}")]
+
+
+def talking(out: Path | None = None, **settings: Any) -> tuple[Talk, Recorder]:
+    recorder = Recorder()
+    chat = ines().chats[1]
+    return Talk(chat, "Ines", "Juno", recorder, YES, out=out, **settings), recorder
+
+
+def nobody_asks(asked: str) -> str:
+    raise AssertionError(asked)
+
+
+def test_a_reply_sees_the_chat_and_what_was_said_here() -> None:
+    talk, recorder = talking(context_sessions=2, context_tokens=300)
+    assert talk.say(" is it dry? ") == "reply 1"
+    assert talk.say("good") == "reply 2"
+    first, second = recorder.shown
+    assert (first.speaker, first.chat, first.previous) == ("Ines", "Boat", "is it dry?")
+    assert {turn.session for turn in first.context} == {4, 5}  # of the chat the last, and this one
+    said = [(turn.speaker, turn.text) for turn in second.context][-3:]
+    assert said == [("Juno", "is it dry?"), ("Ines", "reply 1"), ("Juno", "good")]
+    assert first.id != second.id  # what is drawn by chance hangs on it
+
+
+def test_what_is_simulated_is_marked_wherever_it_goes(tmp_path: Path) -> None:
+    talk, _ = talking(tmp_path / "talk")
+    talk.say("is it dry?")
+    held = open_reading(str(tmp_path / "talk")).reading.corpus
+    (chat,) = held.chats
+    assert [(m.speaker, m.text) for m in chat.messages] == [
+        ("Juno", "is it dry?"),
+        ("Ines (simulated)", "reply 1"),
+    ]
+    assert [m.extra for m in chat.messages] == ["", '{"simulated":"recorder"}']
+    about = unpack_extra(chat.extra)["simulated"]
+    assert about["consent"] == {"speaker": "Ines", "answer": "self", "day": "2026-05-04"}
+    assert about["continues"] == "Boat"
+    assert says_simulated(held.name) and says_simulated(chat.id)
+    for name in ("jsonl", "csv", "locomo", "convokit"):
+        write = FORMATS[name].write
+        assert write is not None
+        paths = write(held, tmp_path / name)
+        written = "".join(path.read_text("utf-8") for path in paths if path.suffix != ".xlsx")
+        assert "Ines (simulated)" in written, name
+    assert open_to_others(tmp_path / "talk") == {}
+
+
+def test_a_talk_goes_on_in_its_folder(tmp_path: Path) -> None:
+    talking(tmp_path / "talk")[0].say("is it dry?")
+    talk, recorder = talking(tmp_path / "talk")
+    talk.say("and now?")
+    context = [(turn.speaker, turn.text) for turn in recorder.shown[0].context]
+    assert context[-3:] == [("Juno", "is it dry?"), ("Ines", "reply 1"), ("Juno", "and now?")]
+    held = open_reading(str(tmp_path / "talk")).reading.corpus.chats[0]
+    assert [[m.id for m in session.messages] for session in held.sessions] == [
+        ["T1:1", "T1:2"],
+        ["T2:1", "T2:2"],
+    ]
+    chat = ines().chats[0]
+    with pytest.raises(RealtalkError, match="holds no talk of Ines and Tobias"):
+        Talk(chat, "Ines", "Tobias", Recorder(), YES, out=tmp_path / "talk")
+
+
+def test_an_answer_that_is_none_is_said_and_the_question_kept(tmp_path: Path) -> None:
+    talk, _ = talking(tmp_path / "talk")
+    with pytest.raises(RealtalkError, match="no answer \\(empty answer\\)"):
+        talk.say("hush")
+    assert talk.say("please") == "reply 2"
+    assert [m.text for m in talk.corpus.chats[0].messages] == ["hush", "please", "reply 2"]
+    with pytest.raises(RealtalkError, match="nothing was said"):
+        talk.say("  ")
+
+
+def test_consent_is_asked_once_by_name_and_kept(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def answer(line: str) -> str:
+        asked.append(line)
+        return " Given "
+
+    out = tmp_path / "talk"
+    settings = {"says": "aye"}
+    talk = rt.talk(ines(), "ines", "constant", consent=answer, settings=settings, out=out)
+    assert asked == [question("Ines")] and asked[0].count("Ines") == 3
+    assert talk.say("is it dry?") == "aye"
+    again = rt.talk(ines(), "Ines", "constant", consent=nobody_asks, settings=settings, out=out)
+    assert again.say("well?") == "aye"
+    about = unpack_extra(again.corpus.chats[0].extra)["simulated"]
+    assert about["consent"]["answer"] == "given"
+
+
+def test_without_a_yes_nothing_begins(tmp_path: Path) -> None:
+    for answer in ("", "no", "maybe"):
+        with pytest.raises(RealtalkError, match=r"no consent to write as Ines; .*--consent self"):
+            rt.talk(ines(), "Ines", "constant", consent=answer, out=tmp_path / "talk")
+    assert not (tmp_path / "talk").exists()
+    agreed("Ines", "self", tmp_path)
+    assert known("Ines", tmp_path) == agreed("Ines", "self")
+    assert known("Juno", tmp_path) is None  # another person is asked for again
+    (tmp_path / "consent.json").write_text("[]", "utf-8")
+    with pytest.raises(RealtalkError, match="not a consent"):
+        known("Ines", tmp_path)
+
+
+def test_who_is_who_in_a_talk() -> None:
+    chats = ines()
+    begin: Callable[..., Talk] = lambda **given: rt.talk(  # noqa: E731
+        chats, "Ines", "copy", consent="self", **given
+    )
+    assert begin(chat="Oven").partner == "Tobias"
+    assert begin(chat="Boat", partner="Uma").partner == "Uma"
+    with pytest.raises(RealtalkError, match="known: Oven, Boat"):
+        begin(chat="Dock")
+    with pytest.raises(RealtalkError, match="Ines cannot talk to Ines"):
+        begin(partner="Ines")
+    oven = chats.chats[0]
+    group = Corpus("dock", "jsonl", (replace(oven, speakers=(*oven.speakers, "Juno")),))
+    with pytest.raises(RealtalkError, match=r"2 others speak in the chat.*--as NAME"):
+        rt.talk(group, "Ines", "copy", consent="self")
+
+
+# The command
+
+
+def test_lines_of_a_pipe_are_answered(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("hello\n"))
+    status, out, err = run(*words)
+    assert status == 2 and "no consent to write as Theo" in err and out == ""
+    monkeypatch.setattr(sys, "stdin", io.StringIO("hello \x1b[31m\n\nbye\n"))
+    status, out, err = run(*words, "--consent", "given")
+    assert status == 0, err
+    assert out == "Theo (simulated): hello \\x1b[31m\nTheo (simulated): bye\n"
+    assert "you are Mara; Theo is simulated" in err
+    assert "2 messages of yours; kept in talks/theo" in err
+    held = open_reading(str(tmp_path / "talks" / "theo")).reading.corpus
+    assert len(held.chats[0].messages) == 4
+    monkeypatch.setattr(sys, "stdin", io.StringIO("again\n"))
+    assert run(*words)[0] == 0  # the consent is kept with the talk
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such terminal")
+@pytest.mark.parametrize("end", ["ctrl-d", "ctrl-c"])
+def test_a_terminal_asks_and_is_left_cleanly(end: str, tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    words = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
+    child = subprocess.Popen(
+        [sys.executable, "-m", "realtalk", *words],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(rt.__file__).parents[1])},
+        start_new_session=True,
+        # A runner in the background of a shell ignores it, and its children would.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    os.close(theirs)
+    seen = b""
+
+    def until(text: bytes) -> None:
+        nonlocal seen
+        while text not in seen:
+            ready, _, _ = select.select([ours], [], [], 40)
+            assert ready, seen
+            seen += os.read(ours, 1 << 12)
+
+    until(b"did Theo agree to it")
+    os.write(ours, b"self\n")
+    until(b"Mara: ")
+    os.write(ours, b"still there?\n")
+    until(b"Theo (simulated): still there?")
+    seen = seen[seen.index(b"Theo (simulated)") :]
+    until(b"Mara: ")
+    time.sleep(0.2)
+    if end == "ctrl-d":
+        os.write(ours, b"\x04")
+    else:
+        child.send_signal(signal.SIGINT)
+    try:
+        until(b"1 message of yours; kept in talks/theo")
+        assert child.wait(60) == 0
+    finally:
+        child.kill()
+        os.close(ours)
+    assert b"Traceback" not in seen
+    held = open_reading(str(tmp_path / "talks" / "theo")).reading.corpus
+    assert [m.text for m in held.chats[0].messages] == ["still there?", "still there?"]
+
+
+# With torch
+
+
+@needs_torch
+def test_a_tuned_speaker_is_shown_as_it_writes_and_keeps_the_consent(tmp_path: Path) -> None:
+    turns = own_learning(ines(), "Ines").turns
+    texts = [text for turn in turns for text in (turn.text, messages(turn.prompt)[0]["content"])]
+    base = save_tiny_model(tmp_path / "tiny", texts, window=4096)
+    adapter = tmp_path / "adapters" / "ines"
+    rt.tune(ines(), "Ines", base=str(base), out=adapter, epochs=1, whole=True, context_tokens=60)
+    settings = {"adapter": adapter.parent, "device": "cpu", "max_tokens": 24}
+    talk = rt.talk(ines(), "Ines", "tuned", consent="self", settings=settings)
+    pieces: list[str] = []
+    reply = talk.say("is it dry?", pieces.append)
+    assert "".join(pieces) == reply and len([each for each in pieces if each]) > 1
+    assert json.loads((adapter / "consent.json").read_text("utf-8"))["answer"] == "self"
+    again = rt.talk(ines(), "Ines", "tuned", consent=nobody_asks, settings=settings)
+    assert again.say("is it dry?") == reply  # the same, shown or not
+    # The adapter with its consent is still an adapter.
+    rt.tune(ines(), "Ines", base=str(base), out=adapter, epochs=1, whole=True, context_tokens=60)
