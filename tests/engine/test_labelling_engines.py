@@ -35,7 +35,7 @@ BLOCK = 16
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Several blocks of a small corpus; a worker takes blocks as they are."""
-    monkeypatch.setattr(EmbeddedLabeller, "at_once", BLOCK)
+    monkeypatch.setattr(EmbeddedLabeller, "at_once", 4 * BLOCK)
 
 
 def talk(chats: int = 3) -> Corpus:
@@ -149,7 +149,7 @@ _DRIVER = """
 import sys
 import realtalk as rt
 from realtalk.ei.embedded import EmbeddedLabeller
-EmbeddedLabeller.at_once = 16
+EmbeddedLabeller.at_once = 64
 if __name__ == "__main__":
     rt.label(sys.argv[1], out=sys.argv[2], engine=sys.argv[3], workers=2)
 """

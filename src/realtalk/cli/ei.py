@@ -112,7 +112,7 @@ def label(
     With --out writes a run: labels.parquet (one row per turn, unscored with the reason) and
     speakers.parquet. By default nothing leaves this machine and nothing is downloaded.
     A run that was stopped goes on where it was; a judge's answers are also kept in the cache.
-    With --engine several processes, or machines, label some thousand turns at a time each.
+    With --engine several processes, or machines, label some hundred turns at a time each.
 
     Examples:
 

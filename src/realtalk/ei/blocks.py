@@ -1,6 +1,6 @@
-"""Turns in files of some thousand, so that they can be labelled far from their corpus.
+"""Turns in files of some hundred, so that they can be labelled far from their corpus.
 
-    block_frames(chats, joined=True, size=1024)      → frames of 1024 turns, over all chats
+    block_frames(chats, joined=True, size=256)      → frames of 256 turns, over all chats
     write_labels(frame, labeller, Path("block-00000"))
     → block-00000/labels.jsonl, labels.parquet       # rows as `labelling` writes them
 

@@ -5,11 +5,11 @@
     with label_blocks(source, build, Processes(4), out=Path("labels")) as run: ...
     → labels/run.json, labels.jsonl, labels.parquet: the bytes of a run without an engine
 
-    labels/.labelling/turns/block-00000.parquet, …     the turns, a thousand to a file
+    labels/.labelling/turns/block-00000.parquet, …     the turns, 256 to a file
     labels/.labelling/labels/block-00000/…             their labels: the parts of a job
 
 The driver reads the corpus a part at a time and cuts its turns into blocks of one size, so that
-a long chat is shared by all workers and a killed one loses a minute of work. Text lies in blocks
+a long chat is shared by all workers and a killed one loses seconds of work. Text lies in blocks
 only while a run goes on. Ways of measuring that ask a model elsewhere have no part in this.
 """
 
@@ -46,9 +46,9 @@ from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import atomic_path, private_folder, write_parquet
 
 WORK, _TURNS = ".labelling", "turns"
-_SIZE = (
-    16_384  # turns of a block, where the way of measuring does not say how many it takes at once
-)
+# Of a block, where a way of measuring does not say how many turns it takes at once.
+_SIZE = 16_384
+_SHARE = 4  # blocks of what it takes at once: few turns are shared by several workers, too
 JOB = "labelling"
 
 
@@ -115,7 +115,7 @@ def label_blocks(
     with _place(out) as folder:
         _refuse(folder)
         work = private_folder(folder / WORK)
-        size = getattr(labeller, "at_once", None) or _SIZE
+        size = max(1, (getattr(labeller, "at_once", None) or _SIZE * _SHARE) // _SHARE)
         prepared = _Prepared(work / _TURNS, labeller.name == "embedded")
         prepared.write(source, rules.joined, size)
         record = {"name": source.name, "format": source.format, "sha256": prepared.sha256}

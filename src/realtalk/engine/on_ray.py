@@ -217,7 +217,7 @@ def _connect(ray: Any, address: str | None, workers: int, folder: Path | None) -
     try:
         with environment(ONE_THREAD):
             ray.init(address=address or "local", **known)
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+    except Exception as error:  # of no class of its own where a node is slow to start
         raise RealtalkError(
             f"Ray could not be {'reached' if address else 'started'} ({type(error).__name__})",
             where=address,
