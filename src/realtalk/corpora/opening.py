@@ -5,6 +5,7 @@ open_reading("my-corpus/")         a stored corpus
 open_reading("corpora/")           a folder of stored corpora, as one
 open_reading("WhatsApp Chat.zip")  a raw export or published file, format found by itself
 open_reading("-")                  the same from standard input
+open_reading("s3://bucket/corpus") any of these in a store, from a copy that goes with the process
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.corpora.store import is_stored, load
 from realtalk.corpora.streaming import is_collection, load_collection
+from realtalk.local.stores import StorePath, local_copy, place_of
 
 SAMPLES = ("sample", "sample-simulated", "sample-threads")
 
@@ -39,7 +41,7 @@ def open_reading(
 ) -> Opened:
     """A stored corpus, a sample's name, or anything that a reader knows."""
     options = options or ReadOptions()
-    place = Path(path)
+    place = local_copy(path)
     # A file of the user's own wins over a sample of the same name.
     if str(path) in SAMPLES and not place.exists():
         with as_file(files("realtalk.corpora") / "samples" / str(path)) as folder:
@@ -50,7 +52,8 @@ def open_reading(
             stored = load_collection(place)
         if stored is not None:
             return Opened(stored, None, stored.tables.format)
-    return _read(Source.open(path), format_name, options)
+    copied = place if isinstance(place_of(path), StorePath) else path
+    return _read(Source.open(copied), format_name, options)
 
 
 def _read(source: Source, format_name: str | None, options: ReadOptions) -> Opened:

@@ -25,6 +25,7 @@ from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import StoredAbout, is_stored, load, load_about, load_chats
 from realtalk.corpora.tables import Tables
 from realtalk.errors import RealtalkError
+from realtalk.local.stores import local_copy
 
 _FRAMES = ("messages", "events", "questions")
 _MIXED = "several"  # the format of a folder whose corpora have more than one
@@ -65,7 +66,7 @@ class CorpusStream:
 
 def open_stream(path: str | Path) -> CorpusStream | None:
     """The corpus in pieces; None of what is not stored."""
-    folder = Path(path)
+    folder = local_copy(path)
     if not str(path) or not folder.is_dir():
         return None
     if is_stored(folder):

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from realtalk.errors import RealtalkError
+from realtalk.local.stores import StorePath, place_of
 
 PARTS, PARTS_KEY = "parts", ("part",)  # the table of a job, and what its rows are known by
 
@@ -37,7 +38,7 @@ def gathered(paths: Sequence[str], out: Path) -> tuple[Path, ...]:
 
 
 def _named(path: str) -> list[Path]:
-    place = Path(path)
+    place = place_of(path)
     try:
         if place.is_dir():
             return _inside(place)
@@ -46,7 +47,11 @@ def _named(path: str) -> list[Path]:
     except OSError as error:
         raise RealtalkError(f"cannot be opened ({error.strerror})", where=path) from error
     # A file of that very name wins: exports have brackets in theirs.
-    found = sorted(map(Path, glob.glob(path, recursive=True))) if glob.has_magic(path) else []  # noqa: PTH207  (absolute patterns)
+    found = []
+    if isinstance(place, StorePath):
+        found = place.folder.matching(place.name)
+    elif glob.has_magic(path):
+        found = sorted(map(Path, glob.glob(path, recursive=True)))  # noqa: PTH207  (absolute patterns)
     if not found:
         raise RealtalkError("no such file or folder", where=path, fix="check the path")
     return found
@@ -73,7 +78,9 @@ def _parts(folder: Path) -> list[Path] | None:
 
 
 def fingerprint(path: Path) -> tuple[int, str]:
-    """How many bytes an input has, and their SHA-256."""
+    """How many bytes an input has, and their SHA-256; of one in a store its stamp."""
+    if isinstance(path, StorePath):
+        return path.stamp()
     if not path.is_dir():
         return _file(path)
     size, digest = 0, hashlib.sha256()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from realtalk.local.naming import UniqueNames
+from realtalk.local.stores import place_of
 from realtalk.local.writing import file_stem
 
 # What a job's folder itself consists of: no part may bear such a name.
@@ -43,6 +44,9 @@ class Job:
     settings: Mapping[str, Any]  # whatever decides the bytes of a part
     suffix: str = ""  # of a part: ".parquet", or none where a part is a folder
     numbered: str = ""  # parts are called so with a number, where an input's name is private
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "out", place_of(self.out))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,19 +12,14 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
-import shutil
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from realtalk.engine.inputs import fingerprint
 from realtalk.engine.jobs import Errand, PartResult, Work
+from realtalk.engine.places import at_hand, home_of
 from realtalk.errors import RealtalkError
-from realtalk.local.writing import private_folder
 
-UNFINISHED = ".unfinished"
 # A worker shares the machine with others: more threads than one would only be in their way.
 # Libraries read these when they are imported.
 ONE_THREAD = {
@@ -41,49 +36,30 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 def carry_out(work: Work, errand: Errand) -> PartResult:
     """Makes the part. Nothing that an input brings about is raised."""
+    home, source = home_of(errand.out), errand.source
     try:
-        size, sha256 = fingerprint(errand.source)
+        size, sha256 = fingerprint(source)
+    except RealtalkError as error:  # of a store
+        return PartResult(errand, problem=_problem(error, errand, source))
     except OSError as error:
         return PartResult(errand, problem=f"cannot be read ({error.strerror})")
     try:
-        with _scratch(errand.out) as scratch:
+        with home.scratch() as scratch:
+            source = at_hand(errand.source, scratch)
             place = scratch / errand.part
-            figures = dict(work(errand.source, place))
-            put_in_place(place, errand.out / errand.part, scratch)
+            figures = dict(work(source, place))
+            home.put(place, errand.part, scratch)
     except Exception as error:
-        problem = _problem(error, errand)
+        problem = _problem(error, errand, source)
         return PartResult(errand, size, sha256, problem=problem, stops_all=_is_full(error))
     return PartResult(errand, size, sha256, figures)
 
 
-def remove(path: Path) -> None:
-    """A part, or what a killed worker left."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def put_in_place(made: Path, place: Path, scratch: Path) -> None:
-    """Gives a part its name; what bore it before goes."""
-    if place.is_dir():  # a folder cannot be renamed onto another
-        place.rename(scratch / f"old-{secrets.token_hex(4)}")
-    made.replace(place)
-
-
-@contextmanager
-def _scratch(out: Path) -> Iterator[Path]:
-    folder = private_folder(out / UNFINISHED / f"{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _problem(error: Exception, errand: Errand) -> str:
+def _problem(error: Exception, errand: Errand, source: Path) -> str:
     """One line without the folders of this machine, so that every engine says the same."""
     if isinstance(error, RealtalkError):
-        return str(error).replace(str(errand.source), errand.source.name)
+        name = errand.source.name
+        return str(error).replace(str(source), name).replace(str(errand.source), name)
     if isinstance(error, OSError) and error.strerror:
         return f"failed ({error.strerror})"
     last = traceback.extract_tb(error.__traceback__)[-1]

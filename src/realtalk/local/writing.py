@@ -42,11 +42,18 @@ _KINDS = (  # what folders hold, by the files that say so
     ("labels", {"labels.parquet"}),
     ("an adapter", {"adapter_config.json"}),
 )
+STORES = ("s3:", "gs:", "hdfs:")  # how paths begin that are in no folder of this machine
 _LONGEST_STEM = 200  # bytes; file systems allow 255 with the ending and what a copy adds
 
 
 def private_folder(path: Path) -> Path:
     """The folder, made with those above it where they are missing."""
+    if path.parts[:1] and path.parts[0] in STORES:  # what `Path` makes of an address
+        raise RealtalkError(
+            "this writes on this machine alone",
+            where="//".join(path.parts[:2]),
+            fix="name a local folder, or read --each",
+        )
     missing = []
     for place in (path, *path.parents):
         if place.is_dir():

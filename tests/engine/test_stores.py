@@ -1,0 +1,244 @@
+"""Exports, corpora and jobs in a store, against an S3 server on loopback."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import realtalk as rt
+from engine_work import SECRET, shouting, tree, write_inputs
+from loopback import QuietHandler, serving
+from realtalk.engine.inline import Inline
+from realtalk.engine.inputs import gathered
+from realtalk.engine.places import StoreHome, home_of
+from realtalk.engine.processes import Processes
+from realtalk.engine.running import run_job
+from realtalk.errors import RealtalkError
+from realtalk.local.environment import environment
+from realtalk.local.stores import StorePath, local_copy, place_of
+from store_server import BUCKET, s3_server
+
+CHAT = """[04.05.26, 09:00:00] Ines: the oven broke, I am waiting for the mechanic
+[04.05.26, 09:01:00] Tobias: mine took two weeks
+[04.05.26, 09:02:10] Ines: at least the sourdough starter is alive
+"""
+needs_moto = pytest.mark.skipif(
+    not all(map(find_spec, ("moto", "flask", "flask_cors"))),
+    reason="moto's server is missing: pip install 'moto[s3]' flask flask-cors",
+)
+
+
+@pytest.fixture
+def bucket() -> Iterator[StorePath]:
+    with s3_server():
+        place = place_of(f"s3://{BUCKET}")
+        assert isinstance(place, StorePath)
+        yield place
+
+
+def under(place: StorePath) -> dict[str, bytes]:
+    return {"/".join(each.parts[len(place.parts) :]): each.read_bytes() for each in place._files()}
+
+
+def child(place: StorePath, *names: str) -> StorePath:
+    found = place.joinpath(*names)
+    assert isinstance(found, StorePath)
+    return found
+
+
+def test_a_path_in_a_store_is_a_path_by_name_alone() -> None:
+    place = place_of("s3://chats/exports/a.txt")
+    assert isinstance(place, StorePath)
+    assert str(place) == "s3://chats/exports/a.txt"
+    assert (place.name, place.stem, str(place.parent)) == ("a.txt", "a", "s3://chats/exports")
+    assert str(place.parent / "b.zip") == "s3://chats/exports/b.zip"
+    assert place == place_of(Path("s3://chats/exports/a.txt")) == pickle.loads(pickle.dumps(place))
+    assert place.absolute() is place.resolve() is place_of(place) is place
+    assert not isinstance(place_of("exports/a.txt"), StorePath)
+    assert not isinstance(place_of("C:/exports"), StorePath)
+    with pytest.raises(RealtalkError, match=r"a\.txt: lies in a store, which this cannot work in"):
+        Path.open(place, "w")
+    with pytest.raises(RealtalkError, match="hdfs:///data: names no host"):
+        place_of("hdfs:///data")
+    assert str(place_of("hdfs://node:8020/data")) == "hdfs://node:8020/data"
+
+
+@needs_moto
+def test_files_and_folders_come_and_go_whole(bucket: StorePath, tmp_path: Path) -> None:
+    made = tmp_path / "corpus"
+    (made / "messages").mkdir(parents=True)
+    (made / "messages" / "part-0.parquet").write_bytes(b"x" * (6 << 20))
+    (made / "corpus.json").write_text("{}")
+    place = child(bucket, "corpora", "mine")
+    assert not place.exists()
+    place.put(made)
+    assert under(place) == tree(made)
+    assert {each.name for each in place.iterdir()} == {"messages", "corpus.json"}
+    assert tree(place.fetch(tmp_path / "back")) == tree(made)
+    (made / "messages" / "part-0.parquet").unlink()
+    (made / "events.parquet").write_bytes(b"e")
+    place_of(str(place)).put(made)  # type: ignore[attr-defined]
+    assert under(place) == tree(made)
+    size, stamp = child(bucket, "corpora", "mine").stamp()
+    assert size == 3 and len(stamp) == 64
+    child(bucket, "corpora", "mine").remove()
+    assert not child(bucket, "corpora", "mine").exists()
+    with pytest.raises(RealtalkError, match="s3://chats/none: no such file or folder"):
+        child(bucket, "none").fetch(tmp_path / "none")
+
+
+@needs_moto
+def test_a_job_in_a_store_comes_to_the_same_bytes(bucket: StorePath, tmp_path: Path) -> None:
+    inputs = write_inputs(tmp_path / "in", "plain", "corrupt", "bug", "plain")
+    child(bucket, "in").put(tmp_path / "in")
+    there = gathered([f"s3://{BUCKET}/in"], tmp_path)
+    assert gathered([f"s3://{BUCKET}/in/*.txt"], tmp_path) == there
+    out = place_of(f"s3://{BUCKET}/out")
+    marks = tmp_path / "marks"
+    one = run_job(shouting(there, Path(f"s3://{BUCKET}/out"), marks), Inline())
+    assert one.out == out and isinstance(home_of(one.out), StoreHome)
+    two = run_job(shouting(there, tmp_path / "local", marks), Inline())
+    three = run_job(shouting(there, place_of(f"s3://{BUCKET}/three"), marks), Processes(2))
+    assert one.rows == two.rows == three.rows
+    assert dict(one.problems)["1.txt"] == "1.txt: is no text"
+    assert isinstance(out, StorePath)
+    assert under(out) == tree(tmp_path / "local") == under(child(bucket, "three"))
+    # The parts are those of local inputs; only the stamps of inputs differ.
+    run_job(shouting(inputs, tmp_path / "plain", marks), Inline())
+    for name in ("0.txt", "3.txt"):
+        assert under(out)[name] == (tmp_path / "plain" / name).read_bytes()
+    assert SECRET not in under(out)["parts.jsonl"].decode()
+    # Run again it does what is missing: a new input, and one that changed.
+    assert run_job(shouting(there, out, marks), Inline()).worked == 2  # the two problems
+    time.sleep(1.1)  # a store's times of change are whole seconds
+    (tmp_path / "in" / "0.txt").write_text("plain: other words")
+    child(bucket, "in", "0.txt").put(tmp_path / "in" / "0.txt")
+    again = gathered([f"s3://{BUCKET}/in"], tmp_path)
+    assert run_job(shouting(again, out, marks), Inline()).worked == 3
+    assert under(out)["0.txt"] == b"PLAIN: OTHER WORDS"
+    with pytest.raises(RealtalkError, match="made with other settings"):
+        run_job(shouting(again, out, marks, more=1), Inline())
+    assert run_job(shouting(again, out, marks, more=1), Inline(), fresh=True).worked == 4
+
+
+_DRIVER = """
+import os, signal, sys
+from pathlib import Path
+from engine_work import shouting
+from realtalk.engine.inline import Inline
+from realtalk.engine.inputs import gathered
+from realtalk.engine import running
+
+note, noted = running._note, []
+
+def noting(*given):
+    note(*given)
+    noted.append(1)
+    if len(noted) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+running._note = noting
+source, out, marks = sys.argv[1:]
+running.run_job(shouting(gathered([source], Path("none")), Path(out), Path(marks)), Inline())
+"""
+
+
+@needs_moto
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
+def test_a_killed_driver_goes_on(bucket: StorePath, tmp_path: Path) -> None:
+    write_inputs(tmp_path / "in", "plain", "plain", "plain")
+    child(bucket, "in").put(tmp_path / "in")
+    source, marks = f"s3://{BUCKET}/in", tmp_path / "marks"
+    script = [sys.executable, "-c", _DRIVER, source, f"s3://{BUCKET}/out", str(marks)]
+    with environment({"PYTHONPATH": ":".join(sys.path)}):
+        assert subprocess.run(script, check=False).returncode == -signal.SIGKILL
+    out = child(bucket, "out")
+    assert (out / "run.json").is_file() and (out / "1.txt").is_file()
+    there = gathered([source], tmp_path)
+    run_job(shouting(there, out, marks), Inline())
+    run_job(shouting(there, tmp_path / "local", marks), Inline())
+    assert under(out) == tree(tmp_path / "local")
+
+
+@needs_moto
+def test_exports_are_read_from_a_store_into_one(
+    bucket: StorePath, tmp_path: Path, run: Any
+) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("Oven", "Boat"):
+        (tmp_path / "in" / f"{name}.txt").write_text(CHAT)
+    child(bucket, "in").put(tmp_path / "in")
+    stored = f"s3://{BUCKET}/corpora"
+    status, _, err = run("read", f"s3://{BUCKET}/in", "--each", "--out", stored)
+    assert status == 0, err
+    assert f"stored 2 of 2 in {stored}" in err
+    assert not (tmp_path / "s3:").exists(), "a local folder of that name"
+    frame = pl.read_parquet(local_copy(f"{stored}/Oven") / "messages.parquet")
+    assert frame.height == 3
+    status, _, err = run("stats", f"{stored}/Oven", "--json")
+    assert status == 0, err
+    assert rt.read(f"{stored}/Boat").chats[0].speakers == ("Ines", "Tobias")
+    assert len(rt.label(f"{stored}/Boat")) == 3
+    status, _, err = run("read", f"{stored}/none")
+    assert (
+        status == 2
+        and err.strip() == f"error: {stored}/none: no such file or folder; check the path"
+    )
+    child(bucket, "letters", "a.txt").put(tmp_path / "in" / "Oven.txt")
+    status, _, err = run("read", f"s3://{BUCKET}/in", "--each", "--out", f"s3://{BUCKET}/letters")
+    assert status == 2 and "holds a.txt but no run.json" in err
+
+
+def test_a_store_that_denies_is_one_line() -> None:
+    class Denying(QuietHandler):
+        def _deny(self) -> None:
+            body = b"<Error><Code>AccessDenied</Code><Message>no</Message></Error>"
+            self.send_response(403)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_GET = do_HEAD = do_PUT = _deny
+
+    keys = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y", "AWS_REGION": "eu-west-1"}
+    with (
+        serving(Denying) as url,
+        environment({**keys, "AWS_ENDPOINT_URL": url}),
+        pytest.raises(RealtalkError, match=r"^s3://chats/a: the store denies access \("),
+    ):
+        rt.read("s3://chats/a")
+
+
+def test_what_works_on_this_machine_alone_says_so(run: Any, tmp_path: Path) -> None:
+    for words in (
+        ("read", "sample", "--out", "s3://chats/mine"),
+        ("probe", "sample", "--reader", "none", "--limit", "2", "--out", "s3://chats/mine"),
+    ):
+        status, _, err = run(*words)
+        assert status == 2
+        assert err.startswith("error: s3://chats: this writes on this machine alone; name")
+    assert not (tmp_path / "s3:").exists()
+
+
+def test_nothing_is_asked_where_no_store_is_named(tmp_path: Path) -> None:
+    """The file systems are not even loaded."""
+    (tmp_path / "a.txt").write_text(CHAT)
+    code = "import sys, realtalk as rt; rt.read(sys.argv[1]); print('pyarrow.fs' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "a.txt")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "False"
