@@ -160,12 +160,17 @@ def test_a_killed_driver_goes_on(bucket: StorePath, tmp_path: Path) -> None:
     child(bucket, "in").put(tmp_path / "in")
     source, marks = f"s3://{BUCKET}/in", tmp_path / "marks"
     script = [sys.executable, "-c", _DRIVER, source, f"s3://{BUCKET}/out", str(marks)]
-    with environment({"PYTHONPATH": ":".join(sys.path)}):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with environment({"PYTHONPATH": ":".join(sys.path), "TMPDIR": str(temporary)}):
         assert subprocess.run(script, check=False).returncode == -signal.SIGKILL
+        assert list(temporary.iterdir()), "it was killed with its record open"
+        done = [sys.executable, "-c", _DRIVER.replace("== 2", "== 9"), *script[3:]]
+        assert subprocess.run(done, check=False).returncode == 0
+        assert not list(temporary.iterdir()), "what a killed driver left goes"
     out = child(bucket, "out")
-    assert (out / "run.json").is_file() and (out / "1.txt").is_file()
     there = gathered([source], tmp_path)
-    run_job(shouting(there, out, marks), Inline())
+    assert run_job(shouting(there, out, marks), Inline()).worked == 0
     run_job(shouting(there, tmp_path / "local", marks), Inline())
     assert under(out) == tree(tmp_path / "local")
 

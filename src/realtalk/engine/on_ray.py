@@ -16,14 +16,11 @@ import logging
 import os
 import pickle
 import secrets
-import shutil
 import socket
-import stat
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_address
@@ -34,16 +31,15 @@ from realtalk import __version__
 from realtalk.engine.jobs import Errand, PartResult, Waiting, Work
 from realtalk.engine.working import ONE_THREAD, carry_out
 from realtalk.errors import MissingExtraError, RealtalkError
-from realtalk.local.busy import being_written
 from realtalk.local.environment import environment
-from realtalk.local.writing import private_stream
+from realtalk.local.temporary import temporary_folder
 
 _FAILED_STARTS = 3
 _PATIENCE = 10.0  # seconds for a cluster to answer
 _OBJECTS = 100 << 20  # bytes; Ray would take a third of the memory for objects that we do not have
 # Ray adds "/session_<moment>_<number>/sockets/plasma_store" and a socket's path has 103 letters.
 _LONGEST_FOLDER = 40
-_PREFIX, _LOCK = "rt-ray-", "in-use"
+_PREFIX = "rt-ray-"
 _LOCAL = {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # the loopback address, on every system
     "RAY_AUTH_MODE": "token",
@@ -253,45 +249,9 @@ def _open_ray() -> RealtalkError:
     )
 
 
-@contextmanager
-def _temporary() -> Iterator[Path]:
-    """A folder of the owner alone, whose name is short enough for the sockets in it.
-
-    It is locked while it is in use: one that a killed driver left is known by that, and goes.
-    """
+def _temporary() -> AbstractContextManager[Path]:
+    """A folder of the owner alone, whose name is short enough for the sockets in it."""
     base = tempfile.gettempdir()
     if len(base) > _LONGEST_FOLDER - len("/rt-ray-12345678") and sys.platform != "win32":
         base = "/tmp"  # noqa: S108  (mkdtemp makes a folder that is ours alone)
-    _remove_left(Path(base))
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
-    try:
-        with private_stream(folder / _LOCK) as held:
-            with suppress(ImportError):  # not on Windows
-                import fcntl
-
-                fcntl.flock(held, fcntl.LOCK_EX)
-            yield folder
-    finally:
-        _remove(folder)
-
-
-def _remove_left(base: Path) -> None:
-    """Folders of this user whose driver was killed before it could remove them."""
-    if sys.platform == "win32":
-        return  # nothing tells whether somebody uses them
-    for folder in base.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            known = folder.lstat()
-            ours = stat.S_ISDIR(known.st_mode) and known.st_uid == os.getuid()
-            # Without its lock it is being made this moment.
-            if ours and (folder / _LOCK).is_file() and not being_written(folder / _LOCK):
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove(folder: Path) -> None:
-    """Ray's processes may still write their last lines while they end."""
-    for _ in range(50):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not folder.exists():
-            return
-        time.sleep(0.1)
+    return temporary_folder(_PREFIX, base)

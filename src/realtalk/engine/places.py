@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Protocol
 
 from realtalk.local.stores import StorePath
+from realtalk.local.temporary import temporary_folder
 from realtalk.local.writing import private_folder, refuse_strangers
 
 UNFINISHED = ".unfinished"
@@ -109,8 +109,8 @@ class StoreHome:
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
-        with tempfile.TemporaryDirectory(prefix="realtalk-part-") as folder:
-            yield Path(folder)
+        with temporary_folder("realtalk-part-") as folder:
+            yield private_folder(folder / "work")  # a part may be called as the folder's lock is
 
     def put(self, made: Path, part: str, scratch: Path) -> None:  # noqa: ARG002
         self._child(part).put(made)
@@ -126,12 +126,13 @@ class StoreHome:
     @contextmanager
     def record(self) -> Iterator[StoreRecord]:
         refuse_strangers(self.place, "a run", _RECORDS[0])
-        with tempfile.TemporaryDirectory(prefix="realtalk-record-") as folder:
+        with temporary_folder("realtalk-record-") as temporary:
+            folder = private_folder(temporary / "record")
             for name in _RECORDS:
                 stored = self._child(name)
                 if stored.is_file():
-                    stored.fetch(Path(folder) / name)
-            record = StoreRecord(Path(folder), self.place)
+                    stored.fetch(folder / name)
+            record = StoreRecord(folder, self.place)
             try:
                 yield record
             finally:

@@ -15,13 +15,11 @@ AWS_ENDPOINT_URL names an S3 server of one's own.
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import io
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
@@ -30,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
+from realtalk.local.temporary import for_this_process
 from realtalk.local.writing import STORES, private_folder, private_stream
 
 # As it is written, or as `Path` made it of that.
@@ -68,9 +67,7 @@ def local_copy(path: str | Path) -> Path:
     place = place_of(path)
     if not isinstance(place, StorePath):
         return place
-    folder = Path(tempfile.mkdtemp(prefix="realtalk-store-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return place.fetch(folder / (place.name or "store"))
+    return place.fetch(for_this_process("realtalk-store-") / "copy" / place.name)
 
 
 class StorePath(_Base):
