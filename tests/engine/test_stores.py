@@ -192,6 +192,10 @@ def test_exports_are_read_from_a_store_into_one(
     assert frame.height == 3
     status, _, err = run("stats", f"{stored}/Oven", "--json")
     assert status == 0, err
+    # What a job wrote in a store stands for its parts, and for one corpus of them all.
+    status, _, err = run("check", stored, "--each", "--out", "checks")
+    assert "checked 2 of 2 in checks" in err
+    assert rt.read(stored).frame.height == 6
     assert rt.read(f"{stored}/Boat").chats[0].speakers == ("Ines", "Tobias")
     assert len(rt.label(f"{stored}/Boat")) == 3
     status, _, err = run("read", f"{stored}/none")

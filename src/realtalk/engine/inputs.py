@@ -16,6 +16,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from realtalk.engine.places import record_of
 from realtalk.errors import RealtalkError
 from realtalk.local.stores import StorePath, place_of
 
@@ -71,7 +72,7 @@ def _parts(folder: Path) -> list[Path] | None:
 
     if not (folder / "run.json").is_file() or not (folder / f"{PARTS}.jsonl").is_file():
         return None
-    rows = RunFolder.load(folder, None).rows(PARTS, PARTS_KEY)
+    rows = RunFolder.load(record_of(folder), None).rows(PARTS, PARTS_KEY)
     # Names only, never a way out of the folder.
     names = [row["part"] for row in rows if not row["problem"]]
     return [folder / name for name in names if Path(name).name == name]

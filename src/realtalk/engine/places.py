@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Protocol
 
 from realtalk.local.stores import StorePath
-from realtalk.local.temporary import temporary_folder
+from realtalk.local.temporary import for_this_process, temporary_folder
 from realtalk.local.writing import private_folder, refuse_strangers
 
 UNFINISHED = ".unfinished"
@@ -46,6 +46,18 @@ class JobRecord(Protocol):
 def home_of(out: Path) -> FolderHome | StoreHome:
     """The home of a job's parts."""
     return StoreHome(out) if isinstance(out, StorePath) else FolderHome(out)
+
+
+def record_of(folder: Path) -> Path:
+    """The record of a job that is done, in a folder of this machine."""
+    if not isinstance(folder, StorePath):
+        return folder
+    copies = private_folder(for_this_process("realtalk-record-") / "record")
+    for name in _RECORDS:
+        stored = folder / name
+        if isinstance(stored, StorePath) and stored.is_file():
+            stored.fetch(copies / name)
+    return copies
 
 
 def at_hand(source: Path, scratch: Path) -> Path:
