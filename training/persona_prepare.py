@@ -1,16 +1,22 @@
 """A corpus → the prompts of persona simulation in one file, for a machine without the package's
 libraries.
 
-    python training/persona_prepare.py ../shared/data/realtalk --sweep Akib
+    python training/persona_prepare.py ../shared/data/realtalk --choice paper --examples 8 \\
+        --curve 25,50,100,200,400
     → training/build/persona/prompts.jsonl.xz
 
-    {"head": true, "prompt_version": "1", "sets": {"k3": {"context": {…}, "chats": {…}}, …}}
-    {"set": "k3", "part": "learn", "speaker": "Mara", "id": "…#14", "text": "…", "reply": "…"}
-    {"set": "k3", "part": "test", "speaker": "Mara", "id": "…#9", "text": "…", "styled": "…"}
+    {"head": true, "prompt_version": "1", "examples": 8,
+     "sets": {"k3": {"context": {…}, "chats": {…}}, "n25": {…, "of": "curve", "turns": 25}, …}}
+    {"set": "k3", "part": "learn", "speaker": "Mara", "id": "…#14", "text": "…", "reply": "…",
+     "retrieved": "…"}
+    {"set": "k3", "part": "test", "speaker": "Mara", "id": "…#9", "text": "…", "styled": "…",
+     "retrieved": "…"}
 
 Only the part `learn` has replies: what is to be written is not in the file. `k3` holds every
 speaker with contexts of three sessions; the sweep adds sets for one speaker with other numbers
-of sessions, and with room for all of them.
+of sessions, and with room for all of them. `retrieved` is the prompt with the speaker's nearest own
+turns. The curve adds one set of prompts with short contexts, and for every number of turns a set
+that learns from so many of them, the last ones, for those speakers who wrote as many.
 """
 
 from __future__ import annotations
@@ -19,7 +25,7 @@ import argparse
 import json
 import lzma
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +33,12 @@ import polars as pl
 
 from realtalk.corpora.opening import open_reading
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
-from realtalk.persona.styles import Guide
+from realtalk.persona.styles import Guide, make_guide
 from realtalk.persona.turns import choices_of, tasks_of
-from realtalk.persona.values import PersonaTask
+from realtalk.persona.values import PersonaTask, TurnPrompt
 
 HERE = Path(__file__).parent
+CURVE = "curve"
 
 
 def main() -> None:
@@ -45,6 +52,9 @@ def main() -> None:
     parser.add_argument("--sweep", metavar="SPEAKER", help="whose contexts are also varied")
     parser.add_argument("--sweep-sessions", default="1,2,3,5,10")
     parser.add_argument("--sweep-tokens", type=int, default=5500)
+    parser.add_argument("--examples", type=int, default=0, help="own turns to show; 0: no such way")
+    parser.add_argument("--curve", help="numbers of own turns to learn from: 25,50,100")
+    parser.add_argument("--curve-tokens", type=int, default=500)
     given = parser.parse_args()
     corpus = open_reading(given.corpus).reading.corpus
     labels = None if given.labels is None else pl.read_parquet(given.labels / "labels.parquet")
@@ -60,17 +70,25 @@ def main() -> None:
             sets[f"sweep{sessions}"] = tasks_of(
                 corpus, one, context_sessions=sessions, context_tokens=given.sweep_tokens
             )
+    if given.curve:
+        sets[CURVE] = tasks_of(
+            corpus, choices, context_sessions=given.sessions, context_tokens=given.curve_tokens
+        )
     head = {
         "head": True,
         "prompt_version": PROMPT_VERSION,
+        "examples": given.examples,
         "sets": {name: about(tasks) for name, tasks in sets.items()},
     }
+    if given.curve:
+        head["sets"] |= smaller(sets[CURVE], [int(size) for size in given.curve.split(",")])
     given.out.parent.mkdir(parents=True, exist_ok=True)
     count = 0
     with lzma.open(given.out, "wt", encoding="utf-8") as stream:
         stream.write(json.dumps(head, ensure_ascii=False) + "\n")
         for name, tasks in sets.items():
-            for row in rows(name, tasks, styled=not name.startswith("sweep")):
+            main = not name.startswith("sweep") and name != CURVE
+            for row in rows(name, tasks, styled=main, examples=given.examples if main else 0):
                 stream.write(json.dumps(row, ensure_ascii=False) + "\n")
                 count += 1
     size = given.out.stat().st_size
@@ -84,20 +102,42 @@ def about(tasks: list[PersonaTask]) -> dict[str, Any]:
     }
 
 
-def rows(name: str, tasks: list[PersonaTask], *, styled: bool) -> Iterator[dict[str, str]]:
+def smaller(tasks: list[PersonaTask], sizes: list[int]) -> dict[str, Any]:
+    """A set for every number of turns that somebody has, learned from the last so many."""
+    made: dict[str, Any] = {}
+    for size in sizes:
+        able = [task for task in tasks if len(task.learning.turns) >= size]
+        if able:
+            made[f"n{size}"] = {**about(able), "of": CURVE, "turns": size}
+    return made
+
+
+def rows(
+    name: str, tasks: list[PersonaTask], *, styled: bool, examples: int
+) -> Iterator[dict[str, str]]:
     for task in tasks:
-        for turn in task.learning.turns:
-            yield {
-                **{"set": name, "part": "learn", "speaker": task.speaker, "id": turn.id},
-                **{"text": text_of(turn.prompt), "reply": turn.text},
-            }
+        learned = [turn.prompt for turn in task.learning.turns]
+        near = nearest(task, learned, examples)
+        for turn, retrieved in zip(task.learning.turns, near, strict=True):
+            row = {"set": name, "part": "learn", "speaker": task.speaker, "id": turn.id}
+            row |= {"text": text_of(turn.prompt), "reply": turn.text}
+            yield row | ({"retrieved": text_of(turn.prompt, retrieved)} if examples else {})
         styles = Guide(task.learning).texts(task.prompts) if styled else [""] * len(task.prompts)
-        for prompt, style in zip(task.prompts, styles, strict=True):
+        near = nearest(task, task.prompts, examples)
+        for prompt, style, retrieved in zip(task.prompts, styles, near, strict=True):
             row = {"set": name, "part": "test", "speaker": task.speaker, "id": prompt.id}
             row["text"] = text_of(prompt)
             if style:
                 row["styled"] = text_of(prompt, style)
+            if examples:
+                row["retrieved"] = text_of(prompt, retrieved)
             yield row
+
+
+def nearest(task: PersonaTask, prompts: Sequence[TurnPrompt], examples: int) -> list[str]:
+    """What is told of the speaker's own turns in places like these."""
+    guide = make_guide(task.learning, style=False, examples=examples)
+    return [""] * len(prompts) if guide is None else guide.texts(prompts)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,62 @@
+"""Jobs of one folder → shared between processes on one machine, each done by one of them.
+
+    claims = Claims(out)
+    claims.take("k3-tuned-Mara")     → True for the one process that is to do it
+    spread(script, words, processes=2)   → that many processes of the script, to their end
+
+A claim of a process that is gone counts for nothing, so that a run that was killed goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class Claims:
+    """Who does what: one small file per job."""
+
+    def __init__(self, out: Path) -> None:
+        self._folder = out / "claims"
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def take(self, job: str) -> bool:
+        """Whether the job is this process's now."""
+        path = self._folder / job
+        while True:
+            try:
+                with path.open("x", encoding="utf-8") as stream:
+                    stream.write(str(os.getpid()))
+                return True
+            except FileExistsError:
+                text = path.read_text("utf-8") if path.is_file() else ""
+                if text == str(os.getpid()):
+                    return True
+                if not text or _alive(int(text)):
+                    return False
+                path.unlink(missing_ok=True)  # of a process that was killed
+
+    def give_back(self, job: str) -> None:
+        (self._folder / job).unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def spread(script: Path, words: Sequence[str], *, processes: int) -> int:
+    """Runs the script so many times at once; returns how many of them failed."""
+    begun = [
+        subprocess.Popen([sys.executable, str(script), *words, "--worker", str(number)])
+        for number in range(processes)
+    ]
+    return sum(process.wait() != 0 for process in begun)
