@@ -3,13 +3,15 @@
     python docs/persona_results.py
 
 Reads docs/results/persona/: one folder per run (as `realtalk persona share` writes them), what the
-machine reported while it trained and wrote (report.json), and its benchmark (bench.json). Every
+machine reported while it trained and wrote (report.json), and its benchmark (bench.json); a folder
+below it with tuned + retrieved runs is a larger model's (persona_round.py), and comes first. Every
 sentence with a figure is made from them, so that page and rows cannot disagree.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,6 +32,7 @@ from persona_claims import (
     moved,
     rates,
 )
+from persona_round import second_round
 
 from realtalk.paper.markdown import table as markdown
 from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
@@ -106,9 +109,26 @@ def main() -> None:
             for name in ("untuned", "tuned")
         ),
     ]
+    if larger := second_round(FOLDER, HERE):
+        first = re.sub("^#", "##", "\n\n".join(parts), flags=re.MULTILINE)
+        parts = [TITLE, *larger, first]
     (HERE / "persona.md").write_text("\n\n".join(parts).rstrip() + "\n", "utf-8")
     sys.stdout.write(f"wrote {HERE / 'persona.md'}\n")
 
+
+TITLE = """# Persona simulation: the real runs
+
+Ten speakers of REALTALK, continued in one of their chats by models that know the other one. The largest model comes first, then
+how many turns are enough, then the first round with a model of 135M parameters. Rows without texts are in `persona/`; this page is
+made from them by `python docs/persona_results.py`.
+
+```sh
+python training/persona_prepare.py DATA/realtalk --choice paper --examples 8 --curve 25,50,100,200,400 --out prompts.jsonl.xz
+python training/persona_run.py --prompts prompts.jsonl.xz --base QWEN.gguf --out run --learning-rate 1e-4,2e-4,4e-4 --trials 2 \\
+    --held --processes 2 --slots 128
+python training/persona_choose.py DATA/realtalk --choice paper --rows run/rows
+python docs/persona_rows.py DATA/realtalk --choice paper --run run --name qwen2.5-1.5b
+```"""
 
 HEAD = """# Persona simulation: the real run
 

@@ -40,11 +40,12 @@ def main() -> None:
     parser.add_argument("corpus")
     parser.add_argument("--rows", type=Path, required=True, help="the folder of written rows")
     parser.add_argument("--labels", type=Path, help="what `realtalk ei` wrote: saves labelling")
+    parser.add_argument("--choice", default="ei", help="ei, or paper: as in its Table 8")
     parser.add_argument("--out", type=Path, help="chosen.json; beside the rows by default")
     given = parser.parse_args()
     corpus = open_reading(given.corpus).reading.corpus
     labels = None if given.labels is None else pl.read_parquet(given.labels / "labels.parquet")
-    choices = choices_of(corpus, labels=labels)
+    choices = choices_of(corpus, labels=labels, choice=given.choice)
     scorer = TurnScorer(corpus)
     found: dict[str, dict[str, Means]] = {}
     for path in sorted(given.rows.glob(f"*{HELD}*.jsonl")):

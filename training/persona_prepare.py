@@ -26,12 +26,15 @@ import json
 import lzma
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from realtalk.corpora.opening import open_reading
+from realtalk.ei.labels import Label, TurnInput
+from realtalk.local.progress import Progress, silent
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
 from realtalk.persona.styles import Guide, make_guide
 from realtalk.persona.turns import choices_of, tasks_of
@@ -58,6 +61,7 @@ def main() -> None:
     given = parser.parse_args()
     corpus = open_reading(given.corpus).reading.corpus
     labels = None if given.labels is None else pl.read_parquet(given.labels / "labels.parquet")
+    known = None if labels is None else Known(labels)
     choices = choices_of(corpus, labels=labels, choice=given.choice)
     sets = {
         f"k{given.sessions}": tasks_of(
@@ -88,7 +92,8 @@ def main() -> None:
         stream.write(json.dumps(head, ensure_ascii=False) + "\n")
         for name, tasks in sets.items():
             main = not name.startswith("sweep") and name != CURVE
-            for row in rows(name, tasks, styled=main, examples=given.examples if main else 0):
+            shown = given.examples if main else 0
+            for row in rows(name, tasks, styled=main, examples=shown, labeller=known):
                 stream.write(json.dumps(row, ensure_ascii=False) + "\n")
                 count += 1
     size = given.out.stat().st_size
@@ -112,18 +117,39 @@ def smaller(tasks: list[PersonaTask], sizes: list[int]) -> dict[str, Any]:
     return made
 
 
+class Known:
+    """Labels that are there already."""
+
+    def __init__(self, labels: pl.DataFrame) -> None:
+        self.name, self.version = labels["measure"][0], labels["version"][0]
+        names = [each.name for each in fields(Label) if each.name != "unscored"]
+        self._labels = {
+            (row["chat"], tuple(row["message_ids"])): Label(**{name: row[name] for name in names})
+            for row in labels.iter_rows(named=True)
+        }
+
+    def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
+        progress(len(inputs), len(inputs), "labelled before")
+        return [self._labels[given.chat, given.ids] for given in inputs]
+
+
 def rows(
-    name: str, tasks: list[PersonaTask], *, styled: bool, examples: int
+    name: str,
+    tasks: list[PersonaTask],
+    *,
+    styled: bool,
+    examples: int,
+    labeller: Known | None,
 ) -> Iterator[dict[str, str]]:
     for task in tasks:
-        learned = [turn.prompt for turn in task.learning.turns]
-        near = nearest(task, learned, examples)
+        guide = make_guide(task.learning, style=False, examples=examples)
+        near = texts(guide, [turn.prompt for turn in task.learning.turns])
         for turn, retrieved in zip(task.learning.turns, near, strict=True):
             row = {"set": name, "part": "learn", "speaker": task.speaker, "id": turn.id}
             row |= {"text": text_of(turn.prompt), "reply": turn.text}
             yield row | ({"retrieved": text_of(turn.prompt, retrieved)} if examples else {})
-        styles = Guide(task.learning).texts(task.prompts) if styled else [""] * len(task.prompts)
-        near = nearest(task, task.prompts, examples)
+        described = Guide(task.learning, labeller=labeller) if styled else None
+        styles, near = texts(described, task.prompts), texts(guide, task.prompts)
         for prompt, style, retrieved in zip(task.prompts, styles, near, strict=True):
             row = {"set": name, "part": "test", "speaker": task.speaker, "id": prompt.id}
             row["text"] = text_of(prompt)
@@ -134,9 +160,7 @@ def rows(
             yield row
 
 
-def nearest(task: PersonaTask, prompts: Sequence[TurnPrompt], examples: int) -> list[str]:
-    """What is told of the speaker's own turns in places like these."""
-    guide = make_guide(task.learning, style=False, examples=examples)
+def texts(guide: Guide | None, prompts: Sequence[TurnPrompt]) -> list[str]:
     return [""] * len(prompts) if guide is None else guide.texts(prompts)
 
 

@@ -164,7 +164,8 @@ class Run:
         for path in paths:
             if path.is_file():
                 for name, known in json.loads(path.read_text("utf-8")).items():
-                    self.report.setdefault(name, {}).update(known)
+                    if isinstance(known, dict):
+                        self.report.setdefault(name, {}).update(known)
 
     def base_folder(self) -> Path:
         folder: Path = self.given.base
@@ -284,9 +285,11 @@ class Run:
             self.read_reports(sorted(self.out.glob("report*.json")))
         self.read_choice()
         self.collect()
+        if lines := rate_lines(self.report):
+            self.report["rate_lines"] = lines
         self.save_report()
         if self.jobs_done or self.given.processes > 1:
-            for line in rate_lines(self.report):
+            for line in lines:
                 self.say(line)
         if self.given.pack is not None:
             with tarfile.open(self.given.pack, "w:gz") as archive:

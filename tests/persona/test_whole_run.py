@@ -179,3 +179,56 @@ def test_processes_share_the_jobs(
     rows = (tmp_path / "run/rows/k1-tuned-greedy.jsonl").read_text("utf-8").splitlines()
     assert len(rows) == 1 + 12 * len(speakers)
     assert json.loads(rows[0])["settings"]["learning_rate"] == 1e-2
+
+
+@pytest.mark.slow
+@needs_torch
+def test_from_prompts_to_the_page(
+    tmp_path: Path, prompts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    torch.set_num_threads(1)
+    save_tiny_model(tmp_path / "tiny", [row["text"] for row in lines(prompts)[1:]], window=2048)
+    script(
+        monkeypatch,
+        "training/persona_run.py",
+        *("--prompts", str(prompts), "--base", str(tmp_path / "tiny"), "--device", "cpu"),
+        *("--out", str(tmp_path / "run"), "--epochs", "1", "--max-tokens", "8", "--limit", "6"),
+        *("--held", "--sets", "k1,curve,n5", "--learning-rate", "1e-2,1e-3", "--trials", "1"),
+    )
+    rows = tmp_path / "run" / "rows"
+    script(monkeypatch, "training/persona_choose.py", "sample", "--rows", str(rows))
+    script(
+        monkeypatch,
+        "docs/persona_rows.py",
+        *("sample", "--run", str(tmp_path / "run"), "--name", "tiny", "--limit", "6"),
+        *("--scored", str(tmp_path / "scored"), "--out", str(tmp_path / "results")),
+    )
+    made = {path.name for path in (tmp_path / "results" / "tiny").glob("*/")}
+    ways = ("greedy", "sampled")
+    assert made == {
+        *("constant", "copy", "common", "retrieve"),
+        *(f"{how}-{way}" for way in ways for how in ("untuned", "styled", "retrieved", "tuned")),
+        *(f"tuned+retrieved-{way}" for way in ways),
+        *(f"{how}-matched-{way}" for how in ("untuned", "tuned+retrieved") for way in ways),
+        *(f"{size}-{way}" for size in ("n0", "n5", "nall") for way in ways),
+    }
+    monkeypatch.setattr(sys, "path", [str(ROOT / "docs"), *sys.path])
+    from persona_round import second_round  # type: ignore[import-not-found,unused-ignore]
+
+    page = "\n\n".join(second_round(tmp_path / "results", tmp_path))
+    for said in (
+        "## tiny",
+        "### What must hold",
+        "length-matched control also beaten",
+        "Table 2's eight columns",
+        "How many are enough: for style",
+        "untuned-matched-greedy",
+    ):
+        assert said in page
+    assert (tmp_path / "persona-curve.svg").read_text("utf-8").startswith("<svg")
+    head, *written = lines(prompts)
+    assert not [row["reply"] for row in written if len(row.get("reply", "")) > 40
+                and row["reply"] in page]  # fmt: skip
+    assert head["sets"]["n5"]["turns"] == 5

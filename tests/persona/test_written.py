@@ -13,6 +13,7 @@ import pytest
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.persona.prompting import PROMPT_VERSION
+from realtalk.persona.registry import make_simulator
 from realtalk.persona.turns import speaker_turns
 from realtalk.persona.values import Learning, TurnPrompt
 from realtalk.persona.written import WrittenSimulator
@@ -86,3 +87,26 @@ def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
         WrittenSimulator(rows=tmp_path / "rows.jsonl")
     with pytest.raises(RealtalkError, match="not a file of written turns"):
         WrittenSimulator(rows=tmp_path / "nothing.jsonl")
+
+
+def test_two_sides_are_cut_to_the_words_that_both_have(
+    tmp_path: Path, learning: Learning, prompts: list[TurnPrompt]
+) -> None:
+    def side(name: str, *texts: str) -> Path:
+        rows = [
+            {"speaker": "Mara", "id": prompt.id, "text": text}
+            for prompt, text in zip(prompts, texts, strict=True)
+        ]
+        return saved(tmp_path / name, HEAD | {"simulator": name}, rows)
+
+    long = side("untuned", "Oh no,\nthat is bad! I am sorry", "yes", " ")
+    short = side("tuned", "oh no that", "yes we can", "hi")
+    found = {}
+    for name, rows, to in (("untuned", long, short), ("tuned", short, long)):
+        simulator = make_simulator("matched", {"rows": str(rows), "to": str(to)})
+        simulator.prepare(learning)
+        assert simulator.name == f"{name} matched"
+        found[name] = simulator.solve(prompts)
+    assert [each.value for each in found["untuned"]] == ["Oh no,\nthat", "yes", None]
+    assert [each.value for each in found["tuned"]] == ["oh no that", "yes", None]
+    assert found["tuned"][2].unscored == "nothing to match"

@@ -52,7 +52,7 @@ SimulatorName = Annotated[
         metavar="NAME",
         help="copy, constant, common, retrieve; llm: the model named; local: a model folder run "
         "here; tuned: with an adapter that `persona tune` made; written: what was written "
-        "elsewhere.",
+        "elsewhere; matched: the same, cut to the words of another's.",
         show_default="retrieve, or llm with a model",
     ),
 ]

@@ -26,6 +26,7 @@ SIMULATORS: Registry[Callable[..., Simulator]] = Registry(
         "llm": "realtalk.persona.asking:LlmSimulator",
         **within("realtalk.persona.tuned", {"local": "LocalSimulator", "tuned": "TunedSimulator"}),
         "written": "realtalk.persona.written:WrittenSimulator",
+        "matched": "realtalk.persona.matched:MatchedSimulator",
     },
 )
 GUESSERS: Registry[Callable[..., Solver[Lineup, int]]] = Registry(

@@ -33,36 +33,36 @@ class WrittenSimulator:
         try:
             data = self._path.read_bytes()
             head, *lines = [json.loads(line) for line in data.decode().split("\n") if line]
-            self._head: dict[str, Any] = dict(head)
+            self.head: dict[str, Any] = dict(head)
             self._rows = {(row["speaker"], row["id"]): row for row in lines}
-            self.name = str(self._head["simulator"])
+            self.name = str(self.head["simulator"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise RealtalkError(
                 "not a file of written turns",
                 where=str(self._path),
                 fix="make it with training/persona_run.py",
             ) from error
-        self.version = f"prompts {self._head.get('prompt_version')}"
+        self.version = f"prompts {self.head.get('prompt_version')}"
         self._hash = hashlib.sha256(data).hexdigest()
 
     @property
     def settings(self) -> Settings:
         told = {
             key: value
-            for key, value in dict(self._head.get("settings", {})).items()
+            for key, value in dict(self.head.get("settings", {})).items()
             if isinstance(value, str | int | float | bool)
         }
         return {**told, "rows_sha256": self._hash}
 
     def prepare(self, learning: Learning, progress: Progress = silent) -> None:  # noqa: ARG002
-        chats = dict(self._head.get("chats", {}))
+        chats = dict(self.head.get("chats", {}))
         if learning.speaker not in chats:
             raise RealtalkError(
                 f"nothing was written for {learning.speaker}", where=str(self._path)
             )
         for what, there, here in (
-            ("wording of the prompt", self._head.get("prompt_version"), PROMPT_VERSION),
-            ("context", self._head.get("context"), dict(learning.settings)),
+            ("wording of the prompt", self.head.get("prompt_version"), PROMPT_VERSION),
+            ("context", self.head.get("context"), dict(learning.settings)),
             ("chat to learn from", chats[learning.speaker][0], learning.chat.id),
         ):
             if there != here:
