@@ -35,8 +35,9 @@ import polars as pl
 from realtalk.corpora.opening import open_reading
 from realtalk.ei.labels import Label, TurnInput
 from realtalk.local.progress import Progress, silent
+from realtalk.persona.own_turns import OwnTurns
 from realtalk.persona.prompting import PROMPT_VERSION, text_of
-from realtalk.persona.styles import Guide, make_guide
+from realtalk.persona.styles import Guide
 from realtalk.persona.turns import choices_of, tasks_of
 from realtalk.persona.values import PersonaTask, TurnPrompt
 
@@ -142,13 +143,16 @@ def rows(
     labeller: Known | None,
 ) -> Iterator[dict[str, str]]:
     for task in tasks:
-        guide = make_guide(task.learning, style=False, examples=examples)
+        own = OwnTurns(task.learning, examples) if examples or styled else None
+        guide = None
+        if examples:
+            guide = Guide(task.learning, described=False, examples=examples, own=own)
         near = texts(guide, [turn.prompt for turn in task.learning.turns])
         for turn, retrieved in zip(task.learning.turns, near, strict=True):
             row = {"set": name, "part": "learn", "speaker": task.speaker, "id": turn.id}
             row |= {"text": text_of(turn.prompt), "reply": turn.text}
             yield row | ({"retrieved": text_of(turn.prompt, retrieved)} if examples else {})
-        described = Guide(task.learning, labeller=labeller) if styled else None
+        described = Guide(task.learning, own=own, labeller=labeller) if styled else None
         styles, near = texts(described, task.prompts), texts(guide, task.prompts)
         for prompt, style, retrieved in zip(task.prompts, styles, near, strict=True):
             row = {"set": name, "part": "test", "speaker": task.speaker, "id": prompt.id}
@@ -161,7 +165,7 @@ def rows(
 
 
 def texts(guide: Guide | None, prompts: Sequence[TurnPrompt]) -> list[str]:
-    return [""] * len(prompts) if guide is None else guide.texts(prompts)
+    return guide.texts(prompts) if guide else [""] * len(prompts)
 
 
 if __name__ == "__main__":

@@ -69,9 +69,13 @@ class _Vectors:
     def __init__(self, encoder: Encoder, texts: Sequence[str]) -> None:
         self._encoder = encoder
         self._vectors = encoder.embed(texts)
+        # What was embedded once is not again: training asks for the very texts that are indexed.
+        self._known = dict(zip(texts, self._vectors, strict=True))
 
     def nearest(self, texts: Sequence[str]) -> list[list[int]]:
-        near = (cosines(self._vectors, vector) for vector in self._encoder.embed(texts))
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known |= dict(zip(new, self._encoder.embed(new), strict=True)) if new else {}
+        near = (cosines(self._vectors, self._known[text]) for text in texts)
         return [best_first(row.astype(np.float64)) for row in near]
 
 

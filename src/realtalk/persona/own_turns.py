@@ -32,18 +32,20 @@ class OwnTurns:
         self._count = count
         self._index = nearness(by).index([gist(turn.prompt) for turn in learning.turns])
 
-    def texts(self, prompts: Sequence[TurnPrompt]) -> list[str]:
-        """Nearest turns first; "" where there is none to show."""
+    def texts(self, prompts: Sequence[TurnPrompt], count: int | None = None) -> list[str]:
+        """Nearest turns first; "" where there is none to show. `count` shows another number."""
+        most = self._count if count is None else count
         ranked = self._index.nearest([gist(prompt) for prompt in prompts])
-        return [self._text(self._open(*each)) for each in zip(prompts, ranked, strict=True)]
+        both = zip(prompts, ranked, strict=True)
+        return [self._text(self._open(prompt, places)[:most]) for prompt, places in both]
 
     def _open(self, prompt: TurnPrompt, places: Sequence[int]) -> list[int]:
-        """The nearest places that the prompt may be shown."""
+        """Those places that the prompt may be shown, in order."""
         if prompt.chat != self._learning.chat.id:
-            return list(places[: self._count])
+            return list(places)
         seen = {prompt.session, *(turn.session for turn in prompt.context)}
         turns = self._learning.turns
-        return [at for at in places if turns[at].prompt.session not in seen][: self._count]
+        return [at for at in places if turns[at].prompt.session not in seen]
 
     def _text(self, places: Sequence[int]) -> str:
         who = self._learning.speaker

@@ -209,7 +209,10 @@ def _grams(texts: Sequence[str], names: set[str]) -> Counter[str]:
 
 
 class Guide:
-    """What a model is told of a speaker: their style, own turns chosen for each prompt, or both."""
+    """What a model is told of a speaker: their style, own turns chosen for each prompt, or both.
+
+    `own` is for guides that share one index of turns.
+    """
 
     version = "1"
 
@@ -220,11 +223,13 @@ class Guide:
         described: bool = True,
         examples: int = EXAMPLES,
         by: str = "encoder",
+        own: OwnTurns | None = None,
         labeller: Labeller | None = None,
         progress: Progress = silent,
     ) -> None:
         self.style = style_of(learning, labeller, progress) if described else None
-        self._own = OwnTurns(learning, examples, by) if examples else None
+        self._examples = examples
+        self._own = own or (OwnTurns(learning, examples, by) if examples else None)
 
     def text(self, prompt: TurnPrompt) -> str:
         """The style, and what the speaker wrote elsewhere in places like this."""
@@ -232,7 +237,9 @@ class Guide:
 
     def texts(self, prompts: Sequence[TurnPrompt]) -> list[str]:
         """As `text`, for many prompts at once."""
-        shown = [""] * len(prompts) if self._own is None else self._own.texts(prompts)
+        shown = [""] * len(prompts)
+        if self._own is not None:
+            shown = self._own.texts(prompts, self._examples)
         described = self.style.text if self.style else ""
         return ["\n\n".join(filter(None, (described, turns))) for turns in shown]
 
