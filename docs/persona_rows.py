@@ -81,7 +81,7 @@ def runs(folder: Path) -> Iterator[tuple[str, Simulator, dict[str, int], set[str
         if place.startswith("k"):
             main[how, way] = path
         else:
-            name = f"{called(place, how)}-{way}"
+            name = called(place, how, way)
         yield name, make_simulator("written", {"rows": path}), head["context"], set(head["chats"])
     if not main:
         return
@@ -97,11 +97,17 @@ def runs(folder: Path) -> Iterator[tuple[str, Simulator, dict[str, int], set[str
             yield name, matched, head["context"], set(head["chats"])
 
 
-def called(place: str, how: str) -> str:
-    """A point of the curve by its number of turns: n0 is untuned, nall learned from all."""
-    if place != "curve":
-        return place
-    return "n0" if how == PLAIN else "nall" if how == "tuned" else f"n-{how}"
+def called(place: str, how: str, way: str) -> str:
+    """A point of the curve by its number of turns: n0 is untuned, nall learned from all.
+
+    A sweep's greedy runs are called as `realtalk reproduce --sweep` reads them.
+    """
+    if place.startswith("sweep"):
+        name = f"{place}-{CALLED.get(how, how)}"
+        return name if way == "greedy" else f"{name}-{way}"
+    if place == "curve":
+        place = "n0" if how == PLAIN else "nall" if how == "tuned" else f"n-{how}"
+    return f"{place}-{way}"
 
 
 if __name__ == "__main__":
