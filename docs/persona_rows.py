@@ -14,12 +14,15 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from realtalk.corpora.opening import open_reading
+from realtalk.local.progress import Progress, silent
+from realtalk.metrics.similarity import Rows, Similarity, shipped_encoder
 from realtalk.persona.benchmark import run_persona, share
 from realtalk.persona.registry import make_simulator
 from realtalk.persona.scoring import TurnScorer
@@ -49,7 +52,8 @@ def main() -> None:
     corpus = open_reading(given.corpus).reading.corpus
     labels = None if given.labels is None else pl.read_parquet(given.labels / "labels.parquet")
     choices = choices_of(corpus, labels=labels, choice=given.choice)
-    scorer = TurnScorer(corpus)
+    truths = {turn.text for task in tasks_of(corpus, choices) for turn in task.turns}
+    scorer = TurnScorer(corpus, similarity=Similarity(Remembering(truths)))
     for name, simulator, context, speakers in runs(given.run / "rows"):
         chosen = [each for each in choices if not speakers or each.speaker in speakers]
         tasks: list[PersonaTask] = tasks_of(corpus, chosen, **context)
@@ -68,6 +72,36 @@ def main() -> None:
         if file.is_file():
             name = "ways.json" if file.parent.name == "rows" else file.name
             shutil.copyfile(file, given.out / given.name / name)
+
+
+class Remembering:
+    """The shipped encoder, which reads what people really wrote once for all runs."""
+
+    def __init__(self, kept: Collection[str]) -> None:
+        self._encoder = shipped_encoder()
+        self.version = self._encoder.version
+        self._kept = kept
+        self._vectors: dict[str, Rows] = {}
+        self._tokens: dict[str, Rows] = {}
+
+    def embed(self, texts: Sequence[str], progress: Progress = silent) -> Rows:
+        return np.stack(
+            self._all(texts, self._vectors, lambda new: list(self._encoder.embed(new, progress)))
+        )
+
+    def token_vectors(self, texts: Sequence[str]) -> list[Rows]:
+        return self._all(texts, self._tokens, self._encoder.token_vectors)
+
+    def _all(
+        self,
+        texts: Sequence[str],
+        known: dict[str, Rows],
+        read: Callable[[Sequence[str]], list[Rows]],
+    ) -> list[Rows]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        found = dict(zip(new, read(new), strict=True)) if new else {}
+        known |= {text: rows for text, rows in found.items() if text in self._kept}
+        return [known[text] if text in known else found[text] for text in texts]
 
 
 def runs(folder: Path) -> Iterator[tuple[str, Simulator, dict[str, int], set[str]]]:
