@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from realtalk.evals.running import row_of
+from realtalk.evals.rows import row_of
 from realtalk.evals.values import Answer, Row, Sample
 from realtalk.threads.predictors import Value
 from realtalk.threads.scoring import ReplyScorer

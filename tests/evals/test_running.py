@@ -14,7 +14,8 @@ from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import compare
-from realtalk.evals.running import load, run, run_schema
+from realtalk.evals.rows import run_schema
+from realtalk.evals.running import load, run
 from realtalk.evals.summaries import summarise
 from realtalk.threads.benchmark import ThreadTask, load_threads, run_threads
 from realtalk.threads.registry import make_predictor

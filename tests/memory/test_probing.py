@@ -19,7 +19,7 @@ from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
-from realtalk.evals.running import run_schema
+from realtalk.evals.rows import run_schema
 from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.answers_elsewhere import score_answers

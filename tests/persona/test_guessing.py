@@ -21,7 +21,7 @@ from realtalk.chat import Chat, Message, Session
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
 from realtalk.errors import RealtalkError
-from realtalk.evals.running import run_schema
+from realtalk.evals.rows import run_schema
 from realtalk.persona.guess_asking import LlmGuesser, read_letter
 from realtalk.persona.guess_rows import guess_columns
 from realtalk.persona.guessers import ByMeaningNear, ByStyle

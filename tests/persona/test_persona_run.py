@@ -15,7 +15,7 @@ import pytest
 from persona_chats import RuleLabeller, ines, ines_choice, light_scorer
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
-from realtalk.evals.running import run_schema
+from realtalk.evals.rows import run_schema
 from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.benchmark import joined, load_persona, run_persona, share

@@ -16,7 +16,7 @@ from persona_chats import RuleLabeller, WordEncoder, ines, ines_choice, light_sc
 from realtalk.ei.labels import Label, TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.evals.averaging import average
-from realtalk.evals.running import row_of, run_schema
+from realtalk.evals.rows import row_of, run_schema
 from realtalk.evals.values import Answer, Row
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.similarity import Similarity

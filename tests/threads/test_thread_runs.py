@@ -18,7 +18,7 @@ from killed_runs import kill_at, started
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
-from realtalk.evals.running import run_schema
+from realtalk.evals.rows import run_schema
 from realtalk.evals.values import Answer
 from realtalk.threads.benchmark import ThreadTask, load_threads, run_threads
 from realtalk.threads.comparing import compare_runs

@@ -11,7 +11,7 @@ import pytest
 
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
-from realtalk.evals.running import run_schema
+from realtalk.evals.rows import run_schema
 from realtalk.evals.tables import unscored_lines
 from realtalk.evals.values import Answer, Row
 from realtalk.metrics.statistics import holm

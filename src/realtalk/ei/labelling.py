@@ -45,7 +45,7 @@ from realtalk.ei.protocols import rules_of
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import Key, Row, RunFolder, Table
-from realtalk.evals.running import KEY
+from realtalk.evals.rows import KEY
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import write_parquet
 

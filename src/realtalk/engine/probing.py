@@ -25,6 +25,7 @@ from realtalk.engine.workplaces import workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.folder import RunFolder, stored_settings
+from realtalk.evals.rows import KEY, STAGE_KEY, sample_key
 from realtalk.evals.values import Row
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import file_stem
@@ -133,15 +134,13 @@ def _open_chats(plan: Plan, folder: Path | None) -> list[Chat]:
     partly: set[str] = set()
     if folder is not None and stored_settings(folder, KIND) is not None:
         run = RunFolder.load(folder, KIND)
-        known = {
-            tuple(row[name] for name in running.KEY): row for row in run.rows("rows", running.KEY)
-        }
-        stages = run.rows("preparations", running.STAGE_KEY)
+        known = {tuple(row[name] for name in KEY): row for row in run.rows("rows", KEY)}
+        stages = run.rows("preparations", STAGE_KEY)
         partly = {row["stage"] for row in stages if row["unscored"]}
     waiting: set[str] = set()
     for stage in plan.stages():
         for sample in stage.samples:
-            row = known.get(running.sample_key(sample))
+            row = known.get(sample_key(sample))
             if row is None or row["unscored"] is not None or stage.title in partly:
                 waiting.add(sample.group)
     return [

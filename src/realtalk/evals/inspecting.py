@@ -25,7 +25,7 @@ from inspect_ai.solver import Solver as InspectSolver
 
 from realtalk.chat import Corpus
 from realtalk.evals.estimating import shared_parts, whole_lines
-from realtalk.evals.running import row_of
+from realtalk.evals.rows import row_of
 from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage
 from realtalk.models.asking import Asked
 from realtalk.models.replies import readable

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from realtalk.errors import RealtalkError
 from realtalk.evals.differences import differences
 from realtalk.evals.folder import Key, RunFolder, clear, read_record
-from realtalk.evals.running import KEY, STAGE_KEY
+from realtalk.evals.rows import KEY, STAGE_KEY
 from realtalk.evals.shards import SHARDS, ShardRecord, refuse_other_shards
 from realtalk.evals.side_tables import FACTS_KEY
 from realtalk.evals.values import Row

@@ -21,7 +21,8 @@ import orjson
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder
 from realtalk.evals.library_versions import versions
-from realtalk.evals.running import KEY, RunRecord, run_schema, sample_key
+from realtalk.evals.rows import KEY, run_schema, sample_key
+from realtalk.evals.running import RunRecord
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import write_json

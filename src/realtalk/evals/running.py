@@ -29,6 +29,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder, Table, stored_settings
 from realtalk.evals.prices import Usage, usage_of
+from realtalk.evals.rows import KEY, STAGE_KEY, row_of, run_schema, sample_key
 from realtalk.evals.shards import Shard, ShardRecord, finish, plan, refuse_other_shards
 from realtalk.evals.side_tables import FACTS_KEY, LateTable, StageFacts
 from realtalk.evals.values import Answer, Benchmark, Recorded, Row, Sample, Solver, Stage
@@ -38,9 +39,6 @@ from realtalk.local.writing import private_folder, write_json
 if TYPE_CHECKING:
     import polars as pl
 
-KEY = ("sample", "group", "variant")
-STAGE_KEY = ("stage",)
-_COSTS = ("calls", "tokens_in", "tokens_out")
 _AT_ONCE = 1024  # samples handed to a solver that does not say otherwise
 
 
@@ -110,20 +108,6 @@ def claim(
             _refuse_earlier(out)
         RunFolder.open(out, benchmark.name, settings, fresh=fresh).close()
     return settings
-
-
-def run_schema(columns: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.Schema:
-    """The columns of rows.parquet: those that every run has, then a benchmark's own."""
-    import polars as pl
-
-    return pl.Schema(
-        {
-            **dict.fromkeys((*KEY, "answer", "unscored", "untold"), pl.String),
-            "left_out": pl.List(pl.String),
-            **dict.fromkeys(_COSTS, pl.Int64),
-            **columns,
-        }
-    )
 
 
 def run(
@@ -344,25 +328,6 @@ class _Work:
         if key in self.taken:
             return False  # asked just now
         return row is None or self.partly or (row["unscored"] is not None and self._asks)
-
-
-def sample_key(sample: Sample[Any, Any]) -> tuple[str, str, str]:
-    """A sample's key in a run."""
-    return (sample.id, sample.group, sample.variant)
-
-
-def row_of(sample: Sample[Any, Any], answer: Answer[Any], columns: Row) -> Row:
-    """One row: the columns of every run, then the benchmark's; the latter win."""
-    reason = answer.unscored or ("no reason" if answer.value is None else "")
-    return {
-        **dict(zip(KEY, sample_key(sample), strict=True)),
-        "answer": None if answer.value is None else str(answer.value),
-        "unscored": reason or None,
-        "untold": None,
-        "left_out": [],
-        **{name: getattr(answer.cost, name) for name in _COSTS},
-        **columns,
-    }
 
 
 def write(record: RunRecord, kind: str, schema: pl.Schema, folder: Path) -> None:

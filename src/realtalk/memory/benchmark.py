@@ -20,6 +20,7 @@ from realtalk.chat import Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.folder import RunFolder, stored_settings
+from realtalk.evals.rows import KEY
 from realtalk.evals.shards import Shard
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
@@ -307,11 +308,11 @@ def _with_judgements(record: running.RunRecord) -> ProbedRun:
     judgements: list[Row] = []
     if record.folder is not None:
         stored = RunFolder.load(record.folder, KIND)
-        by_key = {tuple(row[name] for name in running.KEY): row for row in record.rows}
+        by_key = {tuple(row[name] for name in KEY): row for row in record.rows}
         judgements = [
             judgement
             for judgement in stored.rows("judgements", JUDGED_KEY, earlier_key)
-            if is_current(judgement, by_key.get(tuple(judgement[name] for name in running.KEY)))
+            if is_current(judgement, by_key.get(tuple(judgement[name] for name in KEY)))
         ]
     return ProbedRun(**vars(record), judgements=judgements)
 
@@ -333,7 +334,7 @@ def _with_earlier_tables(record: running.RunRecord, folder: Path) -> running.Run
     memories = run.rows("memories", ("chat", "messages"))
     return replace(
         record,
-        timings=run.rows("timings", running.KEY, earlier_key),
+        timings=run.rows("timings", KEY, earlier_key),
         preparations=[{"stage": row["chat"], **row} for row in memories],
     )
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts
-from realtalk.evals.running import KEY
+from realtalk.evals.rows import KEY
 from realtalk.evals.values import Row
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.answers import ABSTAINING

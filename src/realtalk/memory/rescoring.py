@@ -22,7 +22,8 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import Compared
 from realtalk.evals.folder import RunFolder
 from realtalk.evals.rescoring import Rescored, rescore
-from realtalk.evals.running import KEY, finished
+from realtalk.evals.rows import KEY
+from realtalk.evals.running import finished
 from realtalk.evals.shards import Shard
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent

@@ -24,6 +24,7 @@ from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.rescoring import Rescored, rescore
+from realtalk.evals.rows import run_schema
 from realtalk.evals.shards import Shard
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
@@ -233,7 +234,7 @@ def share(folder: Path, out: Path) -> SimulatedRun:
         raise RealtalkError("is not empty", where=str(out), fix="name another folder")
     private_folder(out)
     tables = {
-        "rows": pl.DataFrame(found.rows, schema=running.run_schema(columns())).drop(_TEXTS),
+        "rows": pl.DataFrame(found.rows, schema=run_schema(columns())).drop(_TEXTS),
         "groups": pl.DataFrame(found.facts, infer_schema_length=None),
     }
     for name, frame in tables.items():

@@ -24,7 +24,7 @@ from realtalk.chat import Chat, Corpus, is_nobody
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder, Table
-from realtalk.evals.running import KEY, row_of, run_schema
+from realtalk.evals.rows import KEY, row_of, run_schema
 from realtalk.evals.values import Answer, Row, Sample
 from realtalk.metrics.overlap import words
 from realtalk.persona.benchmark import SimulatedRun

@@ -28,7 +28,7 @@ def merge(folder: str | PathLike[str], *, kind: str | None = None, fresh: bool =
     """
     from realtalk.evals.merging import kind_of_shards
     from realtalk.evals.merging import merge as join
-    from realtalk.evals.running import KEY
+    from realtalk.evals.rows import KEY
     from realtalk.memory.benchmark import KIND as PROBING
     from realtalk.memory.judging import JUDGED_KEY, judgement_schema
 

@@ -117,7 +117,7 @@ def _probe_charts(found: ProbedRun, name: str) -> dict[str, Any]:
 
 
 def _probe_schema() -> Any:
-    from realtalk.evals.running import run_schema
+    from realtalk.evals.rows import run_schema
     from realtalk.memory.rows import columns
 
     return run_schema(columns())
@@ -184,7 +184,7 @@ def _persona_cautions(found: SimulatedRun) -> Sequence[str]:
 
 
 def _persona_schema() -> Any:
-    from realtalk.evals.running import run_schema
+    from realtalk.evals.rows import run_schema
     from realtalk.persona.rows import columns
 
     return run_schema(columns())
@@ -226,7 +226,7 @@ def _guess_failures(found: GuessRun, most: int) -> list[Row]:
 
 
 def _guess_schema() -> Any:
-    from realtalk.evals.running import run_schema
+    from realtalk.evals.rows import run_schema
     from realtalk.persona.guess_rows import guess_columns
 
     return run_schema(guess_columns())
@@ -294,7 +294,7 @@ def _threads_charts(found: PredictedRun, _name: str) -> dict[str, Any]:
 
 
 def _threads_schema() -> Any:
-    from realtalk.evals.running import run_schema
+    from realtalk.evals.rows import run_schema
     from realtalk.threads.rows import columns
 
     return run_schema(columns())
