@@ -154,7 +154,7 @@ def _converse(talking: Talk) -> int:
             if not (line := listen()).strip():
                 continue
             said += 1
-            show(f"{talking.speaker} (simulated): ")
+            show(printable(f"{talking.speaker} (simulated): "))
             try:
                 talking.say(line, show)
             except RealtalkError as error:
