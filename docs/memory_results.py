@@ -25,7 +25,7 @@ from memory_claims import (
     fewest,
     others,
 )
-from memory_stored import BUDGETS, CATEGORIES, HERE, SETS, Stored
+from memory_stored import BUDGETS, CATEGORIES, HERE, MEM0, QUESTIONS, SETS, Stored
 from threads_results import digits, share, told
 
 from realtalk.evals.tables import p_value
@@ -108,6 +108,38 @@ def building(taken: Mapping[str, Mapping[str, float]]) -> str:
     return markdown(headings, rows)
 
 
+def told_to_mem0(stored: Stored) -> dict[str, str]:
+    """What mem0 took and gave, on the chats that it was told."""
+    taken = stored.mem0
+    chats = [each["chat"] for each in taken["chats"]]
+    sums = {
+        name: sum(each[name] for each in taken["chats"])
+        for name in ("messages", "calls", "tokens_in", "tokens_out", "facts")
+    }
+    rows = []
+    for which in (*SETS, *MEM0):
+        part = stored.part(which, chats)
+        means = {name: part[name].mean() for name in ("f1", "f1_audited", "accepted_audited")}
+        words = part["context_words"].mean()
+        assert isinstance(words, float)
+        rows.append((" ".join(which), f"{words:,.0f}", *(digits(each) for each in means.values())))
+    headings = ("memory", "words", "F1", "F1, audited", "accepted, audited")
+    return {
+        "mem0": markdown(headings, rows),
+        "mem0_version": taken["version"],
+        "mem0_chats": " and ".join(chats),
+        "mem0_questions": f"{stored.part(MEM0[0], chats).height}",
+        "mem0_messages": f"{sums['messages']:,}",
+        "mem0_calls": f"{sums['calls']:,}",
+        "mem0_in": f"{sums['tokens_in']:,}",
+        "mem0_out": f"{sums['tokens_out']:,}",
+        "mem0_facts": f"{sums['facts']:,}",
+        "mem0_seconds": f"{max(each['seconds'] for each in taken['chats']):.0f}",
+        "mem0_cut": f"{taken['server']['cut']}",
+        "mem0_requests": f"{taken['server']['requests']}",
+    }
+
+
 def ending(frame: pl.DataFrame) -> dict[str, str]:
     """What stands after the answers of the first runner, in numbers."""
     early, late = (frame.filter(pl.col("early") == first) for first in (True, False))
@@ -151,7 +183,8 @@ def page(stored: Stored) -> str:
     text = (Path(__file__).parent / "memory_page.md").read_text("utf-8")
     filled = text.format(
         **ending(stored.frame),
-        rows=f"{stored.frame.height:,}",
+        rows=f"{len(SETS) * QUESTIONS:,}",
+        **told_to_mem0(stored),
         sets=len(SETS),
         machine=run["device"],
         precision=run["precision"],

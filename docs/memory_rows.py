@@ -4,8 +4,8 @@
         --answers build/answers.jsonl --tokenizer qwen2.5-coder-1.5b
     → memory | budget | chat | question | category | verdict | f1 | f1_audited | … | tokens_in
 
-Prompts are those of training/answers_prepare.py, answers those of training/answers_run.py. Each
-answer is scored by the package's own formulas, once by the published golds and once by the
+Prompts are those of training/answers_prepare.py and answers_mem0.py, answers those of
+training/answers_run.py. With `--keep` rows of other sets stay in the table. Each answer is scored by the package's own formulas, once by the published golds and once by the
 audited ones. Answers and golds themselves stay out of the table, since they repeat what was said
 in the chats. `docs/memory_results.py` makes the page.
 
@@ -38,7 +38,8 @@ from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, by_audit
 from realtalk.memory.values import Context, RecalledAnswer
 
 ROWS = Path(__file__).parent / "results" / "memory-rows.parquet"
-TELLING = frozenset({"events"})  # memories that show their own words, not messages
+TELLING = frozenset({"events", "mem0"})  # memories that show their own words, not messages
+OUTSIDE = frozenset({"langchain", "mem0"})
 Key = tuple[str, str, str]  # set, chat, question
 Count = Callable[[str], int]
 
@@ -50,6 +51,7 @@ def main() -> None:
     parser.add_argument("--answers", type=Path, required=True)
     parser.add_argument("--tokenizer", type=Path, required=True, help="its folder")
     parser.add_argument("--early", type=int, default=0, help="answers of the first runner")
+    parser.add_argument("--keep", action="store_true", help="rows of sets that are not given")
     given = parser.parse_args()
     sets, shown = read_prompts(given.prompts)
     with given.answers.open(encoding="utf-8") as stream:
@@ -63,8 +65,22 @@ def main() -> None:
     for title, about in sets.items():
         made += scored(corpus, (title, about), shown, answers, count)
         sys.stdout.write(f"{title}: {len(made):,} rows so far\n")
-    frame(made).write_parquet(ROWS, compression="zstd", compression_level=19)
-    sys.stdout.write(f"{len(made):,} rows, {ROWS.stat().st_size:,} bytes: {ROWS}\n")
+    table = frame(made)
+    if given.keep:
+        table = joined(pl.read_parquet(ROWS), table)
+    table.write_parquet(ROWS, compression="zstd", compression_level=19)
+    sys.stdout.write(f"{table.height:,} rows, {ROWS.stat().st_size:,} bytes: {ROWS}\n")
+
+
+def joined(known: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """The rows of both; a set that is in both is the new one."""
+    sets = ("memory", "budget")
+    texts = [name for name, kind in new.schema.items() if kind == pl.Categorical]
+    plain = [each.with_columns(pl.col(texts).cast(pl.String)) for each in (known, new)]
+    kept = plain[0].join(plain[1].select(sets), on=sets, how="anti")
+    return pl.concat([kept, plain[1]], how="vertical_relaxed").with_columns(
+        pl.col(texts).cast(pl.Categorical)
+    )
 
 
 def scored(
@@ -76,8 +92,8 @@ def scored(
 ) -> list[Row]:
     """The rows of one set, as `realtalk probe` scores answers."""
     title, about = of
-    # The factory of a retriever is not needed to score what was retrieved.
-    memory = make_memory("none" if about["memory"] == "langchain" else about["memory"])
+    # What a system from outside needs to run is not needed to score what it showed.
+    memory = make_memory("none" if about["memory"] in OUTSIDE else about["memory"])
     plan = Plan(
         corpus,
         memory,
@@ -85,7 +101,12 @@ def scored(
         parse_budgets(about["budget"]),
         golds=golds_named("published"),
     )
-    samples = [sample for stage in plan.stages() for sample in stage.samples]
+    samples = [
+        sample
+        for stage in plan.stages()
+        for sample in stage.samples
+        if (title, sample.group, sample.id) in shown  # some memories were told some chats only
+    ]
     keys = [(title, sample.group, sample.id) for sample in samples]
     given = [answered(about, shown[each], answers[each]) for each in keys]
     rows = MemoryBenchmark(plan).score(samples, given)
@@ -161,9 +182,15 @@ def _first(reasons: Sequence[str]) -> str | None:
 
 def frame(rows: Iterable[Row]) -> pl.DataFrame:
     found = pl.DataFrame(list(rows), infer_schema_length=None)
-    # A column of reasons that nobody needed holds no text yet.
-    texts = [name for name, kind in found.schema.items() if kind in (pl.String, pl.Null)]
-    scores = [name for name, kind in found.schema.items() if kind == pl.Float64]
+    # A column of reasons that nobody needed holds no text yet, and one of scores perhaps no number.
+    scores = [
+        f"{name}{end}" for name in (*ANSWER_SCORES, *BUDGET_SCORES) for end in ("", "_audited")
+    ]
+    texts = [
+        name
+        for name, kind in found.schema.items()
+        if kind in (pl.String, pl.Null) and name not in scores
+    ]
     whole = [name for name, kind in found.schema.items() if kind == pl.Int64]
     return found.with_columns(
         pl.col(texts).cast(pl.Categorical), pl.col(scores).cast(pl.Float32),

@@ -8,6 +8,7 @@ stored.figures(("whole", "all")).overall.estimates["f1"]        → Estimate(0.2
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -32,6 +33,8 @@ ORDER = (
     ("whole", ("all",)),
     ("oracle", ("all",)),
 )
+MEM0 = tuple(("mem0", budget) for budget in ASKED)  # of the chats that it was told alone
+QUESTIONS = 728
 SETS = tuple((memory, budget) for memory, budgets in ORDER for budget in budgets)
 Set = tuple[str, str]
 
@@ -44,6 +47,7 @@ class Stored:
         self._parts = self.frame.partition_by("memory", "budget", as_dict=True)
         self._figures: dict[tuple[Set, str], RunFigures] = {}
         self.run = json.loads((HERE / "memory-run.json").read_text("utf-8"))
+        self.mem0 = json.loads((HERE / "memory-mem0.json").read_text("utf-8"))
         self.building = json.loads((HERE / "memory-building.json").read_text("utf-8"))
 
     def rows(self, which: Set, golds: str = "published", category: str | None = None) -> list[Row]:
@@ -68,6 +72,10 @@ class Stored:
             scores = [KNOWN[name] for name in names]
             self._figures[which, golds] = run_figures(self.rows(which, golds), scores)
         return self._figures[which, golds]
+
+    def part(self, which: Set, chats: Sequence[str]) -> pl.DataFrame:
+        """The rows of a set that are about these chats."""
+        return self._parts[which].filter(pl.col("chat").cast(pl.String).is_in(chats))
 
     def mean(self, which: Set, column: str) -> float:
         value = self._parts[which][column].mean()

@@ -21,7 +21,7 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,7 @@ def main() -> None:
     tell.add_argument("--only", help="only these chats")
     tell.add_argument("--length", type=int, default=16_384, help="tokens, the answer's included")
     tell.add_argument("--max-tokens", type=int, default=2000, help="of an answer; mem0's default")
+    tell.add_argument("--seconds", type=float, help="then chats that are not told are left out")
     tell.add_argument("--sessions", type=int, help="of each chat, to try it out")
     given = parser.parse_args()
     if given.verb == "save":
@@ -87,14 +88,18 @@ def tell_chats(given: argparse.Namespace) -> None:
     base = load(given.base)
     with Served(base, rows=max(2, len(chats)), length=given.length) as server:
         say(began, f"{base.title} on {base.device} at {server.url}")
-        with ThreadPoolExecutor(len(chats)) as pool:
-            told = list(pool.map(lambda chat: one_chat(chat, corpus, server, given, began), chats))
+        pool = ThreadPoolExecutor(len(chats))
+        jobs = [pool.submit(one_chat, chat, corpus, server, given, began) for chat in chats]
+        done, left = wait(jobs, given.seconds)
+        told = [job.result() for job in jobs if job in done]
         usage = dict(server.usage)
     heads, parts, building = zip(*told, strict=True)
     count, _ = write(given.out / "prompts.jsonl.xz", heads[0], joined(parts))
     text = json.dumps({"chats": building, "server": usage}, indent=1)
     (given.out / "building.json").write_text(text + "\n")
-    say(began, f"{count:,} prompts; {usage}")
+    say(began, f"{count:,} prompts, {len(left)} chats left; {usage}")
+    sys.stdout.flush()
+    os._exit(0)  # a chat that is still being told would be waited for
 
 
 def one_chat(
