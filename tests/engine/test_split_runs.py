@@ -56,7 +56,12 @@ PROBES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize(
-    ("name", "engine"), [("words", SEVERAL), ("limited", HERE), ("oracle", HERE)]
+    ("name", "engine"),
+    [
+        pytest.param("words", SEVERAL, marks=pytest.mark.slow),
+        ("limited", HERE),
+        ("oracle", HERE),
+    ],
 )
 def test_probing_chat_by_chat(
     chats: Corpus, tmp_path: Path, name: str, engine: Mapping[str, Any]

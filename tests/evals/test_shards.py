@@ -123,6 +123,7 @@ def answer(call: Call) -> str:
     return f"on day {len(call.prompt) % 28 + 1}"
 
 
+@pytest.mark.slow
 def test_a_model_and_a_judge_are_asked_as_often_as_in_one_piece(tmp_path: Path) -> None:
     """The questions of one chat are shared out too: the whole conversation costs nothing."""
     given = {"memory": "whole", "budget": None, "reader": None, "limit": 40}

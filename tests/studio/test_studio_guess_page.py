@@ -42,6 +42,8 @@ def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterato
 def test_replies_are_picked_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
     press, guessed = page.keyboard.press, page.locator("#guessed")
     press("y")
+    expect(page.locator('[data-place="1"]')).to_be_visible()  # the page comes anew
+    page.wait_for_load_state("networkidle")
     expect(guessed).to_have_text("0 of 12 guessed")
     press("9")  # no such reply
     press("2")

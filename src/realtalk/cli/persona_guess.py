@@ -268,7 +268,7 @@ def _notes(summaries: Sequence[Summary]) -> None:
 verbs.add_sweep(
     app,
     "guess",
-    "realtalk persona guess sweep sample --set to=context,speaker --set guesser=nearness --out s",
+    "realtalk persona guess sweep sample --set to=context,speaker --set guesser=nearness --out by",
     "realtalk persona guess sweep sample --set seed=0,1,2 --set limit=20 --out seeds",
 )
 verbs.add_stored_runs(app, "who wrote it")

@@ -3,7 +3,8 @@
     pace = pace_of("http://gpu01:8000/v1")
     await pace.turn(per_minute("300/min"))    # at most every 0.2 seconds, whoever asks here
 
-Every attempt counts, also one that is a repetition. Requests are spaced evenly instead of let
+Every attempt of ours counts, also one that is a repetition; what a provider's own client repeats by
+itself after a refusal does not wait. Requests are spaced evenly instead of let
 through in bursts: a server that limits by the second is then kept to as well. Who answers and who
 judges share the pace of one server, as do the blocks of a run one after the other.
 """
