@@ -239,6 +239,7 @@ def test_a_pipe_gets_no_control_character(
     assert "[blink]" in seen
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_no_control_character(
     places: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

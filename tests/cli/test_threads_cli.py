@@ -106,6 +106,7 @@ def test_a_chat_of_two_is_no_forum_but_gives_a_result_or_one_line(run: Any) -> N
     assert err.splitlines()[-1].startswith("error: ")
 
 
+@pytest.mark.slow
 def test_runs_side_by_side(run: Any, runs: Path, tmp_path: Path) -> None:
     named = [str(runs / "majority"), f"people={runs / 'mean'}"]
     status, out, _ = run("threads", "table", *named, "--domains")

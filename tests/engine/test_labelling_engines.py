@@ -66,6 +66,7 @@ def whole(tmp_path: Path) -> dict[str, bytes]:
     return tree(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_every_engine_writes_the_same_run(
     tmp_path: Path, parts: Path, whole: dict[str, bytes]
 ) -> None:

@@ -65,7 +65,7 @@ def test_parts_and_the_whole_have_the_same_figures(tmp_path: Path, most: int) ->
     assert orjson.dumps(describe(open_reading(folder).reading.tables).to_json()) == whole
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(corpus=corpora(), most=st.integers(1, 4))
 def test_any_corpus_has_the_figures_of_its_parts(
     tmp_path_factory: pytest.TempPathFactory, corpus: Corpus, most: int
