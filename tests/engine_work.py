@@ -15,7 +15,16 @@ from realtalk.engine.jobs import Job
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import write_bytes
 
-__all__ = ["SECRET", "Shout", "heavy", "no_work", "shouting", "tree", "write_inputs"]
+__all__ = [
+    "SECRET",
+    "Shout",
+    "heavy",
+    "no_work",
+    "shouting",
+    "tree",
+    "write_exports",
+    "write_inputs",
+]
 
 SECRET = "the tulips are behind the shed"
 
@@ -72,6 +81,15 @@ def heavy(marks: Path, weight: bytes) -> _Shouting:
 
 def no_work() -> _Shouting:
     raise RealtalkError("the model is missing", fix="get it")
+
+
+def write_exports(folder: Path, chats: Mapping[str, str]) -> Path:
+    """Exports by their names, and one among them that nobody can read."""
+    folder.mkdir()
+    for name, text in chats.items():
+        (folder / name).write_text(text, "utf-8")
+    (folder / "broken.zip").write_bytes(b"PK\x03\x04 " + SECRET.encode())
+    return folder
 
 
 def write_inputs(folder: Path, *orders: str) -> tuple[Path, ...]:

@@ -46,11 +46,24 @@ def base_of(server: Server) -> str:
 
 
 def opened(context: BrowserContext, server: Server, trouble: list[str], chat: int = 0) -> Page:
+    page = _listening(context, trouble)
+    page.goto(f"{base_of(server)}chat/{chat}")
+    page.wait_for_selector("#panel h3", state="attached")
+    return page
+
+
+def watched(context: BrowserContext, url: str, trouble: list[str]) -> Page:
+    """A page of another kind, when nothing of it is still to come."""
+    page = _listening(context, trouble)
+    page.goto(url)
+    page.wait_for_load_state("networkidle")
+    return page
+
+
+def _listening(context: BrowserContext, trouble: list[str]) -> Page:
     page = context.new_page()
     page.on("pageerror", lambda error: trouble.append(str(error)))
     page.on("console", lambda said: trouble.append(said.text) if said.type == "error" else None)
-    page.goto(f"{base_of(server)}chat/{chat}")
-    page.wait_for_selector("#panel h3", state="attached")
     return page
 
 

@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from answers_prepare import head_of, reading, rows, write
+from answers_run import say
 from realtalk.chat import Chat, Corpus
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
@@ -168,11 +169,6 @@ def joined(parts: Sequence[Sequence[Row]]) -> Iterator[Row]:
     for part in parts:
         yield from ({**row, "context": row["context"] + before} for row in part)
         before += sum("text" in row for row in part)
-
-
-def say(began: float, line: str) -> None:
-    sys.stdout.write(f"[{time.perf_counter() - began:6.1f} s] {line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ import argparse
 import json
 import lzma
 import os
-import platform
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -30,6 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
+from answers_run import device_name, say
 from decoding import Request, Slots
 from realtalk.persona.chat_tokens import Writer
 from realtalk.persona.pretrained import Pretrained, library, load, quiet
@@ -61,7 +61,7 @@ def main() -> None:
         "base": base.title,
         "sha256": base.sha256,
         "precision": base.precision,
-        "device": device_name(base),
+        "device": device_name(library("torch"), base.device),
         "torch": library("torch").__version__,
         "transformers": library("transformers").__version__,
         "sets": {},
@@ -224,16 +224,6 @@ class Run:
             "tokens_out": len(kept),
         }
         return made if share is None else {**made, "positive": share}
-
-
-def device_name(base: Pretrained) -> str:
-    on_card = base.device == "cuda"
-    return str(library("torch").cuda.get_device_name()) if on_card else platform.machine()
-
-
-def say(began: float, line: str) -> None:
-    sys.stdout.write(f"[{time.perf_counter() - began:6.1f} s] {line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import realtalk as rt
-from engine_work import tree
+from engine_work import tree, write_exports
 from file_modes import open_to_others
 from realtalk.corpora.opening import open_reading
 
@@ -26,13 +26,8 @@ SEVERAL = ("--engine", "processes", "--workers", "2")
 
 @pytest.fixture
 def exports(tmp_path: Path) -> Path:
-    folder = tmp_path / "exports"
-    folder.mkdir()
-    for number in range(3):
-        chat = CHAT.format(number)
-        (folder / f"WhatsApp Chat with Mara {number}.txt").write_text(chat, "utf-8")
-    (folder / "broken.zip").write_bytes(b"PK\x03\x04 the tulips are behind the shed")
-    return folder
+    chats = {f"WhatsApp Chat with Mara {number}.txt": CHAT.format(number) for number in range(3)}
+    return write_exports(tmp_path / "exports", chats)
 
 
 def by_both(run: Any, tmp_path: Path, words: Sequence[str]) -> tuple[str, str]:

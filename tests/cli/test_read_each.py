@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine_work import tree
+from engine_work import tree, write_exports
 from file_modes import open_to_others
 from realtalk.corpora.opening import open_reading
 
@@ -18,13 +18,8 @@ CHAT = "13/02/2024, 10:0{0} - Mara: the tulips came up {0}\n13/02/2024, 10:1{0} 
 
 @pytest.fixture
 def exports(tmp_path: Path) -> Path:
-    folder = tmp_path / "exports"
-    folder.mkdir()
-    for number in range(3):
-        chat = CHAT.format(number)
-        (folder / f"WhatsApp Chat with {number}.txt").write_text(chat, "utf-8")
-    (folder / "broken.zip").write_bytes(b"PK\x03\x04 the tulips are behind the shed")
-    return folder
+    chats = {f"WhatsApp Chat with {number}.txt": CHAT.format(number) for number in range(3)}
+    return write_exports(tmp_path / "exports", chats)
 
 
 def test_one_broken_export_is_named_and_the_others_are_stored(

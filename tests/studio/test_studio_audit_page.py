@@ -17,7 +17,7 @@ from realtalk.studio.desk import Desk
 from realtalk.studio.serving import Server
 from realtalk.studio.shelf import Shelf
 from realtalk.studio.store import Store
-from studio_browser import NEEDED, base_of
+from studio_browser import NEEDED, base_of, watched
 from studio_server import SCRIPT
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
@@ -55,12 +55,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 @pytest.fixture
 def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterator[Page]:
-    made = context.new_page()
-    made.on("pageerror", lambda error: trouble.append(str(error)))
-    made.on("console", lambda said: trouble.append(said.text) if said.type == "error" else None)
-    made.goto(f"{base_of(server)}chat/0/audit")
-    made.wait_for_load_state("networkidle")
-    yield made
+    yield watched(context, f"{base_of(server)}chat/0/audit", trouble)
     assert trouble == []
 
 

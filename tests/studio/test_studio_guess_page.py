@@ -11,7 +11,7 @@ from guess_rooms import SECRET, guess_desk
 from realtalk.persona.guessing import load_guess
 from realtalk.studio.desk import Desk
 from realtalk.studio.serving import Server
-from studio_browser import NEEDED, base_of
+from studio_browser import NEEDED, base_of, watched
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -30,12 +30,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 @pytest.fixture
 def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterator[Page]:
-    made = context.new_page()
-    made.on("pageerror", lambda error: trouble.append(str(error)))
-    made.on("console", lambda said: trouble.append(said.text) if said.type == "error" else None)
-    made.goto(f"{base_of(server)}chat/1/guess")
-    made.wait_for_load_state("networkidle")
-    yield made
+    yield watched(context, f"{base_of(server)}chat/1/guess", trouble)
     assert trouble == []
 
 

@@ -187,7 +187,7 @@ class EngineOptions(NamedTuple):
         """The engine that they name: this process where they name none."""
         from realtalk.engine.choosing import choose
 
-        return choose(self.name or "inline", self.workers, self.address)
+        return choose(self.name, self.workers, self.address)
 
     def given(self) -> str | None:
         """The first option that was given, by its name; None where nobody asked for an engine."""

@@ -42,14 +42,6 @@ SimulatedRuns = Annotated[
         "contexts are taken. Without one the fourth reply is another speaker's, too.",
     ),
 ]
-ModelName = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        metavar="NAME",
-        help="llm: provider/model, which is sent the chat; realtalk/smollm2 runs here.",
-    ),
-]
 PromptsFolder = Annotated[
     Path | None,
     typer.Option("--prompts", metavar="DIR", help="llm: a prompt of your own, guess.md."),
@@ -81,7 +73,7 @@ def run(
     guesser: Guesser = None,
     simulated: SimulatedRuns = None,
     speaker: persona.Speaker = None,
-    model: ModelName = None,
+    model: persona.ModelName = None,
     base_url: options.BaseUrl = None,
     prompts: PromptsFolder = None,
     settings: Set = None,

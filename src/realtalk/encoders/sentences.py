@@ -56,6 +56,19 @@ class Encoded:
     offsets: Places
     weights: Rows
 
+    @classmethod
+    def empty(cls, packed: Packed, width: int, small: int) -> Encoded:
+        """Zeros for the texts of these rows, to be filled in."""
+        lengths = np.array([length for _, _, length in packed.spans], np.int64)
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        total = int(offsets[-1])
+        return cls(
+            np.zeros((len(packed.spans), width), np.float32),
+            np.zeros((total, small), np.int8),
+            offsets,
+            np.zeros(total, np.float32),
+        )
+
     def __len__(self) -> int:
         return len(self.vectors)
 
@@ -115,12 +128,7 @@ class SentenceEncoder(OnnxEncoder):
     ) -> Encoded:
         """Vectors and small token vectors; texts of one group are seen with their neighbours."""
         packed = self._packed(texts, groups)
-        width, small = int(self.settings["width"]), int(self.settings["late"])
-        lengths = np.array([length for _, _, length in packed.spans], np.int64)
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        vectors = np.zeros((len(texts), width), np.float32)
-        tokens = np.zeros((int(offsets[-1]), small), np.int8)
-        weights = np.zeros(int(offsets[-1]), np.float32)
+        made = Encoded.empty(packed, int(self.settings["width"]), int(self.settings["late"]))
         of_row: list[list[int]] = [[] for _ in packed.rows]
         for at, (row, _, _) in enumerate(packed.spans):
             of_row[row].append(at)
@@ -130,13 +138,13 @@ class SentenceEncoder(OnnxEncoder):
                 _, start, length = packed.spans[at]
                 own = slice(start, start + length)
                 mean = states[own].mean(axis=0)
-                vectors[at] = mean / max(float(np.linalg.norm(mean)), 1e-12)
-                place = slice(offsets[at], offsets[at + 1])
-                tokens[place] = np.rint(late[own] * STEPS).astype(np.int8)
-                weights[place] = weight[own]
+                made.vectors[at] = mean / max(float(np.linalg.norm(mean)), 1e-12)
+                place = slice(made.offsets[at], made.offsets[at + 1])
+                made.tokens[place] = np.rint(late[own] * STEPS).astype(np.int8)
+                made.weights[place] = weight[own]
 
         self._run(packed.rows, keep, len(texts), progress)
-        return Encoded(vectors, tokens, offsets, weights)
+        return made
 
     def token_vectors(self, texts: Sequence[str]) -> list[Rows]:
         """The full states of each text's own tokens, length 1 each: [tokens, 384] per text."""

@@ -78,22 +78,19 @@ class TorchSentences(ModelFolder):
         """Vectors and small token vectors; texts of one group are seen with their neighbours."""
         packed = self._packed(texts, groups)
         places = np.array(packed.spans, np.int64).reshape(-1, 3)
-        offsets = np.concatenate([[0], np.cumsum(places[:, 2])]).astype(np.int64)
-        vectors = np.zeros((len(texts), int(self.settings["width"])), np.float32)
-        tokens = np.zeros((int(offsets[-1]), int(self.settings["late"])), np.int8)
-        weights = np.zeros(int(offsets[-1]), np.float32)
+        made = Encoded.empty(packed, int(self.settings["width"]), int(self.settings["late"]))
         for first in range(0, len(packed.rows), _PART):
             last = min(first + _PART, len(packed.rows))
             rows = self._rows(packed.rows[first:last], places, first)
             with gpu_failures(self._bert.device):
                 means, late, weighed = self._run(rows)
-            vectors[rows.order] = means
-            at = spans(offsets[rows.order], places[rows.order, 2])
-            tokens[at] = late
-            weights[at] = weighed
+            made.vectors[rows.order] = means
+            at = spans(made.offsets[rows.order], places[rows.order, 2])
+            made.tokens[at] = late
+            made.weights[at] = weighed
             progress(last * len(texts) // len(packed.rows), len(texts), "")
         progress(len(texts), len(texts), "")
-        return Encoded(vectors, tokens, offsets, weights)
+        return made
 
     def _packed(self, texts: Sequence[str], groups: Sequence[int] | None) -> Packed:
         flat = FlatTexts.of(self._tokenizer, texts)

@@ -16,8 +16,11 @@ from realtalk.registry import suggest
 ENGINES = ("inline", "processes", "ray")
 
 
-def choose(name: str, workers: int | None = None, address: str | None = None) -> Engine:
-    """The engine of that name; without a number of workers, one per processor."""
+def choose(
+    name: str | None = None, workers: int | None = None, address: str | None = None
+) -> Engine:
+    """The engine of that name, `inline` without one; by default one worker per processor."""
+    name = name or ENGINES[0]
     if name not in ENGINES:
         raise suggest("engine", name, list(ENGINES))
     if address is not None and name != "ray":

@@ -38,7 +38,7 @@ _MOST = 8  # shards that an error names
 
 
 @dataclass(frozen=True)
-class _Piece:
+class _StoredShard:
     """A shard as it lies there."""
 
     folder: Path
@@ -72,13 +72,13 @@ def merge(folder: Path, kind: str, shapes: Shapes, *, fresh: bool = False) -> No
     _write(folder, kind, pieces, {**shapes, **_SHAPES})
 
 
-def _pieces(folder: Path) -> list[_Piece]:
+def _pieces(folder: Path) -> list[_StoredShard]:
     """Every shard that is there, in order; folders without a run in them were not begun."""
     pieces = []
     for place in sorted(folder.glob(f"{SHARDS}/*/run.json")):
         about = read_record(place.parent)
         try:
-            pieces.append(_Piece(place.parent, about, ShardRecord(**about["shard"])))
+            pieces.append(_StoredShard(place.parent, about, ShardRecord(**about["shard"])))
         except (KeyError, TypeError) as error:
             raise RealtalkError(
                 "not a shard of a run", where=str(place.parent), fix="move it elsewhere"
@@ -90,7 +90,7 @@ def _pieces(folder: Path) -> list[_Piece]:
     return sorted(pieces, key=lambda piece: (piece.record.number, piece.folder.name))
 
 
-def _refuse_unlike(pieces: Sequence[_Piece]) -> None:
+def _refuse_unlike(pieces: Sequence[_StoredShard]) -> None:
     """Raises where shards are of different runs."""
     first = pieces[0]
     for piece in pieces[1:]:
@@ -111,10 +111,10 @@ def _refuse_unlike(pieces: Sequence[_Piece]) -> None:
             )
 
 
-def _refuse_gaps(folder: Path, pieces: Sequence[_Piece]) -> None:
+def _refuse_gaps(folder: Path, pieces: Sequence[_StoredShard]) -> None:
     """Raises where a shard is not there, not finished, or there twice."""
     of = pieces[0].record.of
-    by_number: dict[int, _Piece] = {}
+    by_number: dict[int, _StoredShard] = {}
     for piece in pieces:
         twin = by_number.setdefault(piece.record.number, piece)
         if twin is not piece:
@@ -160,7 +160,7 @@ def _numbers(numbers: Sequence[int]) -> str:
     return f"shards {', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _write(folder: Path, kind: str, pieces: Sequence[_Piece], shapes: Shapes) -> None:
+def _write(folder: Path, kind: str, pieces: Sequence[_StoredShard], shapes: Shapes) -> None:
     settings = pieces[0].about["settings"]
     with RunFolder(folder, kind, settings) as run:
         for name, (key, schema) in shapes.items():
@@ -180,7 +180,7 @@ def _write(folder: Path, kind: str, pieces: Sequence[_Piece], shapes: Shapes) ->
     write_json(folder / "run.json", about)
 
 
-def _joined(name: str, key: Sequence[str], pieces: Iterable[_Piece]) -> list[Row]:
+def _joined(name: str, key: Sequence[str], pieces: Iterable[_StoredShard]) -> list[Row]:
     """A table's rows, shard by shard; what is said of every sample more than once goes by what."""
     rows: dict[Key, Row] = {}
     for piece in pieces:

@@ -31,7 +31,7 @@ from realtalk.local.progress import Progress, silent
 from realtalk.persona.rows import SCORES, WHOLE, columns, earlier_row
 from realtalk.persona.scoring import TurnScorer
 from realtalk.persona.summaries import Simulation, summarise
-from realtalk.persona.turns import stored_tasks
+from realtalk.persona.turns import stored_tasks, tasks_record
 from realtalk.persona.values import PersonaTask, PersonaTurn, Simulator, TurnPrompt
 
 if TYPE_CHECKING:
@@ -70,10 +70,8 @@ class PersonaBenchmark:
 
     @property
     def settings(self) -> dict[str, Any]:
-        tasks = self._tasks.values()
         return {
-            "context": dict(next(iter(tasks)).learning.settings),
-            "chats": {task.speaker: [task.learning.chat.id, task.test.id] for task in tasks},
+            **tasks_record(self._tasks.values()),
             "scoring": self._scorer.settings,
             "limit": self._limit,
         }

@@ -41,7 +41,7 @@ from realtalk.persona.lineups import (
     SimulatedTexts,
     TurnLineup,
 )
-from realtalk.persona.turns import stored_tasks
+from realtalk.persona.turns import stored_tasks, tasks_record
 from realtalk.persona.values import PersonaTask
 from realtalk.registry import suggest
 
@@ -102,10 +102,8 @@ class GuessBenchmark:
 
     @property
     def settings(self) -> dict[str, Any]:
-        tasks = self._tasks.values()
         return {
-            "context": dict(next(iter(tasks)).learning.settings),
-            "chats": {task.speaker: [task.learning.chat.id, task.test.id] for task in tasks},
+            **tasks_record(self._tasks.values()),
             "replies": replies_record(1 + len(FOUR), self._simulated, self._seed),
             "limit": self._limit,
         }

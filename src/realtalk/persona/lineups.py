@@ -73,7 +73,7 @@ class TurnLineup:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _KnownReply:
     chat: str
     place: int
     speaker: str
@@ -92,7 +92,7 @@ class LineupDraw:
     ) -> None:
         self._said = sorted(
             (
-                _Said(each.chat, each.turn, each.speaker, each.text.strip())
+                _KnownReply(each.chat, each.turn, each.speaker, each.text.strip())
                 for each in turn_inputs(corpus)
                 if each.text.strip() and not is_nobody(each.speaker)
             ),
@@ -100,7 +100,7 @@ class LineupDraw:
         )
         self._simulated = dict(simulated or {})
         self._seed = seed
-        self._pools: dict[tuple[str, str | None], dict[str, list[_Said]]] = {}
+        self._pools: dict[tuple[str, str | None], dict[str, list[_KnownReply]]] = {}
 
     def lineup(
         self,
@@ -165,13 +165,13 @@ class LineupDraw:
     def _next_said(
         self,
         origin: Origin,
-        pools: Mapping[str, list[_Said]],
+        pools: Mapping[str, list[_KnownReply]],
         place: int,
         about: float,
         taken: Collection[str],
         chance: random.Random,
     ) -> LineupReply | None:
-        def fits(said: _Said) -> bool:
+        def fits(said: _KnownReply) -> bool:
             return _plain(said.text) not in taken
 
         size = about * math.exp(chance.gauss(0, _SPREAD))
@@ -186,7 +186,9 @@ class LineupDraw:
         said = chance.choice(near)
         return LineupReply(said.text, origin, said.speaker)
 
-    def _pools_of(self, test: Chat, learn: str | None, speaker: str) -> dict[str, list[_Said]]:
+    def _pools_of(
+        self, test: Chat, learn: str | None, speaker: str
+    ) -> dict[str, list[_KnownReply]]:
         """Who said what, by where it may be taken from; each shortest first."""
         partners = set(test.speakers) - {speaker}
         key = (f"{test.id}\0{speaker}", learn)
@@ -202,15 +204,17 @@ class LineupDraw:
         return self._pools[key]
 
 
-def _of(said: Iterable[_Said], belongs: Callable[[_Said], bool]) -> list[_Said]:
+def _of(said: Iterable[_KnownReply], belongs: Callable[[_KnownReply], bool]) -> list[_KnownReply]:
     return [each for each in said if belongs(each)]
 
 
-def _nearest(pool: Sequence[_Said], size: float, fits: Callable[[_Said], bool]) -> list[_Said]:
+def _nearest(
+    pool: Sequence[_KnownReply], size: float, fits: Callable[[_KnownReply], bool]
+) -> list[_KnownReply]:
     """Those nearest in length of a pool that is sorted by it, each text once."""
     after = bisect_left(pool, size, key=lambda said: len(said.text))
     before = after - 1
-    near: list[_Said] = []
+    near: list[_KnownReply] = []
     seen: set[str] = set()
     while len(near) < _NEAREST and (before >= 0 or after < len(pool)):
         below = size - len(pool[before].text) if before >= 0 else None

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import weakref
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -197,6 +197,15 @@ def _refuse_context(sessions: int, tokens: int) -> None:
     for option, value in (("sessions", sessions), ("tokens", tokens)):
         if value < 1:
             raise RealtalkError(f"a context must be 1 or more {option}, not {value}")
+
+
+def tasks_record(tasks: Iterable[PersonaTask]) -> dict[str, Any]:
+    """What a run's settings tell of its tasks; `stored_tasks` is the way back."""
+    made = list(tasks)
+    return {
+        "context": dict(made[0].learning.settings),
+        "chats": {task.speaker: [task.learning.chat.id, task.test.id] for task in made},
+    }
 
 
 def stored_tasks(

@@ -122,7 +122,7 @@ def engine_of(name: str | None, workers: int | None, address: str | None) -> Eng
 
     if name is None and workers is None and address is None:
         return None
-    return choose(name or "inline", workers, address)
+    return choose(name, workers, address)
 
 
 def refuse_both(piece: Shard | None) -> None:

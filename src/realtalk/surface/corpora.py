@@ -57,7 +57,7 @@ def stats(
         from realtalk.engine.choosing import choose
         from realtalk.engine.describing import describe_by
 
-        chosen = choose(engine or "inline", workers, address)
+        chosen = choose(engine, workers, address)
         place = None if out is None else Path(out)
         return describe_by(stream, chosen, place, fresh=fresh, progress=progress)
     if stream is not None and len(stream.pieces) > 1:

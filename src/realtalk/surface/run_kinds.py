@@ -190,6 +190,14 @@ def _persona_schema() -> Any:
     return run_schema(columns())
 
 
+def _figures_by_variant(found: GuessRun | PredictedRun) -> Iterator[Row]:
+    """All, then slice by slice, of each variant; what has no variants goes by the run's name."""
+    for variant, scores in found.summary.variants.items():
+        for group, estimates in ((ALL, scores.overall), *scores.slices.items()):
+            for score, each in estimates.items():
+                yield of_estimate(variant or found.name, group, score, each)
+
+
 # Who wrote it.
 
 
@@ -197,14 +205,6 @@ def _load_guess(folder: Path) -> GuessRun:
     from realtalk.persona.guessing import load_guess
 
     return load_guess(folder)
-
-
-def _guess_figures(found: GuessRun) -> Iterator[Row]:
-    """Of a solver all and speaker by speaker; of people judge by judge."""
-    for judge, scores in found.summary.variants.items():
-        for group, estimates in ((ALL, scores.overall), *scores.slices.items()):
-            for score, each in estimates.items():
-                yield of_estimate(judge or found.name, group, score, each)
 
 
 def _guess_changes(
@@ -239,13 +239,6 @@ def _load_threads(folder: Path) -> PredictedRun:
     from realtalk.threads.benchmark import load_threads
 
     return load_threads(folder)
-
-
-def _threads_figures(found: PredictedRun) -> Iterator[Row]:
-    for setting, scores in found.summary.variants.items():
-        for group, estimates in ((ALL, scores.overall), *scores.slices.items()):
-            for score, each in estimates.items():
-                yield of_estimate(setting, group, score, each)
 
 
 def _threads_changes(
@@ -334,7 +327,7 @@ KINDS: Mapping[str, RunKind] = {
             paired="paired by turn; intervals draw whole speakers, p swaps them, from 5 of them on",
             load=_load_guess,
             name=lambda found: found.name,
-            figures=_guess_figures,
+            figures=_figures_by_variant,
             changes=_guess_changes,
             failures=_guess_failures,
             cautions=lambda found: found.notes,
@@ -347,7 +340,7 @@ KINDS: Mapping[str, RunKind] = {
             paired="paired by reply; intervals draw whole users, p swaps them, from 5 users on",
             load=_load_threads,
             name=lambda found: found.name,
-            figures=_threads_figures,
+            figures=_figures_by_variant,
             changes=_threads_changes,
             failures=_threads_failures,
             cautions=lambda found: found.notes,
