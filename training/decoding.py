@@ -230,11 +230,10 @@ class _Layers:
             keys[number][every, :, places] = _turned(key, cos, sin)
             values[number][every, :, places] = value
             mixed = torch.nn.functional.scaled_dot_product_attention(
-                _turned(query, cos, sin)[:, :, None],
+                _turned(query, cos, sin).view(rows, self.kv_heads, -1, self.width),
                 keys[number],
                 values[number],
                 attn_mask=seen,
-                enable_gqa=True,
             )
             hidden = hidden + layer.self_attn.o_proj(mixed.reshape(rows, -1))
             hidden = hidden + layer.mlp(layer.post_attention_layernorm(hidden))
