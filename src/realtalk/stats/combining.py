@@ -24,7 +24,7 @@ from realtalk.stats.values import WEEKDAYS, Bin, ChatStats, CorpusStats, Distrib
 MINUTE = 60e6  # microseconds
 COUNTS = pl.Schema({"value": pl.Int64, "count": pl.Int64})
 _BINS_PER_DECADE = 4
-_LOOSE = 1 << 20  # values that wait to be added up
+_LOOSE = 1 << 17  # values that wait to be added up
 
 Week = tuple[tuple[int, ...], ...]
 

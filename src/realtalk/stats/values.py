@@ -26,6 +26,7 @@ from realtalk.notebook import plain, table_html, table_text
 
 _RESAMPLES = (400, 2000)  # many chats need fewer: their intervals are narrow
 _DRAWS = 1 << 21
+_AT_ONCE = 1 << 16  # drawn rows in memory: eight megabytes of figures
 _SEED = 20250218
 _LEVEL = 0.95
 PER_CHAT = ("messages", "turns", "sessions", "words", "days", "words_per_day")
@@ -316,7 +317,7 @@ def _bootstrap(parts: Mapping[str, Parts]) -> dict[str, Interval]:
     )
     generator = random.Random(_SEED)
     resamples = _resamples(n)
-    at_once = max(1, _DRAWS // 4 // n)
+    at_once = max(1, _AT_ONCE // n)
     rounds: list[pl.DataFrame] = []
     for start in range(0, resamples, at_once):
         bits = array("Q")
