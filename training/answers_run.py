@@ -6,7 +6,7 @@
                            "ended": true, "tokens_in": 26011, "tokens_out": 6}
       run/report.json     for each set: tokens, seconds, tokens per second
 
-Needs torch and transformers (and gguf for a GGUF), and of this package only `src` on the path. Each
+Needs torch, transformers and orjson (gguf for a GGUF), and `src` on the path. Each
 prompt is the one user message that `realtalk probe` sends, in the model's chat template; the
 likeliest token is taken, up to as many as the command allows. Prompts of a set and chat that begin
 alike have their beginning read once (answers_shared.py), others are batched by length. Answers are

@@ -8,7 +8,7 @@
       run/report.json    seconds, losses, tokens per second, share of the card's matrix rate
 
 Needs torch, transformers and peft (and gguf for a GGUF), and of this package only `src` on the
-path: none of its other libraries. Every speaker is trained on their one chat and writes in the
+path, and orjson. Every speaker is trained on their one chat and writes in the
 other, greedily and sampled; what is there already is not made again, so that a run that was
 stopped goes on. A job is one speaker in one way, the most wanted way first; `--processes` share
 them on one card, `--seconds` begins none after that time, and `--plan` says how long all of it may
@@ -322,7 +322,10 @@ class Run:
                 "prompt_version": self.prompts.head["prompt_version"],
                 **self.prompts.about(name.removesuffix(HELD), there),
                 "settings": {
-                    **{"base": self.given.base.stem, "device": self.given.device},
+                    **{
+                        "base": self.given.base.name.removesuffix(".gguf"),
+                        "device": self.given.device,
+                    },
                     **({"examples": self.prompts.head["examples"]} if shown else {}),
                     **asdict(self.samplings[way]),
                     **(asdict(self.tuning) if WAYS[how].tuned else {}),

@@ -7,7 +7,7 @@
                            "tokens_in": 702, "tokens_out": 1}
       run/report.json     for each set: prompts, tokens, seconds
 
-Needs torch and transformers (and gguf for a GGUF), and of this package only `src` on the path. The
+Needs torch, transformers and orjson (gguf for a GGUF), and `src` on the path. The
 likeliest token is taken. `positive` is the probability of the word positive against negative as
 the first word of the answer. With `--done` answers of an earlier call are not made again, and
 `--seconds` ends a call before somebody else does.

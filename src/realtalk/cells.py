@@ -3,6 +3,7 @@
     cell_text(17109.84)   → "17,109.8"        cell_text(0.5)       → "0.5"
     cell_text(21.345)     → "21.35"           cell_text(0.03416)   → "0.034"
     cell_text(None)       → "–"               cell_text(0.0000034) → "3.4e-06"
+    duration(2.2)         → "2.2 min"
 
 One decimal from a hundred on, two below, and below a tenth two digits that say something: what
 is small is never shown as nothing. A dash stands for what could not be measured.
@@ -45,3 +46,13 @@ def _number(value: float) -> str:
         return f"{value:.2g}"
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+def duration(minutes: float) -> str:
+    """ "45 s", "2.2 min", "27.9 h" or "3.1 d": the unit that a person would use."""
+    seconds = minutes * 60
+    for size, unit in ((86400 * 2, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            whole = {"d": 86400, "h": 3600, "min": 60}[unit]
+            return f"{seconds / whole:.1f} {unit}"
+    return f"{seconds:.0f} s"

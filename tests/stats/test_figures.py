@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from realtalk.cells import duration
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.tables import from_corpus
 from realtalk.errors import RealtalkError
 from realtalk.stats import CorpusStats, describe
-from realtalk.stats.figures import draw, duration, save_figures
+from realtalk.stats.figures import draw, save_figures
 
 START = datetime(2026, 3, 2, 18, 0)
 

@@ -23,12 +23,12 @@ import peft
 import torch
 import transformers
 
+from realtalk.cells import duration
 from realtalk.local.progress import Progress
 from realtalk.local.writing import owner_only
 from realtalk.persona.chat_tokens import TrainingExample
 from realtalk.persona.pretrained import Pretrained
 from realtalk.persona.tuning import STATE, Say, TuneSettings
-from realtalk.stats.figures import duration
 
 _SAVE_AFTER = 60  # seconds: what a kill may cost, however slow an update is
 _IGNORED = -100  # a label that counts for nothing

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from realtalk.cells import duration
 from realtalk.local.writing import write_bytes
 from realtalk.stats.values import WEEKDAYS, CorpusStats
 
@@ -268,16 +269,6 @@ def activity(stats: CorpusStats) -> alt.LayerChart:
     if untimed := stats.total("messages_without_time"):
         line += f"; {untimed:,} without a time are left out"
     return _styled([chart], "Activity by weekday and hour", stats, line, height=224)
-
-
-def duration(minutes: float) -> str:
-    """ "45 s", "2.2 min", "27.9 h" or "3.1 d": the unit that a person would use."""
-    seconds = minutes * 60
-    for size, unit in ((86400 * 2, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            whole = {"d": 86400, "h": 3600, "min": 60}[unit]
-            return f"{seconds / whole:.1f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def _rows(rows: list[dict[str, Any]]) -> Any:
