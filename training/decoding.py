@@ -23,6 +23,7 @@ from realtalk.persona.pretrained import Pretrained, library
 
 LOOK_EVERY = 8  # steps between looks at what was written: a look waits for the device
 KEPT_BEGINNINGS = 4
+AT_ONCE = 65_536  # tokens of several prompts that are read together
 WORTH_KEEPING = 1024  # tokens that two prompts have in common
 
 
@@ -46,6 +47,7 @@ class Slots:
         torch = library("torch")
         self._torch = torch
         self._model = _Layers(base.model, length)
+        self._body = base.model.model
         self._device = base.model.device
         self._rows = rows
         self.length = length
@@ -88,6 +90,40 @@ class Slots:
             self._warmth[row] = request.temperature
             self._nucleus[row] = request.top_p
         self._keep(row, request.prompt)
+
+    def begin_all(self, requests: Sequence[Request], at_once: int = AT_ONCE) -> None:
+        """Reads prompts that have little in common into free rows, so many tokens at a time."""
+        ordered = sorted(requests, key=lambda request: len(request.prompt))
+        while ordered:
+            width = len(ordered[-1].prompt)
+            count = max(1, min(len(ordered), at_once // width))
+            self._begin_batch(ordered[-count:], width)
+            del ordered[-count:]
+
+    def _begin_batch(self, requests: Sequence[Request], width: int) -> None:
+        torch = self._torch
+        if width + max(request.max_new_tokens for request in requests) > self.length:
+            raise ValueError(f"{width} tokens do not fit")
+        free = [row for row, request in enumerate(self._requests) if request is None]
+        places = free[: len(requests)]
+        prompts = [request.prompt for request in requests]
+        with torch.inference_mode():
+            # Padded behind: what comes later is not seen, and is written over step by step.
+            ids = torch.tensor([[*ids, *[0] * (width - len(ids))] for ids in prompts])
+            rows = torch.tensor(places, device=self._device)
+            read = self._body(input_ids=ids.to(self._device), use_cache=True).past_key_values
+            for number, layer in enumerate(read.layers):
+                self._keys[number, rows, :, :width] = layer.keys
+                self._values[number, rows, :, :width] = layer.values
+            device = self._device
+            self._ids[rows] = torch.tensor([ids[-1] for ids in prompts], device=device)
+            self._places[rows] = torch.tensor([len(ids) - 1 for ids in prompts], device=device)
+            warmth = [request.temperature for request in requests]
+            self._warmth[rows] = torch.tensor(warmth, device=device)
+            nucleus = [request.top_p for request in requests]
+            self._nucleus[rows] = torch.tensor(nucleus, device=device)
+        for row, request in zip(places, requests, strict=True):
+            self._requests[row] = request
 
     def step(self) -> list[Request]:
         """Some steps of all rows; returns the requests that have ended."""

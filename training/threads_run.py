@@ -200,8 +200,9 @@ class Run:
         waiting = [(row, Request(each, most, stops)) for row, each in zip(rows, ids, strict=True)]
         rows_of = {request: row for row, request in waiting}
         while (waiting and not self._late()) or slots.busy:
-            while waiting and slots.free and not self._late():
-                slots.begin(waiting.pop()[1])
+            if slots.free >= min(len(waiting), self._given.rows // 4) and not self._late():
+                begun = [waiting.pop()[1] for _ in range(min(slots.free, len(waiting)))]
+                slots.begin_all(begun)
             done = [
                 self._row(rows_of[each], each.prompt, [*each.written, *sorted(stops)[: each.ended]])
                 for each in slots.step()

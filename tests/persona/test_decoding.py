@@ -83,6 +83,25 @@ def test_rows_are_written_as_transformers_would(
     assert len(slots._beginnings) == 1  # what the later half has in common was read once
 
 
+def test_prompts_that_are_read_together_are_written_as_alone(
+    base: Pretrained, decoding: Any
+) -> None:
+    wanted = [greedy(base, prompt, 15, stop=-1) for prompt in prompts()]
+    requests = [decoding.Request(prompt, 15, frozenset()) for prompt in prompts()]
+    slots = decoding.Slots(base, rows=7, length=64)
+    slots.begin_all(requests[:5], at_once=40)  # in several batches
+    slots.step()
+    slots.begin_all(requests[5:7])  # beside others that are being written
+    while slots.busy:
+        slots.step()
+    slots.begin_all(requests[7:])  # into rows that were used before
+    while slots.busy:
+        slots.step()
+    assert [request.written for request in requests] == wanted
+    with pytest.raises(ValueError, match="do not fit"):
+        slots.begin_all([decoding.Request(tuple(range(5, 60)), 15, frozenset())])
+
+
 def test_chance_is_by_seed_and_a_small_nucleus_is_greedy(base: Pretrained, decoding: Any) -> None:
     def drawn(top_p: float, seed: int) -> list[list[int]]:
         requests = [
