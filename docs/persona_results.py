@@ -190,7 +190,7 @@ def machine(report: Mapping[str, Any], bench: Mapping[str, Any]) -> str:
             "",
             f"In the run itself, with other work beside it: {tokens / 1e6:.1f}M tokens of training "
             f"in {seconds:,.0f} s ({tokens / seconds:,.0f}/s), {new / 1e3:,.0f}k new tokens in "
-            f"{writing:,.0f} s of writing. Loss a token on the held-out last tenth of the learned "
+            f"{writing:,.0f} s of writing. Loss per token on the held-out last tenth of the learned "
             f"chat: {mean([a for a, _ in lower]):.2f} untuned, {mean([b for _, b in lower]):.2f} "
             "tuned (means over speakers). Learning rate 5e-4 was not tuned: of three rates only "
             "2e-4 was tried beside it (held-out 2.99), and the tested chats had no say.",

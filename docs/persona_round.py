@@ -157,7 +157,7 @@ def trained(report: Mapping[str, Any]) -> list[str]:
         losses = [(each["untuned"], each["epochs"][each["kept"] - 1]["held_out"]) for each in known]
         if losses:
             before, after = (sum(side) / len(side) for side in zip(*losses, strict=True))
-            lines.append(f"Held-out loss a token, {title}: {before:.3f} → {after:.3f}.")
+            lines.append(f"Held-out loss per token, {title}: {before:.3f} → {after:.3f}.")
     lines += [f"{line}." for line in report.get("rate_lines", [])]
     return lines
 
