@@ -8,14 +8,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
-from engine_work import tree
+from engine_work import SECRET, tree
 
 __all__ = [
     "COMMANDS",
+    "ON_RAY",
     "SEVERAL",
     "Command",
     "kill_driver",
@@ -25,12 +28,20 @@ __all__ = [
 ]
 
 SEVERAL = ("--engine", "processes", "--workers", "2")
+ON_RAY = ("--engine", "ray", "--workers", "2")
 _CHAT = """13/02/2024, 10:01 - Mara: the tulips are behind the shed {0}
 13/02/2024, 10:11 - Theo: show me, mara
 13/02/2024, 10:21 - Mara: call me, +49 170 12345{0:02}
 13/02/2024, 10:31 - Theo: good
 """
 _ROWS = ("run.json", "rows.jsonl", "rows.parquet")
+# The command itself, with eight turns to a block: few turns are enough for many kills.
+_SMALL_BLOCKS = """
+from realtalk.cli.main import main
+from realtalk.ei.embedded import EmbeddedLabeller
+EmbeddedLabeller.at_once = 32
+main()
+"""
 
 
 def write_exports(folder: Path, number: int) -> Path:
@@ -42,17 +53,36 @@ def write_exports(folder: Path, number: int) -> Path:
     return folder
 
 
+def _write_chat(folder: Path, turns: int) -> Path:
+    """One chat of so many turns."""
+    folder.mkdir()
+    path = folder / "WhatsApp Chat with Mara.txt"
+    began = datetime(2024, 2, 13, 10)
+    with path.open("w", encoding="utf-8") as chat:
+        for at in range(turns):
+            moment = began + timedelta(minutes=20 * at)
+            speaker = ("Mara", "Theo")[at % 2]
+            chat.write(f"{moment:%d/%m/%Y, %H:%M} - {speaker}: {SECRET}, {at}\n")
+    return path
+
+
 @dataclass(frozen=True)
 class Command:
     """The words of a command without its folders, and where its job keeps its table."""
 
     words: tuple[str, ...]
-    inputs: int  # exports that it is given; 0 for a sample that its words name
+    inputs: int  # exports or turns that it is given; 0 for a sample that its words name
     table: str = "parts.jsonl"
+    write: Callable[[Path, int], Path] = write_exports
+    program: tuple[str, ...] = ("-m", "realtalk")
+
+    def given(self, folder: Path, most: int | None = None) -> Path:
+        """What it works on, written into a new folder."""
+        return self.write(folder, min(self.inputs, most or self.inputs))
 
     def line(self, inputs: Path, out: Path, *more: str) -> list[str]:
         given = (self.words[0], str(inputs), *self.words[1:]) if self.inputs else self.words
-        return [sys.executable, "-m", "realtalk", *given, "--out", str(out), *more]
+        return [sys.executable, *self.program, *given, "--out", str(out), *more]
 
     def run(self, inputs: Path, out: Path, *more: str) -> subprocess.CompletedProcess[str]:
         """The whole command, undisturbed."""
@@ -78,32 +108,50 @@ COMMANDS = {
         0,
         ".texts/vectors/parts.jsonl",
     ),
+    "ei": Command(
+        ("ei",), 400, ".labelling/labels/parts.jsonl", _write_chat, ("-c", _SMALL_BLOCKS)
+    ),
 }
 
 
 def workers_of(process: int) -> Iterator[int]:
-    """The workers of a driver, and nobody else."""
+    """The workers of a driver, and nobody else: its own processes, or the actors of its Ray."""
+    children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
+        with suppress(OSError):
             fields = path.read_text().rpartition(")")[2].split()
-            line = (path.parent / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if int(fields[1]) == process and b"spawn_main" in line:
-            yield int(path.parent.name)
+            children.setdefault(int(fields[1]), []).append(int(path.parent.name))
+    family = [process]
+    for each in family:  # it grows on the way
+        family += children.get(each, [])
+    for each in family:
+        with suppress(OSError):
+            line = Path(f"/proc/{each}/cmdline").read_bytes()
+            if b"spawn_main" in line or line.startswith(b"ray::RayWorker"):
+                yield each
 
 
-def kill_workers(line: list[str], most: int, seed: int) -> tuple[int, int]:
-    """Runs a command whose workers are killed at random moments; its status, and how many were."""
+def kill_workers(
+    line: list[str], most: int, seed: int, table: Path | None = None
+) -> tuple[int, int]:
+    """Runs a command whose workers are killed at random moments; its status, and how many were.
+
+    With a table every kill waits for one to three more rows of it: workers that take long to
+    start get something done in between, and fast ones do not get away.
+    """
     chance = random.Random(seed)
     driver = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    killed = 0
+    killed, wanted = 0, 1
     while driver.poll() is None:
-        time.sleep(chance.uniform(0.05, 1.5))
+        time.sleep(chance.uniform(0.05, 1.5 if table is None else 0.2))
+        if table is not None and _rows(table) < wanted:
+            continue
         workers = list(workers_of(driver.pid))
         if workers and killed < most:
-            os.kill(chance.choice(workers), signal.SIGKILL)
-            killed += 1
+            with suppress(ProcessLookupError):  # it ended by itself
+                os.kill(chance.choice(workers), signal.SIGKILL)
+                killed += 1
+            wanted = chance.randint(1, 3) + (_rows(table) if table else 0)
     return driver.returncode, killed
 
 
@@ -111,9 +159,13 @@ def kill_driver(line: list[str], table: Path, rows: int) -> int:
     """Kills a command when its job has so many rows; how many it had. It may be done before."""
     driver = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while driver.poll() is None:
-        if table.is_file() and table.read_bytes().count(b"\n") >= rows:
+        if _rows(table) >= rows:
             driver.send_signal(signal.SIGKILL)
             break
         time.sleep(0.005)
     driver.wait()
+    return _rows(table)
+
+
+def _rows(table: Path) -> int:
     return table.read_bytes().count(b"\n") if table.is_file() else 0

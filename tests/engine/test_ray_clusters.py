@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from engine_faults import COMMANDS, write_exports
+from engine_faults import COMMANDS
 from engine_work import SECRET, shouting, tree, write_inputs
 from realtalk.engine.inline import Inline
 from realtalk.engine.running import run_job
@@ -132,9 +132,9 @@ def test_every_cluster_gives_the_same_bytes(tmp_path: Path, case: str, nodes: in
 def test_commands_on_four_nodes(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REALTALK_CACHE", str(tmp_path / "cache"))
     command = COMMANDS[name]
-    exports = write_exports(tmp_path / "in", min(command.inputs, 12))
-    line = json.dumps(command.line(exports, tmp_path / "out"))
+    given = command.given(tmp_path / "in", 60 if name == "ei" else 12)
+    line = json.dumps(command.line(given, tmp_path / "out"))
     found = on_cluster(_COMMAND, "command", tmp_path, 4, line)
     assert (found["status"], "tulips" in found["said"]) == (0, False), found["said"]
-    assert command.run(exports, tmp_path / "one").returncode == 0
+    assert command.run(given, tmp_path / "one").returncode == 0
     assert command.written(tmp_path / "out") == command.written(tmp_path / "one")
