@@ -39,8 +39,9 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 class Counting:
     """What a server saw: the most requests at once, and when each came."""
 
-    def __init__(self, together: int = 1) -> None:
+    def __init__(self, together: int = 1, refusals: tuple[int, ...] = ()) -> None:
         self.most = 0
+        self._refusals = list(refusals)  # the statuses of the first replies
         self.came: list[float] = []
         self.together = together
         self._here = 0
@@ -56,6 +57,7 @@ class Counting:
                 raw = json.dumps(body).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
+                self.send_header("Retry-After-Ms", "1")  # as a hurried server asks for
                 self.send_header("Content-Length", str(len(raw)))
                 self.end_headers()
                 self.wfile.write(raw)
@@ -71,6 +73,8 @@ class Counting:
             # Nobody is answered before as many as should be were here at once.
             self._lock.wait_for(lambda: self.most >= self.together, timeout=30)
             self._here -= 1
+            if self._refusals:
+                return self._refusals.pop(0), {"error": {"message": "not now"}}
         return 200, completion("positive")
 
 
@@ -107,6 +111,20 @@ def test_a_server_is_not_asked_more_often_than_the_rate(tmp_path: Path) -> None:
     assert len(seen.came) == 8
     too_soon = early(seen.came, began, 0.1)
     assert not too_soon
+
+
+@pytest.mark.parametrize("connections", [1, 3])
+def test_repetitions_wait_for_their_turn(connections: int, tmp_path: Path) -> None:
+    """Also those that the provider's client would send by itself, at once."""
+    refusals = (429, 500, 429, 503)
+    seen = Counting(refusals=refusals)
+    with serving(seen.handler()) as url:
+        began = time.monotonic()
+        options = {"connections": connections, "rate": "10/s", "retries": len(refusals)}
+        found = asked_all(url, tmp_path, 3, **options)
+    assert [reply.text for reply in found.values()] == ["positive"] * 3
+    assert len(seen.came) == 3 + len(refusals)
+    assert not early(seen.came, began, 0.1)
 
 
 def test_moments_are_as_far_apart_as_the_rate_says() -> None:

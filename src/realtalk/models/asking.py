@@ -44,7 +44,7 @@ from realtalk.models.addresses import address_of
 from realtalk.models.attempts import generated
 from realtalk.models.bodies import bound_bodies
 from realtalk.models.kept_answers import KeptAnswers
-from realtalk.models.pacing import pace_of, per_minute
+from realtalk.models.pacing import leave_repeating_to_us, pace_of, per_minute
 from realtalk.models.replies import (
     NO_CONNECTION,
     Failure,
@@ -233,6 +233,8 @@ async def _all(
 ) -> None:
     model = _model(asked)
     bound_bodies(model.api)
+    if asked.rate is not None:
+        leave_repeating_to_us(model.api)
     kept = KeptAnswers(model, asked.model_args)
     waiting = iter(prompts)
     # Failures before the first answer: where the key is wrong they are the caller's to mend, and

@@ -3,10 +3,10 @@
     pace = pace_of("http://gpu01:8000/v1")
     await pace.turn(per_minute("300/min"))    # at most every 0.2 seconds, whoever asks here
 
-Every attempt of ours counts, also one that is a repetition; what a provider's own client repeats by
-itself after a refusal does not wait. Requests are spaced evenly instead of let
-through in bursts: a server that limits by the second is then kept to as well. Who answers and who
-judges share the pace of one server, as do the blocks of a run one after the other.
+Every request counts, also one that is a repetition: where there is a rate, a provider's own client
+repeats nothing by itself. Requests are spaced evenly instead of let through in bursts: a server
+that limits by the second is then kept to as well. Who answers and who judges share the pace of one
+server, as do the blocks of a run one after the other.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import asyncio
 import re
 import threading
 import time
+from typing import Any
 
 from realtalk.errors import RealtalkError
 
@@ -59,3 +60,15 @@ _paces: dict[str, Pace] = {}
 def pace_of(server: str) -> Pace:
     """The pace of a server, the same for all who ask it in this process."""
     return _paces.setdefault(server, Pace())
+
+
+def leave_repeating_to_us(api: Any) -> None:
+    """Has a provider's client send every request once.
+
+    Those of OpenAI, Anthropic and their kin repeat what was refused by themselves, and such a
+    request would not wait for its turn. Inside a client it cannot: the wait would count against
+    the time that an attempt may take.
+    """
+    client: Any = getattr(api, "client", None)
+    if isinstance(getattr(client, "max_retries", None), int):
+        client.max_retries = 0
