@@ -51,6 +51,8 @@ class _Shouting:
         order = data.split(b":")[0].decode()
         if order == "corrupt":
             raise RealtalkError("is no text", where=str(source))
+        if order == "gpu":
+            data = os.environ.get("CUDA_VISIBLE_DEVICES", "none").encode()
         if order == "slow":
             time.sleep(1)
         if order == "bug":

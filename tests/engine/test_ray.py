@@ -65,7 +65,7 @@ def listening():
                 found.add(fields[1].partition(":")[0])
     return found
 
-seen, folders, repeated = set(), set(), set()
+seen, folders, repeated, pages = set(), set(), set(), set()
 
 def look(done, total, what):
     ray = sys.modules.get("ray")  # importing it here would be too early
@@ -74,6 +74,7 @@ def look(done, total, what):
     seen.update(listening())
     folder = Path(ray._private.worker._global_node.get_temp_dir_path())
     folders.add(str(folder))
+    pages.add(str(ray._private.worker._global_node.webui_url or ""))
     for path in folder.rglob("*"):
         if path.is_file() and SECRET.encode() in path.read_bytes():
             repeated.add(path.name)
@@ -83,7 +84,8 @@ job = shouting(tuple(sorted(inputs.iterdir())), out, marks)
 report = run_job(job, OnRay(2), progress=look)
 print(json.dumps({
     "problems": report.problems, "seen": sorted(seen), "folders": sorted(folders),
-    "repeated": sorted(repeated), "kept": os.environ.get("RAY_AUTH_TOKEN", ""),
+    "repeated": sorted(repeated), "pages": sorted(pages),
+    "kept": os.environ.get("RAY_AUTH_TOKEN", ""),
 }))
 """
 
@@ -122,6 +124,7 @@ def test_ray_gives_the_same_bytes_and_keeps_to_itself(tmp_path: Path) -> None:
     loopback = {"0100007F", "0000000000000000FFFF00000100007F", "0" * 24 + "01000000"}
     assert set(found["seen"]) <= loopback
     assert found["repeated"] == []
+    assert found["pages"] == [""], "a dashboard"
     assert found["kept"] == ""
     (folder,) = found["folders"]
     assert Path(folder).name.startswith("rt-ray-")

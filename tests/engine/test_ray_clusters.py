@@ -34,7 +34,8 @@ from ray.cluster_utils import Cluster
 case, folder, nodes = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 config = {"automatic_object_spilling_enabled": False} if case == "full" else {}
 head = {
-    "num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False,
+    "num_cpus": 1, "num_gpus": int(case == "gpu"), "object_store_memory": 80 << 20,
+    "include_dashboard": False,
     "_system_config": {"object_store_full_delay_ms": 50, **config},
 }
 more = {"num_cpus": 1, "object_store_memory": 80 << 20}
@@ -68,6 +69,7 @@ _JOB = """
 from engine_work import shouting
 from realtalk.engine.on_ray import OnRay
 from realtalk.engine.running import run_job
+from realtalk.errors import RealtalkError
 
 held = []
 
@@ -86,8 +88,12 @@ def disturb(done, total, what):
         told["full"] = len(held) >= 7
 
 job = shouting(tuple(sorted((folder / "in").iterdir())), folder / "out", folder / "marks")
-report = run_job(job, OnRay(nodes, cluster.address), progress=disturb)
-told |= {"logs": logs(), "problems": report.problems}
+engine = OnRay(nodes, cluster.address, gpus=int("gpu" in case))
+try:
+    report = run_job(job, engine, progress=disturb)
+    told |= {"logs": logs(), "problems": report.problems}
+except RealtalkError as error:
+    told |= {"logs": logs(), "refused": str(error)}
 end()
 """
 _COMMAND = """
@@ -126,6 +132,19 @@ def test_every_cluster_gives_the_same_bytes(tmp_path: Path, case: str, nodes: in
     run_job(shouting(inputs, tmp_path / "one", tmp_path / "marks"), Inline())
     assert tree(tmp_path / "out") == tree(tmp_path / "one")
     assert not any(SECRET in problem for _, problem in found["problems"])
+
+
+def test_a_worker_has_a_gpu_of_its_own(tmp_path: Path) -> None:
+    write_inputs(tmp_path / "in", "gpu", "gpu")
+    found = on_cluster(_JOB, "gpu", tmp_path, 1)
+    assert found["problems"] == []
+    assert [(tmp_path / "out" / f"{at}.txt").read_text() for at in range(2)] == ["0", "0"]
+
+
+def test_a_cluster_without_a_gpu_is_told(tmp_path: Path) -> None:
+    write_inputs(tmp_path / "in", "gpu")
+    found = on_cluster(_JOB, "no gpu", tmp_path, 1)
+    assert found["refused"].startswith("no machine of the Ray cluster has a GPU; leave --device")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -90,7 +90,7 @@ def label_in_pieces(
     from realtalk.surface.choices import labeller_recipe
     from realtalk.surface.label_pieces import label_pieces
 
-    engine = chosen.engine()
+    engine = chosen.engine(device)
     build = labeller_recipe(measures, models, threads=engine.threads, device=device)
     with progress(f"labelling by {measures}") as advance:
         labels = label_pieces(source, build, engine, protocol, out, fresh=fresh, progress=advance)

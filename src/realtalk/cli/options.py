@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from realtalk.chat import Corpus
     from realtalk.corpora.opening import Opened
-    from realtalk.corpora.reading import ReadOptions
+    from realtalk.corpora.reading import Reading, ReadOptions
     from realtalk.engine.jobs import Engine
     from realtalk.local.progress import Progress
 
@@ -183,11 +183,11 @@ class EngineOptions(NamedTuple):
     workers: int | None = None
     address: str | None = None
 
-    def engine(self) -> Engine:
+    def engine(self, device: str = "cpu") -> Engine:
         """The engine that they name: this process where they name none."""
         from realtalk.engine.choosing import choose
 
-        return choose(self.name, self.workers, self.address)
+        return choose(self.name, self.workers, self.address, device)
 
     def given(self) -> str | None:
         """The first option that was given, by its name; None where nobody asked for an engine."""
@@ -235,7 +235,16 @@ def opened(
 def reading(
     path: str, format_name: str | None, gap: str, title: str, *, always: bool = False
 ) -> Iterator[tuple[Callable[[], Corpus], Progress]]:
-    """The corpus, read when it is called for, and one bar for all that is done with it.
+    """The corpus, read when it is called for, and one bar for all that is done with it."""
+    with read_later(path, format_name, gap, title, always=always) as (read, advance):
+        yield lambda: read().corpus, advance
+
+
+@contextmanager
+def read_later(
+    path: str, format_name: str | None, gap: str, title: str, *, always: bool = False
+) -> Iterator[tuple[Callable[[], Reading], Progress]]:
+    """The same, of what was read in either form.
 
     So what is wrong with the options is said before a large file is read. Notes are said at the
     end, when there is no bar to break.
@@ -250,10 +259,10 @@ def reading(
     try:
         with progress(title, always) as advance:
 
-            def read() -> Corpus:
+            def read() -> Reading:
                 opened = open_reading(path, format_name, replace(options, progress=advance))
                 notes.extend(opened.reading.notes)
-                return opened.reading.corpus
+                return opened.reading
 
             yield read, advance
     finally:

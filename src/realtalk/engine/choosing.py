@@ -3,6 +3,7 @@
 choose("inline")                      → Inline()
 choose("processes", workers=2)        → Processes(2)
 choose("ray", address="auto")         → OnRay(workers, "auto")
+choose("ray", device="cuda")          → OnRay(workers, gpus=1): a GPU for every worker
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ ENGINES = ("inline", "processes", "ray")
 
 
 def choose(
-    name: str | None = None, workers: int | None = None, address: str | None = None
+    name: str | None = None,
+    workers: int | None = None,
+    address: str | None = None,
+    device: str = "cpu",
 ) -> Engine:
     """The engine of that name, `inline` without one; by default one worker per processor."""
     name = name or ENGINES[0]
@@ -42,4 +46,4 @@ def choose(
         return Processes(workers)
     from realtalk.engine.on_ray import OnRay
 
-    return OnRay(workers, address)
+    return OnRay(workers, address, gpus=int(device == "cuda"))

@@ -2,6 +2,7 @@
 
     OnRay(workers=4).results(make, errands)                     # a Ray of our own, ended afterwards
     OnRay(workers=64, address="auto").results(make, errands)    # one that is running
+    OnRay(workers=8, address="auto", gpus=1).results(…)         # a GPU for every worker
 
 A Ray of our own listens on the loopback address alone, asks for a token that nobody else has,
 has no dashboard, and keeps its logs in a temporary folder of the owner that goes with it. Ray
@@ -72,22 +73,29 @@ class RayWorker:
 
 @dataclass(frozen=True)
 class OnRay:
-    """So many actors, of one processor each; a cluster gives as many at once as it has."""
+    """So many actors, of one processor each; a cluster gives as many at once as it has.
+
+    With `gpus` each has so many GPUs of its own, and sees no others.
+    """
 
     workers: int
     address: str | None = None
     threads: int = 1
+    gpus: int = 0
 
     def results(self, make: Callable[[], Work], errands: Sequence[Errand]) -> Iterator[PartResult]:
         if not errands:
             return  # nothing to start a Ray for
         workers = min(self.workers, len(errands))
-        with _cluster(self.address, workers) as ray:
-            yield from _results(ray, workers, pickle.dumps(make), Waiting(errands))
+        with _cluster(self.address, workers, self.gpus) as ray:
+            asked = {"num_cpus": 1, "num_gpus": self.gpus}
+            actor = ray.remote(**asked, max_restarts=0, max_task_retries=0)(RayWorker)
+            yield from _results(ray, actor, workers, pickle.dumps(make), Waiting(errands))
 
 
-def _results(ray: Any, workers: int, packed: bytes, waiting: Waiting) -> Iterator[PartResult]:
-    actor = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(RayWorker)
+def _results(
+    ray: Any, actor: Any, workers: int, packed: bytes, waiting: Waiting
+) -> Iterator[PartResult]:
     # What is under way: who does it, and on which errand; none while the function is built.
     under_way: dict[Any, tuple[Any, Errand | None]] = {}
     failed_starts = 0
@@ -145,7 +153,7 @@ def _refuse_start(version: str, problem: str | None) -> None:
 
 
 @contextmanager
-def _cluster(address: str | None, workers: int) -> Iterator[Any]:
+def _cluster(address: str | None, workers: int, gpus: int = 0) -> Iterator[Any]:
     """Ray, connected; one of our own ends with the block and leaves nothing behind."""
     with environment(_LOCAL if address is None else {}):
         ray = _closed_ray() if address is None else _imported()
@@ -153,7 +161,11 @@ def _cluster(address: str | None, workers: int) -> Iterator[Any]:
             raise RealtalkError("Ray is in use in this program", fix="call ray.shutdown() first")
         with nullcontext() if address else _temporary() as folder, _quiet(ray):
             try:
-                _connect(ray, address, workers, folder)
+                _connect(ray, address, workers, folder, gpus)
+                if gpus and ray.cluster_resources().get("GPU", 0) < gpus:
+                    raise RealtalkError(
+                        "no machine of the Ray cluster has a GPU", fix="leave --device cuda out"
+                    )
                 yield ray
             finally:
                 ray.shutdown()
@@ -194,7 +206,7 @@ def _quiet(ray: Any) -> Iterator[None]:
         worker.print_to_stdstream = before
 
 
-def _connect(ray: Any, address: str | None, workers: int, folder: Path | None) -> None:
+def _connect(ray: Any, address: str | None, workers: int, folder: Path | None, gpus: int) -> None:
     known: dict[str, Any] = {
         "log_to_driver": False,
         "logging_level": logging.ERROR,
@@ -203,7 +215,7 @@ def _connect(ray: Any, address: str | None, workers: int, folder: Path | None) -
     if folder is not None:
         known |= {
             "num_cpus": workers,
-            "num_gpus": 0,
+            "num_gpus": None if gpus else 0,  # as many as there are
             "include_dashboard": False,
             "object_store_memory": _OBJECTS,
             "_temp_dir": str(folder),

@@ -347,7 +347,7 @@ def label(
     asked = any(each is not None for each in (engine, workers, address))
     pieces = pieces_of(corpus, measure, asked=asked)
     if pieces is not None:
-        chosen = choose(engine, workers, address)
+        chosen = choose(engine, workers, address, device)
         build = choices.labeller_recipe(measure, models, threads=chosen.threads, device=device)
         return label_pieces(pieces, build, chosen, protocol, folder, fresh=fresh, progress=progress)
     return label_by(labeller, as_corpus(corpus), protocol, folder, fresh=fresh, progress=progress)
