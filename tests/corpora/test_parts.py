@@ -21,7 +21,7 @@ from realtalk.corpora.parts import cut, message_files
 from realtalk.corpora.reading import Ledger, Reading, ReadOptions
 from realtalk.corpora.several import add, stored_options
 from realtalk.corpora.store import is_stored, load, record, store
-from realtalk.corpora.streaming import is_collection, open_stream
+from realtalk.corpora.streaming import chats_in, is_collection, open_stream
 from realtalk.corpora.tables import from_corpus, to_corpus
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import refuse_strangers
@@ -174,3 +174,19 @@ def test_a_folder_of_corpora_is_one(tmp_path: Path) -> None:
     (folder / "notes.txt").write_text("something else")
     assert not is_collection(folder)
     assert open_stream(folder) is None
+
+
+@settings(max_examples=20, deadline=None)
+@given(corpora(), st.integers(1, 9))
+def test_chats_come_from_columns_some_at_a_time(corpus: Corpus, at_once: int) -> None:
+    tables = from_corpus(corpus)
+    assert tuple(chats_in(tables, at_once)) == to_corpus(tables).chats
+
+
+def test_chats_come_in_their_order_whatever_the_messages_order() -> None:
+    tables = from_corpus(talk([4, 0, 7, 2]))
+    mixed = replace(tables, messages=tables.messages.sort("id", maintain_order=True))
+    assert [chat.id for chat in chats_in(mixed, 5)] == [row.id for row in tables.chats]
+    assert tuple(chats_in(mixed, 5)) == to_corpus(mixed).chats
+    with pytest.raises(RealtalkError, match=r"which corpus\.json does not list"):
+        list(chats_in(replace(tables, chats=tables.chats[:2]), 5))

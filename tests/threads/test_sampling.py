@@ -28,6 +28,18 @@ def test_every_reply_of_a_user_is_eligible_whatever_its_score() -> None:
     assert samples.counts.skipped == {"its user has fewer than 3": 1}
 
 
+@pytest.mark.parametrize("at_once", [1, 100_000])
+def test_columns_give_the_samples_of_the_corpus(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading = open_reading("sample-threads").reading
+    whole = make_samples(reading.corpus, "sentiment")
+    monkeypatch.setattr("realtalk.corpora.streaming._AT_ONCE", at_once)
+    some = make_samples(reading.tables, "sentiment")
+    assert (some.targets, some.counts) == (whole.targets, whole.counts)
+    assert list(some.of("np-conv", "test")[:20]) == list(whole.of("np-conv", "test")[:20])
+
+
 def test_the_split_is_in_time_for_each_user() -> None:
     samples = make_samples(small_forum(), "impact", protocol=protocol(test_share=0.4))
     for user in ("mara", "theo", "juno"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from realtalk.cli import threads_options as threads
-from realtalk.cli.options import FormatName, Json, Target, reading
+from realtalk.cli.options import FormatName, Json, Target, read_later
 
 if TYPE_CHECKING:
     from realtalk.threads.sampling import Samples
@@ -74,8 +74,8 @@ def samples(
         train_limit=train_limit,
         seed=seed,
     )
-    with reading(path, format_name, "6h", "growing trees") as (corpus, advance):
-        drawn = draw.samples(corpus(), advance)
+    with read_later(path, format_name, "6h", "growing trees") as (read, advance):
+        drawn = draw.samples(read().tables, advance)
     named = settings_named(setting)
     if show_one is not None:
         _show_prompt(drawn, named[0], show_one, budget, prompts, json)

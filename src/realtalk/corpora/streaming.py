@@ -4,6 +4,7 @@
     stream = open_stream("corpora")            # what `read --each` wrote: one corpus of them all
     for piece in stream.pieces:
         piece.tables()                         → Tables of the next chats, in their order
+    chats_in(tables)                           → Chat, Chat, … of what was read already
 
 A piece is a part, or the parts of a chat that is larger than one. Pieces are small values that
 can be sent to another process, which loads them there. In a folder of corpora chats are called
@@ -20,14 +21,16 @@ from pathlib import Path
 import orjson
 import polars as pl
 
-from realtalk.corpora.parts import ChatSpan, groups, part_file
+from realtalk.chat import Chat
+from realtalk.corpora.parts import ChatSpan, cut, groups, in_chat_order, part_file
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import StoredAbout, is_stored, load, load_about, load_chats
-from realtalk.corpora.tables import Tables
+from realtalk.corpora.tables import Tables, to_corpus
 from realtalk.errors import RealtalkError
 from realtalk.local.stores import local_copy
 
 _FRAMES = ("messages", "events", "questions")
+_AT_ONCE = 50_000  # messages that are values at the same time
 _MIXED = "several"  # the format of a folder whose corpora have more than one
 _RECORDS = frozenset({"run.json", "parts.jsonl", "parts.parquet"})  # of the job that wrote it
 
@@ -109,6 +112,31 @@ def load_collection(folder: Path) -> Reading:
     )
     total = tables.messages.height
     return Reading(tables=tables, ledger=Ledger("messages", total, total), notes=stream.notes)
+
+
+def chats_in(tables: Tables, at_once: int | None = None) -> Iterator[Chat]:
+    """The chats of `to_corpus`, of which only some are values at a time.
+
+    A message as values takes several times the memory that it takes as columns.
+    """
+    ids = [row.id for row in tables.chats]
+    messages = in_chat_order(tables.messages, ids) if len(set(ids)) == len(ids) else None
+    if messages is None:
+        yield from to_corpus(tables).chats  # which says what is wrong, where it is
+        return
+    spans = cut(messages, ids, at_once or _AT_ONCE)
+    for group in groups(spans, len(ids)):
+        start = spans[group.parts[0]].start
+        length = sum(spans[part].messages for part in group.parts)
+        own = pl.col("chat").is_in(ids[group.first : group.end])
+        some = replace(
+            tables,
+            chats=tables.chats[group.first : group.end],
+            messages=messages.slice(start, length),
+            events=tables.events.filter(own),
+            questions=tables.questions.filter(own),
+        )
+        yield from to_corpus(some).chats
 
 
 def _collection(folder: Path) -> CorpusStream:

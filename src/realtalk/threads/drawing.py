@@ -1,7 +1,7 @@
 """Options as people give them → the replies to be predicted, drawn by these rules.
 
     draw = Draw(task="sentiment", protocol="clean", limit=200)    # refused at once where wrong
-    draw.samples(corpus)     → Samples
+    draw.samples(corpus)     → Samples; also of a corpus' tables, with less memory
     draw.record              → {"limit": 200, "train_limit": None, "seed": 0}
 
 The command, Python and Inspect share these decisions.
@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from realtalk.chat import Corpus
+from realtalk.corpora.tables import Tables
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.registry import suggest
@@ -67,7 +68,7 @@ class Draw:
         """How the samples were drawn, for a run's settings."""
         return {"limit": self.limit, "train_limit": self.train_limit, "seed": self.seed}
 
-    def samples(self, corpus: Corpus, progress: Progress = silent) -> Samples:
+    def samples(self, corpus: Corpus | Tables, progress: Progress = silent) -> Samples:
         """The replies, drawn."""
         task, rules = self._rules()
         return make_samples(

@@ -21,6 +21,8 @@ from functools import cache, cached_property
 from typing import overload
 
 from realtalk.chat import Corpus
+from realtalk.corpora.streaming import chats_in
+from realtalk.corpora.tables import Tables
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.threads.forest import NO_TIME, Forest
@@ -314,7 +316,7 @@ class SettingSamples(Sequence[Case]):
 
 
 def make_samples(
-    corpus: Corpus,
+    corpus: Corpus | Tables,
     task: str,
     *,
     protocol: Protocol = CLEAN,
@@ -328,7 +330,8 @@ def make_samples(
     `limit` and `train_limit` keep so many test and train targets, drawn by `seed` and id.
     """
     wanted = known_task(task)
-    forest = Forest.grow(corpus.chats, progress, len(corpus.chats))
+    chats = corpus.chats if isinstance(corpus, Corpus) else chats_in(corpus)
+    forest = Forest.grow(chats, progress, len(corpus.chats))
     if not forest.threads:
         raise RealtalkError("holds no thread that can be read", where=corpus.name)
     chosen = choose(forest, wanted, protocol, limit=limit, train_limit=train_limit, seed=seed)

@@ -96,6 +96,21 @@ def test_all_layouts_say_the_same(tmp_path: Path) -> None:
     assert [chat.sessions for chat in filed.chats] == [chat.sessions for chat in listed]
 
 
+@pytest.mark.parametrize("at_once", [1, 3, 6])
+def test_entries_are_put_away_on_the_way(
+    tmp_path: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a large file does not wait in memory to become columns."""
+    posts = [POST, {**BARE, "author": "theo"}, {}, {**POST, "id": "t3_x"}, POST]
+    path = _saved(tmp_path / "threads.json", posts)
+    whole = _read(path)
+    monkeypatch.setattr("realtalk.corpora.published.reddit_columns._AT_ONCE", at_once)
+    some = _read(path)
+    assert some.tables.messages.equals(whole.tables.messages)
+    assert some.tables.messages.n_chunks() == 1
+    assert (some.tables.chats, some.ledger) == (whole.tables.chats, whole.ledger)
+
+
 def test_a_post_without_text_or_author(tmp_path: Path) -> None:
     (chat,) = _read(_saved(tmp_path / "x.json", {"juno": [BARE]})).corpus.chats
     (message,) = chat.messages

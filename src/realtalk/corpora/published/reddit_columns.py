@@ -26,6 +26,7 @@ from realtalk.corpora.tables import ChatRow, message_frame
 from realtalk.local.naming import UniqueNames
 
 BRANCHES = frozenset({"comments", "replies", "children"})
+_AT_ONCE = 100_000  # entries that wait to become columns; whole posts
 NOBODY = "[deleted]"  # whoever deleted their account; Reddit's own spelling
 _GONE = frozenset({"[deleted]", "[removed]", "[deleted by user]", "[ removed by reddit ]"})
 _POST_TEXT = ("content", "selftext", "body", "text")
@@ -76,6 +77,8 @@ class Columns:
         self.chats: list[ChatRow] = []
         self.left: list[Leftover] = []
         self._tz = zone(timezone)
+        self._frames: list[pl.DataFrame] = []
+        self._framed = 0  # entries in them
         self._start = 0  # first row of the post being read
         self._about: dict[str, Any] = {}  # what goes to the chat instead of its first message
         self._given: list[str] = []  # ids as given, of the post being read
@@ -103,7 +106,7 @@ class Columns:
 
     @property
     def size(self) -> int:
-        return len(self._text)
+        return self._framed + len(self._text)
 
     def leave(self, where: str, reason: str) -> None:
         self.left.append(Leftover(where, reason))
@@ -180,8 +183,25 @@ class Columns:
         self.chats.append(ChatRow(chat, speakers, extra=extra_of(self._about, where)))
         self._given.clear()
         self._about, self._start = {}, stop
+        if stop >= _AT_ONCE:
+            self._put_away()
 
     def frame(self) -> pl.DataFrame:
+        """Every entry so far."""
+        if self._text or not self._frames:
+            self._put_away()
+        return pl.concat(self._frames, rechunk=True)
+
+    def _put_away(self) -> None:
+        """Makes columns of the entries of whole posts, which take a third of the memory."""
+        self._frames.append(self._frame())
+        self._framed += len(self._text)
+        self._start = 0
+        named: tuple[list[Any], ...] = (self._chat, self._id, self._reply)
+        for column in (*named, *self._begun):
+            column.clear()
+
+    def _frame(self) -> pl.DataFrame:
         frame = message_frame(
             {
                 "chat": self._chat,
