@@ -208,6 +208,34 @@ def test_exports_are_read_from_a_store_into_one(
     assert status == 2 and "holds a.txt but no run.json" in err
 
 
+@needs_moto
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["processes", "ray"])
+def test_engines_read_from_a_store_into_one(
+    bucket: StorePath, tmp_path: Path, run: Any, engine: str
+) -> None:
+    """Every worker fetches and puts by itself."""
+    if find_spec(engine) is None and engine == "ray":
+        pytest.skip("ray is not installed (extra 'ray')")
+    (tmp_path / "in").mkdir()
+    for at in range(6):
+        (tmp_path / "in" / f"Oven {at}.txt").write_text(CHAT.replace("two", str(at + 2)))
+    (tmp_path / "in" / "broken.zip").write_bytes(b"PK\x03\x04 sourdough")
+    child(bucket, "in").put(tmp_path / "in")
+    words = ["read", f"s3://{BUCKET}/in", "--each", "--out"]
+    several = ["--engine", engine, "--workers", "2"]
+    line = [sys.executable, "-m", "realtalk", *words, f"s3://{BUCKET}/corpora", *several]
+    with environment({"PYTHONPATH": ":".join(sys.path)}):
+        done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "broken.zip: the format is not recognised" in done.stderr
+    assert "sourdough" not in done.stdout + done.stderr
+    status, _, _ = run(*words, "local")
+    assert status == 1
+    assert under(child(bucket, "corpora")) == tree(tmp_path / "local")
+    assert not (tmp_path / "s3:").exists()
+
+
 def test_a_store_that_denies_is_one_line() -> None:
     class Denying(QuietHandler):
         def _deny(self) -> None:
