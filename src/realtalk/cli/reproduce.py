@@ -58,6 +58,15 @@ def reproduce(
             "sweepN-NAME.",
         ),
     ] = None,
+    threads: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--threads",
+            metavar="RUN",
+            help="PersonaConvBench: a folder that `threads run` wrote, or a table of shared rows "
+            "(.parquet). May be repeated: a run is of one task and one protocol.",
+        ),
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -94,6 +103,9 @@ def reproduce(
         realtalk reproduce --persona untuned=docs/results/persona/untuned \\
             --persona tuned=docs/results/persona/tuned --sweep docs/results/persona
 
+        realtalk reproduce --only personaconvbench \\
+            --threads docs/results/threads-model-rows.parquet
+
         realtalk reproduce --model openai/gpt-4o-mini --judge openai/gpt-4o
     """
     from realtalk.chat import Corpus
@@ -106,6 +118,7 @@ def reproduce(
     from realtalk.paper.markdown import markdown
     from realtalk.paper.showing import write, write_pictures
     from realtalk.surface.choices import make_judge, make_reader
+    from realtalk.threads.shared_rows import load_predictions
 
     loaded = load_runs(list(map(named_run, persona or [])))
     if not are_published([run for each in loaded for run in each.runs]):
@@ -127,6 +140,7 @@ def reproduce(
         data=data,
         simulations=tuple(each.simulation for each in loaded),
         sweep=sweep,
+        threads=load_predictions(threads or ()),
         reader=reader,
         judge=make_judge(
             judge, reader.settings, base_url=base_url, connections=connections, rate=rate
@@ -138,7 +152,8 @@ def reproduce(
         advance(0, 0, "drawing")
         write_pictures(found, out)
         write(found, out)
-        write_text(out / "reproduced.md", markdown(found, _command(only, persona or [], sweep)))
+        called = _command(only, persona or [], sweep, threads or [])
+        write_text(out / "reproduced.md", markdown(found, called))
     if json:
         print_json(found.to_json())
     else:
@@ -155,11 +170,12 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _command(only: str, persona: list[str], sweep: Path | None) -> str:
+def _command(only: str, persona: list[str], sweep: Path | None, threads: list[Path]) -> str:
     """What was called, as far as it decides what comes out; DATA stands for a folder."""
     words = ["realtalk reproduce --data DATA", *([f"--only {only}"] if only else [])]
     words += [f"--persona {each}" for each in persona]
-    return " ".join([*words, *([f"--sweep {sweep}"] if sweep else [])])
+    words += [f"--sweep {sweep}"] if sweep else []
+    return " ".join([*words, *(f"--threads {each}" for each in threads)])
 
 
 def _print(found: Reproduction, out: Path) -> None:

@@ -34,7 +34,8 @@ def markdown(study: Reproduction, command: str = "realtalk reproduce") -> str:
         "# The REALTALK paper, reproduced",
         f"Made by `{command}`: every table and figure of arXiv:2502.13270 that the "
         "published chats allow, beside the printed figures. Figure 1 is a drawn example and Table "
-        "4 tells who took part; neither is in the data.",
+        "4 tells who took part; neither is in the data. Last comes PersonaConvBench "
+        "(arXiv:2505.14106), whose data is not at hand: its claims, on other threads.",
         f"{held} of {len(study.parities)} parities hold, {known} fail as recorded. "
         + ", ".join(f"{name} {version}" for name, version in study.versions.items())
         + "; EI labels: "

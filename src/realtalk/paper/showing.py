@@ -158,7 +158,7 @@ def _page(study: Reproduction) -> str:
             "Every table and figure",
             f"{len(study.exhibits)} parts of the paper, each beside what was measured here. "
             "Figure 1 is a drawn example and Table 4 tells who took part, which is not in the "
-            "data: neither is reproduced.",
+            "data: neither is reproduced. PersonaConvBench's claims come last.",
             (table("Verdicts", *verdict_grid(study)),),
         ),
         Section("parities", "What has to hold", HOLDING, (table("Parities", *parity_grid(study)),)),

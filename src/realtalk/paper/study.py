@@ -35,7 +35,7 @@ from realtalk.local.progress import Progress, silent
 from realtalk.memory.judging import Judge
 from realtalk.memory.published import is_published
 from realtalk.memory.readers import ExtractReader, Reader
-from realtalk.paper import answers, contexts, counts, personas, speakers
+from realtalk.paper import answers, contexts, counts, persona_conv, personas, speakers
 from realtalk.paper.labelling import label_corpus
 from realtalk.paper.published import CHATS
 from realtalk.paper.statements import statements
@@ -44,6 +44,7 @@ from realtalk.paper.values import TITLES, Exhibit, Parity, Statement
 from realtalk.persona.summaries import Simulation
 from realtalk.registry import suggest
 from realtalk.stats import CorpusStats, describe
+from realtalk.threads.shared_rows import Predictions
 
 KIND = "reproduction"
 EXHIBITS = tuple(TITLES)
@@ -59,6 +60,7 @@ class StudyPlan:
     data: Path | None = None
     simulations: tuple[Simulation, ...] = ()
     sweep: Path | None = None
+    threads: Predictions = field(default_factory=dict)
     reader: Reader = field(default_factory=ExtractReader)
     judge: Judge | None = None
     only: tuple[str, ...] = ()
@@ -222,5 +224,6 @@ def _exhibit(
         "figure-6": lambda: speakers.figure_6(people["realtalk"], simulated),
         "table-8": lambda: personas.table_8(plan.simulations, people.get("realtalk")),
         "figure-7": lambda: contexts.figure_7(plan.sweep),
+        persona_conv.ID: lambda: persona_conv.main_table(plan.threads),
     }
     return builders[name]()

@@ -20,7 +20,7 @@ from realtalk.metrics.statistics import Estimate
 from realtalk.paper.recorded import KNOWN_FAILURES
 from realtalk.stats.grids import Grid
 
-TITLES = {  # every part of the paper that is reproduced, in its order
+TITLES = {  # every part of the paper that is reproduced, in its order, then the other paper's
     "table-1": "Table 1: corpora beside each other",
     "section-5.1": "§5.1: how people take turns",
     "figure-2": "Figure 2: people beside simulated speakers",
@@ -35,6 +35,7 @@ TITLES = {  # every part of the paper that is reproduced, in its order
     "figure-6": "Figure 6: people beside simulated speakers, all facets",
     "table-8": "Table 8: continuing as each speaker",
     "figure-7": "Figure 7: more and more context",
+    "personaconvbench": "PersonaConvBench: threads with and without the conversation",
 }
 
 FigureState: TypeAlias = Literal["exact", "within rounding", "differs", "unscored"]
