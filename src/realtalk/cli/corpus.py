@@ -259,10 +259,35 @@ def redact(
         typer.Option(
             "--keep",
             metavar="KINDS",
-            help="What to leave as it is, comma-separated: people, handles, phones, emails, "
-            "links, addresses, numbers, files, extra.",
+            help="What to leave as it is, comma-separated: people, places, organisations, "
+            "birthdays, handles, phones, emails, links, addresses, numbers, files, extra.",
         ),
     ] = "",
+    kinds: Annotated[
+        str,
+        typer.Option(
+            "--kinds",
+            metavar="KINDS",
+            help="Replace only these kinds in texts, and speakers; as --keep names them.",
+        ),
+    ] = "",
+    review: Annotated[
+        Path | None,
+        typer.Option(
+            "--review",
+            metavar="FILE",
+            help="A table (CSV) of what was found besides speakers, to tick. Where there is none "
+            "it is written, and nothing else; where there is one it is applied.",
+        ),
+    ] = None,
+    restore: Annotated[
+        Path | None,
+        typer.Option(
+            "--restore",
+            metavar="KEY",
+            help="Put the names back into a redacted corpus, by the key that was written with it.",
+        ),
+    ] = None,
     key: Annotated[
         Path | None,
         typer.Option(
@@ -296,26 +321,50 @@ def redact(
 
         realtalk redact mara --out mara-shared --names "Aunt Fay,Willow Street"
 
+        realtalk redact mara --out mara-shared --review names.csv
+
+        realtalk redact mara-shared --restore key.json --out mara-again
+
         realtalk redact corpora/ --each --out shared --key keys --engine processes --workers 2
     """
     from realtalk.cli.printing import print_json, say, warn
+    from realtalk.corpora.redaction.redact import find_candidates, kept_without
     from realtalk.corpora.redaction.redact import redact as rewrite
-    from realtalk.corpora.redaction.storing import store_redacted
+    from realtalk.corpora.redaction.review import read_review, write_review
+    from realtalk.corpora.redaction.storing import store_redacted, store_restored
+    from realtalk.errors import RealtalkError
     from realtalk.local.writing import write_json
 
     options = read_options(gap, dates, timezone, column)
     chosen = EngineOptions(engine, workers, address)
     request = EachRequest(paths, out, format_name, options, chosen, fresh, json)
+    kept = frozenset(_listed(keep)) | (kept_without(_listed(kinds)) if kinds else frozenset())
     if each:
-        redact_each(request, _listed(names), _listed(keep), key)
+        if alone := "--review" if review is not None else "--restore" if restore else None:
+            raise RealtalkError(f"{alone} is for one corpus", fix="leave --each out")
+        redact_each(request, _listed(names), kept, key)
         return
     with opened(request.single(), format_name, options) as found:
+        if restore is not None:
+            total = store_restored(found.reading.corpus, restore, out)
+            say(f"{total:,} messages with their names again: {out} (keep it private)")
+            return
+        if review is not None and not review.exists():
+            rows = write_review(
+                review, find_candidates(found.reading.corpus, names=_listed(names), keep=kept)
+            )
+            say(f"{rows:,} names and the like to decide on: {review} (keep it private)")
+            say("nothing else was written: change decisions there, then run the same command again")
+            return
         corpus, mapping = rewrite(
-            found.reading.corpus, names=_listed(names), keep=frozenset(_listed(keep))
+            found.reading.corpus,
+            names=_listed(names),
+            keep=kept,
+            decisions=read_review(review) if review is not None else (),
         )
     total = store_redacted(corpus, out)
     if key is not None:
-        write_json(key, mapping.to_json())
+        write_json(key, mapping.to_file())
     if mapping.is_named_in(out.name):
         warn("the folder's name names a speaker: rename it before you share it")
     if json:

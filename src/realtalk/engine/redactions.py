@@ -47,7 +47,7 @@ class CorpusRedactor:
         corpus, key = redact(opened.reading.corpus, names=self.names, keep=self.keep)
         messages = store_redacted(corpus, place)
         if self.keys is not None:
-            write_json(key_file(self.keys, place.name), key.to_json())
+            write_json(key_file(self.keys, place.name), key.to_file())
         figures = {**figures_of(opened), "messages": messages}
         counts = key.counts()
         return {**figures, "found": {sort: counts.get(sort, 0) for sort in SORTS}, "left": key.left}

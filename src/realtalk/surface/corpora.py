@@ -142,19 +142,28 @@ def redact(
     *,
     names: Sequence[str] = (),
     keep: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    review: str | PathLike[str] | None = None,
     out: str | PathLike[str] | None = None,
 ) -> tuple[Corpus, Key]:
     """Replaces names, handles, phones, e-mails, links, streets and numbers by stable stand-ins.
 
-    `names` are more names to replace, `keep` what to leave as it is (people, handles, phones,
-    emails, links, addresses, numbers, files, extra). Returns the new corpus and the key to it,
-    which is private: `key.to_json()` tells who is who, `key.counts()` only how many. People who
-    are only spoken of are found by a cautious rule: read the result before you share it.
+    `names` are more names to replace, `keep` what to leave as it is (people, places,
+    organisations, birthdays, handles, phones, emails, links, addresses, numbers, files, extra);
+    with `kinds` only those are replaced, and speakers. `review` is a table that
+    `realtalk redact --review` wrote, ticked. Returns the new corpus and the key to it,
+    which is private: `key.to_json()` tells who is who, `key.counts()` only how many, and
+    `key.restore(redacted)` gives the original back. People who are only spoken of are found by
+    a cautious rule: read the result before you share it.
     """
+    from realtalk.corpora.redaction.redact import kept_without
     from realtalk.corpora.redaction.redact import redact as rewrite
+    from realtalk.corpora.redaction.review import read_review
     from realtalk.corpora.redaction.storing import store_redacted
 
-    made, key = rewrite(as_corpus(corpus), names=list(names), keep=frozenset(keep))
+    kept = frozenset(keep) | (kept_without(kinds) if kinds else frozenset())
+    decisions = read_review(Path(review)) if review is not None else ()
+    made, key = rewrite(as_corpus(corpus), names=list(names), keep=kept, decisions=decisions)
     if out is not None:
         store_redacted(made, Path(out))
     return made, key

@@ -43,6 +43,7 @@ _Held = TypeVar("_Held")
 _SAME = re.compile(r"(.)\1+")
 _DRAWN_OUT = re.compile(r"(.)\1\1")
 _WORDLIKE = r"[\p{Alphabetic}\p{M}\p{Nd}]"
+_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]")
 _USER_NAME = regex.compile(r"^\S*(?:[\d_.]|\p{Ll}\p{Lu})\S*$")
 _DIGITS_OF_A_NUMBER = 5
 _LONGEST_SHORT = 16  # signs of a short form, and
@@ -105,6 +106,7 @@ class Names:
     words: dict[str, tuple[str, bool]] = field(default_factory=dict)  # person; an everyday word?
     squashed: dict[str, str] = field(default_factory=dict)
     titled: dict[str, list[str]] = field(default_factory=dict)  # a person's names with a title
+    small: set[str] = field(default_factory=set)  # guessed names that count in small letters too
     _stems: dict[str, list[tuple[str, str, bool]]] = field(default_factory=dict)
     _short: dict[str, str] = field(default_factory=dict)
     _drawn_out: dict[str, str] = field(default_factory=dict)
@@ -123,9 +125,7 @@ class Names:
         """
         if STAND_IN.fullmatch(name) or is_nobody(name):
             return
-        self.nobody.clear()
-        self._seen.clear()
-        self._patterns.clear()
+        self._forget()
         if _is_number(name):
             digits = _digits(name)
             self.squashed.setdefault(digits, person)
@@ -173,6 +173,50 @@ class Names:
             for end in range(first, min(len(key), _LONGEST_SHORT)) if short else ():
                 self._short.setdefault(key[:end], person)
         return True
+
+    def _forget(self) -> None:
+        """What words were found to mean, before a name came in."""
+        self.nobody.clear()
+        self._seen.clear()
+        self._patterns.clear()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added that a text could hold."""
+        return not (self.words or self._runs or self._signs)
+
+    def add_other(self, name: str, person: str, *, small: bool = False) -> None:
+        """A name that was only found in texts: its parts, without short forms that are guessed."""
+        self._forget()
+        words = parts(name)
+        for part in words:
+            if TOKEN.match(part).lastgroup == "run":
+                self._add_run(part, person, whole=len(words) == 1)
+            elif len(words) == 1 or (graphemes(part) > 1 and not _is_no_name(part)):
+                self.add_word(part, person)
+                if small and fold_word(part) not in NO_FORM:
+                    self.small.add(fold_word(part))
+        if len(words) > 1:
+            self.squashed.setdefault(squashed(name), person)
+            self._add_sign(name.strip(), person)
+
+    def add_phrase(self, name: str, stand_in: str, *, small: bool = False) -> None:
+        """A place, an employer, a date: only as a whole, a single word with endings."""
+        self._forget()
+        words = parts(name)
+        if len(words) == 1 and squashed(words[0]) == squashed(name) and words[0].isalpha():
+            if TOKEN.match(words[0]).lastgroup == "run":
+                self._runs.setdefault(fold(name), stand_in)
+                return
+            self.add_word(words[0], stand_in)
+            if small:
+                self.small.add(fold_word(words[0]))
+            return
+        whole = TOKEN.fullmatch(name)
+        if whole is not None and whole.lastgroup == "run":
+            self._runs.setdefault(fold(name), stand_in)
+        else:
+            self._add_sign(name.strip(), stand_in)
 
     def _add_joined(self, words: list[str], person: str) -> None:
         """As in handles and tags: "maralund", "LundMara", "minhkhai", "mlund"."""
@@ -253,7 +297,7 @@ class Names:
 
     def _person(self, word: str) -> tuple[str, bool] | None:
         key, capital = fold_word(word), _is_capital(word)
-        if not key or (self.capitals_only and not capital):
+        if not key or (self.capitals_only and not capital and key not in self.small):
             return None
         if known := self.words.get(key):
             # "A" begins sentences, and "I" is everybody.
@@ -319,6 +363,8 @@ def _bounded(key: str) -> str:
     whole: str = regex.escape(key)
     if regex.fullmatch(r"\p{P}+", key):
         return rf"(?<!\S){whole}(?!\S)"
+    if len(key) > 2 and _UNSPACED.search(key):  # words touch there; a longer number is another
+        return rf"(?<!\p{{Nd}}){whole}(?!\p{{Nd}})"
     before = rf"(?<!{_WORDLIKE})" if regex.match(_WORDLIKE, key) else ""
     after = rf"(?!{_WORDLIKE})" if regex.match(_WORDLIKE, key[-1]) else ""
     return before + whole + after

@@ -3,6 +3,7 @@
     redacted, key = redact(corpus, names=["Aunt Ida"])
     "Mara, call Theo: +49 170 1234567"  →  "Person1, call Person2: <phone-1>"
     key.to_json()                       →  {"Person1": ["Mara"], ..., "<phone-1>": [...]}
+    key.restore(redacted) == corpus
 
 The same thing has the same stand-in all over the corpus. Ids of messages, times, sessions
 and evidence stay, so whatever is measured on structure stays the same. Redacting twice
@@ -13,33 +14,53 @@ in anything that is written, in any script, case and spelling that `names` knows
 endings of many languages. The exceptions: an everyday word in small letters ("will", "may";
 `words.EVERYDAY`) stays unless a name stands at its place ("hey will"), and `Key.left` counts
 those; titles and the small words in names ("Dr", "de") stay; a name of one digit does.
-What is not: other people's names are guessed from capital letters inside sentences,
-so names that occur once (but for "hi Bea", "my sister Bea"), or are always written small,
-stay, and some places or titles go;
-nicknames, birthdays, places and what a story gives away stay too; of addresses only streets
-with a number, postcodes and coordinates go. Read the result before you pass it on, and name
-more people with `names`.
+What is not: everything else that identifies somebody is found by `sources` of mentions. Ours are
+rules: other people's names are guessed from capital letters inside sentences, so names that occur
+once (but for "hi Bea", "my sister Bea"), or are always written small, stay, and some places or
+titles go; dates of birth go where a word says so; places and what a story gives away stay; of
+addresses only streets with a number, postcodes and coordinates go. Read the result before you
+pass it on, name more people with `names`, or tick what was found (`review`).
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from realtalk.chat import Chat, Corpus
-from realtalk.corpora.redaction.kinds import words_of
-from realtalk.corpora.redaction.names import Names, names_held
+from realtalk.corpora.redaction.birthdays import BirthdayRule
+from realtalk.corpora.redaction.candidates import NameCandidate, candidates
+from realtalk.corpora.redaction.capitals import CapitalsRule
+from realtalk.corpora.redaction.folding import fold_word, parts
+from realtalk.corpora.redaction.mentions import MENTION_KINDS, MentionSource
+from realtalk.corpora.redaction.names import Names, names_held, squashed
+from realtalk.corpora.redaction.restoring import changed_fields, restored
+from realtalk.corpora.redaction.review import NameDecision, decided
 from realtalk.corpora.redaction.rewriting import Rewriter
 from realtalk.corpora.redaction.standins import STAND_IN, StandIns, kind_of
 from realtalk.corpora.redaction.text import Scanner
-from realtalk.corpora.redaction.words import BEFORE_OTHERS, GREETINGS, NOT_PEOPLE, RELATIONS
+from realtalk.corpora.redaction.wording import wording
 from realtalk.registry import suggest
 
 # What `keep` can leave as it is. Speakers and the names given are always replaced.
-KINDS = ("people", "handles", "phones", "emails", "links", "addresses", "numbers", "files", "extra")
-_SEEN_AT_LEAST = 2  # mid-sentence, in different texts
+KINDS = (
+    "people",
+    "places",
+    "organisations",
+    "birthdays",
+    "handles",
+    "phones",
+    "emails",
+    "links",
+    "addresses",
+    "numbers",
+    "files",
+    "extra",
+)
+_NOT_IN_TEXT = frozenset({"files", "extra"})
+RULES: tuple[MentionSource, ...] = (CapitalsRule(), BirthdayRule())
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +69,18 @@ class Key:
 
     entries: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)
     left: int = 0  # everyday words in small letters that are speakers' names as well
+    changed: Mapping[str, Any] = field(default_factory=dict, repr=False)  # as `restoring` keeps it
 
     def to_json(self) -> dict[str, list[str]]:
         return {stand_in: list(originals) for stand_in, originals in self.entries}
+
+    def to_file(self) -> dict[str, Any]:
+        """Who is who, and all that `restore` needs: what a key file holds."""
+        return {**self.to_json(), "restore": self.changed}
+
+    def restore(self, redacted: Corpus) -> Corpus:
+        """The corpus as it was, from what redaction made of it."""
+        return restored(redacted, self.changed)
 
     def is_named_in(self, text: str) -> bool:
         """Whether a text, such as a folder's name, holds one of the names."""
@@ -67,52 +97,142 @@ class Key:
 
 
 def redact(
-    corpus: Corpus, *, names: Sequence[str] = (), keep: frozenset[str] = frozenset()
+    corpus: Corpus,
+    *,
+    names: Sequence[str] = (),
+    keep: frozenset[str] = frozenset(),
+    sources: Sequence[MentionSource] = RULES,
+    decisions: Sequence[NameDecision] = (),
 ) -> tuple[Corpus, Key]:
-    """The corpus with stand-ins, and the key to them."""
-    refuse_unknown_kinds(keep)
-    if "extra" in keep:
-        names = (*names, *_reactors(corpus))
-    called = [alias.name for chat in corpus.chats for alias in chat.aliases]
-    stand_ins = StandIns(names_held((*_speakers(corpus), *called, *names)))
-    for text in (*_texts(corpus), *_speakers(corpus)):
-        stand_ins.reserve(text)
-    persons = _persons(corpus, stand_ins)
-    everyone, chats = Names(), {}
-    for chat in corpus.chats:
-        chats[chat.id] = _names_in(chat, persons, stand_ins)
-    # Across chats a speaker's own name is surer than another speaker's nickname.
-    for speaker, person in persons.items():
-        everyone.add(speaker, person, own=len(corpus.chats) == 1)
-    for chat in corpus.chats:
-        for alias in chat.aliases:
-            everyone.add(alias.name, persons[alias.speaker])
-    for name in names:
-        if given := name.strip():
-            known = [span.person for span in everyone.find(given) if span.end == len(given)]
-            everyone.add(given, known[0] if known else stand_ins.make("Person", given))
-    scanner = Scanner(stand_ins, everyone, chats, keep)
-    bare = Scanner(stand_ins, everyone, chats)
-    redacted = Rewriter(scanner, bare, persons, stand_ins, keep).corpus(corpus)
-    if "people" not in keep:
+    """The corpus with stand-ins, and the key to them.
+
+    `sources` find what is not a speaker's; `decisions` are a ticked table (`review`).
+    """
+    first = _FirstRound(corpus, names, keep)
+    chosen = decided(first.candidates(sources), decisions)
+    final = first.without(chosen)
+    entries = sorted(first.stand_ins.originals.items(), key=lambda entry: _order(entry[0]))
+    told = tuple((stand_in, tuple(originals)) for stand_in, originals in entries)
+    return final, Key(told, first.left, changed_fields(corpus, final))
+
+
+def find_candidates(
+    corpus: Corpus,
+    *,
+    names: Sequence[str] = (),
+    keep: frozenset[str] = frozenset(),
+    sources: Sequence[MentionSource] = RULES,
+) -> list[NameCandidate]:
+    """What `redact` would replace besides speakers, names given, and things with a pattern."""
+    return _FirstRound(corpus, names, keep).candidates(sources)
+
+
+def kept_without(kinds: Sequence[str]) -> frozenset[str]:
+    """What is kept where only these kinds are to be replaced; files and extras never are."""
+    refuse_unknown_kinds(frozenset(kinds), "kind to replace")
+    return frozenset(KINDS) - frozenset(kinds) - _NOT_IN_TEXT
+
+
+class _FirstRound:
+    """A corpus without its speakers, the names given, and things with a pattern."""
+
+    def __init__(self, corpus: Corpus, names: Sequence[str], keep: frozenset[str]) -> None:
+        refuse_unknown_kinds(keep)
+        if "extra" in keep:
+            names = (*names, *_reactors(corpus))
+        called = [alias.name for chat in corpus.chats for alias in chat.aliases]
+        speakers = list(_speakers(corpus))
+        texts = list(_texts(corpus))
+        self.stand_ins = StandIns(
+            names_held((*speakers, *called, *names)), wording(texts, (*speakers, *names))
+        )
+        for text in (*texts, *speakers):
+            self.stand_ins.reserve(text)
+        self._keep = keep
+        self._persons = _persons(corpus, self.stand_ins)
+        self._everyone, chats = Names(), {}
+        for chat in corpus.chats:
+            chats[chat.id] = _names_in(chat, self._persons, self.stand_ins)
+        # Across chats a speaker's own name is surer than another speaker's nickname.
+        for speaker, person in self._persons.items():
+            self._everyone.add(speaker, person, own=len(corpus.chats) == 1)
+        for chat in corpus.chats:
+            for alias in chat.aliases:
+                self._everyone.add(alias.name, self._persons[alias.speaker])
+        for name in names:
+            if given := name.strip():
+                self._everyone.add(given, self._known(given) or self._make("person", given))
+        scanner = Scanner(self.stand_ins, self._everyone, chats, keep)
+        bare = Scanner(self.stand_ins, self._everyone, chats)
+        rewriter = Rewriter(scanner, bare, self._persons, self.stand_ins, keep)
+        self.redacted = rewriter.corpus(corpus)
+        self.left = scanner.left
+
+    def candidates(self, sources: Sequence[MentionSource]) -> list[NameCandidate]:
+        """What the sources find in it, of the kinds that are not kept."""
+        places = [(text, place) for text, place in _placed(self.redacted)]
+        persons: dict[str, str] = {}
+        for speaker in self._persons:
+            for part in () if STAND_IN.fullmatch(speaker) else parts(speaker):
+                persons.setdefault(fold_word(part), speaker)
+        found = candidates(
+            [text for text, _ in places], [place for _, place in places], sources, persons
+        )
+        return [each for each in found if MENTION_KINDS[each.kind] not in self._keep]
+
+    def without(self, chosen: Sequence[NameCandidate]) -> Corpus:
+        """The corpus without these, too."""
         others = Names(capitals_only=True)
-        for name in _people(redacted):
-            others.add_word(name, stand_ins.make("Person", name))
-        if others.words:
-            second = Scanner(stand_ins, others, {})
-            same = {person: person for person in persons.values()}
-            redacted = Rewriter(second, second, same, stand_ins, frozenset(KINDS)).corpus(redacted)
-    entries = sorted(stand_ins.originals.items(), key=lambda entry: _order(entry[0]))
-    return redacted, Key(
-        tuple((stand_in, tuple(originals)) for stand_in, originals in entries), scanner.left
-    )
+        whole = {
+            fold_word(part): each.form
+            for each in reversed(chosen)
+            if each.kind == "person" and len(words := parts(each.form)) > 1
+            for part in words
+        }
+        for each in chosen:
+            if each.kind == "person":
+                person = self._person(each, others, whole)
+                others.add_other(each.form, person, small=each.small)
+                self.stand_ins.note(person, each.form)
+            else:
+                others.add_phrase(each.form, self._make(each.kind, each.form), small=each.small)
+        if others.is_empty:
+            return self.redacted
+        second = Scanner(self.stand_ins, others, {})
+        same = {person: person for person in self._persons.values()}
+        rewriter = Rewriter(second, second, same, self.stand_ins, frozenset(KINDS))
+        return rewriter.corpus(self.redacted)
+
+    def _person(self, each: NameCandidate, others: Names, whole: Mapping[str, str]) -> str:
+        """Whose stand-in somebody has: of the person named, of the whole name, or a new one."""
+        if each.same_as:
+            if STAND_IN.fullmatch(each.same_as):
+                return each.same_as
+            if known := self._known(each.same_as) or _found(others, each.same_as):
+                return known
+            return self._make("person", each.same_as)
+        if known := _found(others, each.form):
+            return known
+        return self._make("person", whole.get(fold_word(each.form), each.form))
+
+    def _known(self, name: str) -> str | None:
+        return self._persons.get(name) or _found(self._everyone, name)
+
+    def _make(self, kind: str, original: str) -> str:
+        return self.stand_ins.make("Person" if kind == "person" else kind, original)
 
 
-def refuse_unknown_kinds(keep: frozenset[str]) -> None:
+def _found(names: Names, name: str) -> str | None:
+    if person := names.squashed.get(squashed(name)):
+        return person
+    return next((span.person for span in names.find(name) if span.end == len(name)), None)
+
+
+def refuse_unknown_kinds(kinds: frozenset[str], what: str = "kind to keep") -> None:
     """Raises where something that nobody knows is to be kept."""
-    for kind in sorted(keep):
+    for kind in sorted(kinds):
         if kind not in KINDS:
-            raise suggest("kind to keep", kind, list(KINDS))
+            raise suggest(what, kind, list(KINDS))
 
 
 def _order(stand_in: str) -> tuple[str, int]:
@@ -121,19 +241,23 @@ def _order(stand_in: str) -> tuple[str, int]:
 
 
 def _texts(corpus: Corpus) -> Iterator[str]:
-    """Every text that may name somebody."""
+    return (text for text, _ in _placed(corpus))
+
+
+def _placed(corpus: Corpus) -> Iterator[tuple[str, str]]:
+    """Every text that may name somebody, and the id of its message."""
     for chat in corpus.chats:
         for message in chat.messages:
-            yield message.text
+            yield message.text, message.id
             for attachment in message.attachments:
-                yield attachment.caption
-                yield attachment.name
-                yield attachment.url
+                yield attachment.caption, message.id
+                yield attachment.name, message.id
+                yield attachment.url, message.id
         for event in chat.events:
-            yield event.text
+            yield event.text, ""
         for question in chat.questions:
-            yield question.text
-            yield question.answer or ""
+            yield question.text, ""
+            yield question.answer or "", ""
 
 
 def _in_chat(chat: Chat) -> Iterator[str]:
@@ -192,47 +316,3 @@ def _names_in(chat: Chat, persons: dict[str, str], stand_ins: StandIns) -> Names
         if name and not STAND_IN.fullmatch(name):
             stand_ins.note(person, name)
     return names
-
-
-def _people(corpus: Corpus) -> list[str]:
-    """Words that look like names of others, in order of first appearance.
-
-    Such a word is capitalised, follows a greeting or a word in small letters (not "in",
-    "the" and their like) in two texts or more, is never written small, and is no month,
-    place or brand that we know. Right after a greeting or a word such as "sister", once
-    is enough.
-    """
-    inside: Counter[str] = Counter()
-    addressed: set[str] = set()
-    small: set[str] = set()
-    for text in _texts(corpus):
-        here: set[str] = set()
-        before, ended = "", 0
-        for word, start, end in words_of(text):
-            if word.islower():
-                small.add(word)
-            elif (
-                len(word) > 2
-                and word.istitle()
-                and (before.casefold() in GREETINGS or before.islower())
-                and before not in BEFORE_OTHERS
-                and text[ended:start] in (" ", ", ")
-            ):
-                here.add(word)
-                if before.casefold() in GREETINGS | RELATIONS and _ends(text, end):
-                    addressed.add(word)
-            before, ended = word, end
-        inside.update(sorted(here, key=text.find))
-    return [
-        word
-        for word, seen in inside.items()
-        if (seen >= _SEEN_AT_LEAST or word in addressed)
-        and word.lower() not in small
-        and word.casefold() not in NOT_PEOPLE
-        and word.casefold().removesuffix("s") not in NOT_PEOPLE
-    ]
-
-
-def _ends(text: str, at: int) -> bool:
-    """Whether a word that ends there is not the first of several: "Hey Mr Fox", "Hi New York"."""
-    return not re.match(r" [^\W\d_a-z]", text[at : at + 2])

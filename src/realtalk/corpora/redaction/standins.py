@@ -6,7 +6,8 @@
     StandIns(avoid=["link"]).make("link", "https://x.example")   → "<l-1>"
 
 A stand-in holds no speaker's name: where somebody is called Link or Son, one letter stands for
-the kind ("<l-1>", "X_1"), and a number that is somebody's name is passed over.
+the kind ("<l-1>", "X_1"), and a number that is somebody's name is passed over. The word for a
+person is of the corpus's own script (`wording`): "Человек1" in a chat in Cyrillic.
 """
 
 from __future__ import annotations
@@ -15,28 +16,40 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-_KINDS = ("phone", "email", "link", "address", "number", "file")
+from realtalk.corpora.redaction.folding import fold
+from realtalk.corpora.redaction.wording import PERSON_WORDS, PersonWords
+
+# Kinds that are written in brackets, and the letter of each where its word holds a name.
+_KINDS = {kind: kind[0] for kind in ("phone", "email", "link", "address", "number", "file")} | {
+    "place": "w",
+    "organisation": "o",
+    "birthday": "b",
+}
 # How each kind is written, and how where that holds a speaker's name.
 _SHAPES = {
     "Person": ("Person{}", "X_{}"),
     "handle": ("@handle{}", "@h_{}"),
-    **{kind: (f"<{kind}-{{}}>", f"<{kind[0]}-{{}}>") for kind in _KINDS},
+    **{kind: (f"<{kind}-{{}}>", f"<{letter}-{{}}>") for kind, letter in _KINDS.items()},
 }
-_BRACKETS = "|".join((*_KINDS, *(kind[0] for kind in _KINDS)))
+_BRACKETS = "|".join((*_KINDS, *_KINDS.values()))
+_PERSONS = "|".join((*PERSON_WORDS, "X_"))
 SORTS = tuple(kind.lower() for kind in _SHAPES)  # of things that are replaced, as counts name them
-STAND_IN = re.compile(rf"<({_BRACKETS})-(\d+)>|@(handle|h_)(\d+)|@?(Person|X_)(\d+)")
-STAND_IN_SHAPE = rf"<(?:{_BRACKETS})-\d+>|@(?:handle|h_)\d+|@?(?:Person|X_)\d+"  # without groups
-_KIND_OF = {"handle": "handle", "h_": "handle", "Person": "Person", "X_": "Person"} | {
-    written: kind for kind in _KINDS for written in (kind, kind[0])
-}
+STAND_IN = re.compile(rf"<({_BRACKETS})-(\d+)>|@(handle|h_)(\d+)|@?({_PERSONS})(\d+)")
+STAND_IN_SHAPE = rf"<(?:{_BRACKETS})-\d+>|@(?:handle|h_)\d+|@?(?:{_PERSONS})\d+"  # without groups
+_KIND_OF = (
+    {"handle": "handle", "h_": "handle", "X_": "Person"}
+    | dict.fromkeys(PERSON_WORDS, "Person")
+    | {written: kind for kind, letter in _KINDS.items() for written in (kind, letter)}
+)
 
 
 class StandIns:
     """Gives every thing its stand-in, and remembers for which."""
 
-    def __init__(self, avoid: Iterable[str] = ()) -> None:
+    def __init__(self, avoid: Iterable[str] = (), persons: PersonWords | None = None) -> None:
         """`avoid`: folded names and parts of names that no stand-in may hold."""
         held = frozenset(avoid)
+        self._persons = persons or PersonWords()
         self._given: dict[tuple[str, str], str] = {}
         self._next: dict[str, int] = {}
         self._names = held
@@ -61,9 +74,15 @@ class StandIns:
             while str(number) in self._names:
                 number += 1
             self._next[kind] = number + 1
-            self._given[known] = self._shapes[kind].format(number)
+            self._given[known] = self._shape(kind, original).format(number)
         self.note(self._given[known], original)
         return self._given[known]
+
+    def _shape(self, kind: str, original: str) -> str:
+        if kind != "Person" or self._shapes[kind] != _SHAPES[kind][0]:
+            return self._shapes[kind]
+        word = self._persons.word(original)
+        return f"{word}{{}}" if not any(name in fold(word) for name in self._names) else "X_{}"
 
     def note(self, stand_in: str, original: str) -> None:
         self.originals.setdefault(stand_in, {})[original] = None

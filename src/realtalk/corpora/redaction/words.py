@@ -11,15 +11,24 @@ Short on purpose: a word that is missing here costs a redacted text a word too m
 from __future__ import annotations
 
 from realtalk.corpora.redaction.folding import fold
-from realtalk.corpora.wordlists import sections
+from realtalk.corpora.wordlists import phrases, sections
 
-WORDS = {
-    name: frozenset(body.split())
-    for name, body in sections("realtalk.corpora.redaction", "words.txt").items()
-}
-RELATIONS, GREETINGS, BEFORE_OTHERS, TITLES, NOBLE, UNITS = (
-    WORDS[name] for name in ("relations", "greetings", "before others", "titles", "noble", "units")
+_SECTIONS = sections("realtalk.corpora.redaction", "words.txt")
+WORDS = {name: frozenset(body.split()) for name, body in _SECTIONS.items()}
+RELATIONS, GREETINGS, BEFORE_OTHERS, TITLES, NOBLE, UNITS, HONORIFICS, MONTHS = (
+    WORDS[name]
+    for name in (
+        "relations",
+        "greetings",
+        "before others",
+        "titles",
+        "noble",
+        "units",
+        "honorifics",
+        "months",
+    )
 )
+BIRTH = frozenset(phrases(_SECTIONS["birth"]))
 LINKS = NOBLE | WORDS["links"]
 EVERYDAY = (
     TITLES

@@ -1,0 +1,191 @@
+"""Mentions of all sources → what is replaced all over the corpus, and how sure that is.
+
+    candidates(texts, ids, sources=[CapitalsRule()], persons={"alexander": "Person1"})
+    → NameCandidate("Ingrid", "person", count=3, …), NameCandidate("Sasha", …, same_as="Person1")
+
+A form that was found once counts everywhere, in all its forms. What several sources find is as sure
+as the surest says. Where the chat shows whose it is, a nickname or a misspelt name joins its
+person: exactly one person can be meant. What is not sure is marked, for `review`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from realtalk.corpora.redaction.folding import TOKEN, fold, fold_word, parts
+from realtalk.corpora.redaction.kinds import words_of
+from realtalk.corpora.redaction.mentions import Mention, MentionSource
+from realtalk.corpora.redaction.misspelling import misspelt
+from realtalk.corpora.redaction.nicknames import joined
+from realtalk.corpora.redaction.standins import STAND_IN
+from realtalk.corpora.redaction.words import NO_FORM, NOT_PEOPLE
+
+REPLACED_FROM = 0.5  # score
+SURE_FROM = 0.75
+_SHOWN = 3  # places that a table names
+_AROUND = 24  # signs of context on each side
+_OFTEN_SMALL = 0.5  # share of a word in small letters that must be mentions, to replace it so
+
+
+@dataclass(frozen=True, slots=True)
+class NameCandidate:
+    """Something that may be replaced, in the form in which it was found."""
+
+    form: str
+    kind: str
+    count: int  # of the corpus's places where the form stands
+    score: float
+    source: str
+    places: tuple[str, ...] = ()  # ids of the first messages
+    context: str = ""
+    same_as: str = ""  # somebody whose name it is too
+    small: bool = False  # also where it is written in small letters
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return fold(self.form), self.kind
+
+    @property
+    def is_replaced(self) -> bool:
+        return self.score >= REPLACED_FROM
+
+    @property
+    def is_sure(self) -> bool:
+        return self.score >= SURE_FROM
+
+
+def candidates(
+    texts: Sequence[str],
+    ids: Sequence[str],
+    sources: Iterable[MentionSource],
+    persons: Mapping[str, str],
+) -> list[NameCandidate]:
+    """What the sources find in the texts, in their order; `persons` are speakers' names, folded."""
+    found: dict[tuple[str, str], list[Mention]] = {}
+    for source in sources:
+        for mention in source.mentions(texts):
+            form = texts[mention.text][mention.start : mention.end].strip()
+            if form and not STAND_IN.search(form):
+                found.setdefault((form, mention.kind), []).append(mention)
+    words = _Words(texts)
+    made = [
+        _candidate(form, kind, mentions, texts, ids, words)
+        for (form, kind), mentions in found.items()
+    ]
+    made = list(_one_kind(made))
+    known = dict(persons)
+    for each in made:
+        if each.kind == "person":
+            for part in parts(each.form):
+                known.setdefault(fold_word(part), each.form)
+    made = [_with_person(each, persons) for each in made]
+    have = {each.key for each in made}
+    for word, whose, score, found_by in _of_known(words, known, persons):
+        if (fold(word), "person") not in have:
+            places, context = _where(word, texts, ids)
+            count = words.count[word]
+            made.append(
+                NameCandidate(
+                    word, "person", count, score, found_by, places, context, same_as=whose
+                )
+            )
+    return made
+
+
+class _Words:
+    """The words of all texts, as they are written."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.count: Counter[str] = Counter()
+        for text in texts:
+            self.count.update(word for word, _, _ in words_of(text))
+        self.small = {word for word in self.count if word.islower()}
+
+
+def _candidate(
+    form: str,
+    kind: str,
+    mentions: list[Mention],
+    texts: Sequence[str],
+    ids: Sequence[str],
+    words: _Words,
+) -> NameCandidate:
+    best = max(mentions, key=lambda each: each.score)
+    first = mentions[0]
+    single = words.count.get(form, 0)
+    seen = len({(each.text, each.start) for each in mentions})
+    places = tuple(dict.fromkeys(ids[each.text] for each in mentions if ids[each.text]))
+    return NameCandidate(
+        form,
+        kind,
+        max(single, seen),
+        best.score,
+        best.source,
+        places[:_SHOWN],
+        _context(texts[first.text], first.start, first.end),
+        # "will" and "mark" in small letters are words; "mara" is a name if most of it was found.
+        small=form.islower() and form not in NO_FORM and seen >= _OFTEN_SMALL * single,
+    )
+
+
+def _one_kind(made: Sequence[NameCandidate]) -> Iterator[NameCandidate]:
+    """A form has the kind that most of its mentions have."""
+    best: dict[str, NameCandidate] = {}
+    for each in made:
+        rival = best.get(fold(each.form))
+        if rival is None or (each.count * each.score > rival.count * rival.score):
+            best[fold(each.form)] = each
+    yield from (each for each in made if best[fold(each.form)].kind == each.kind)
+
+
+def _with_person(each: NameCandidate, persons: Mapping[str, str]) -> NameCandidate:
+    """A nickname of one of the speakers is theirs."""
+    if each.kind != "person" or len(parts(each.form)) != 1:
+        return each
+    whose = joined(each.form, persons)
+    return replace(each, same_as=whose) if whose else each
+
+
+def _of_known(
+    words: _Words, known: Mapping[str, str], persons: Mapping[str, str]
+) -> Iterator[tuple[str, str, float, str]]:
+    """Capitalised words that no source found, and that are somebody's nickname or misspelt name."""
+    rest = [
+        word
+        for word in words.count
+        if len(word) > 2
+        and word.istitle()
+        and word.lower() not in words.small
+        and fold_word(word) not in NO_FORM
+        and fold_word(word) not in NOT_PEOPLE
+        and fold_word(word) not in known
+        and TOKEN.fullmatch(word)
+    ]
+    for word in rest:
+        if whose := joined(word, persons):
+            yield word, whose, 0.7, "nicknames"
+    for word, name in misspelt(rest, known):
+        yield word, known[name], 0.6, "misspelling"
+
+
+def _where(word: str, texts: Sequence[str], ids: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+    places: list[str] = []
+    context = ""
+    for text, place in zip(texts, ids, strict=True):
+        if word in text and (match := pattern.search(text)):
+            context = context or _context(text, match.start(), match.end())
+            places += [place] if place else []
+            if len(places) == _SHOWN:
+                break
+    return tuple(dict.fromkeys(places)), context
+
+
+def _context(text: str, start: int, end: int) -> str:
+    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+    left = "…" if start > _AROUND else ""
+    right = "…" if end + _AROUND < len(text) else ""
+    return " ".join(f"{left}{before}[{text[start:end]}]{after}{right}".split())
