@@ -50,7 +50,7 @@ def test_every_claim_has_a_verdict_by_both_rules(leaky: Exhibit) -> None:
     assert found.verdict.line.startswith(f"0 of {len(CLAIMS)} claims hold by clean rules, ")
     grid = dict(found.grids)["claims"]
     assert [row[0] for row in grid.rows] == [claim.says for claim in CLAIMS]
-    mcc = next(row for row in grid.rows if row[0].startswith("sentiment: MCC"))
+    mcc = next(row for row in grid.rows if str(row[0]).startswith("sentiment: MCC"))
     assert mcc[1] == "5 of 5 models, +21% to +199%"
     assert mcc[5] == "not beyond chance; holds"
     # All that is gained comes with the leaks, and the interval says so.
