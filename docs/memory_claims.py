@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memory_stored import ASKED, BUDGETS, CATEGORIES, GOLDS, KNOWN, Set, Stored
-from threads_results import digits, share, told
+from page_words import digits, share, told
 
 from realtalk.evals.comparing import compare
 from realtalk.evals.tables import p_value

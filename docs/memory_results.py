@@ -10,7 +10,6 @@ that page and rows cannot disagree.
 from __future__ import annotations
 
 import sys
-import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from memory_claims import (
     others,
 )
 from memory_stored import BUDGETS, CATEGORIES, HERE, MEM0, QUESTIONS, SETS, Stored
-from threads_results import digits, share, told
+from page_words import digits, share, told, wrapped_page
 
 from realtalk.evals.tables import p_value
 from realtalk.memory.published import TABLE_3
@@ -234,27 +233,7 @@ def page(stored: Stored) -> str:
         chats=stored.building["retrieved"]["chats"],
         messages=f"{stored.building['retrieved']['messages']:,}",
     )
-    return "\n\n".join(map(wrapped, filled.split("\n\n")))
-
-
-def wrapped(block: str) -> str:
-    """A paragraph or list at a width that a terminal shows; tables, code and headings as is."""
-    if block.startswith(("|", "#", "```")):
-        return block
-    parts = block.rstrip("\n").split("\n- ")
-    lists = block.startswith("- ")
-    filled = [
-        textwrap.fill(
-            " ".join(part.removeprefix("- ").split()),
-            80,
-            initial_indent="- " if lists else "",
-            subsequent_indent="  " if lists else "",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for part in parts
-    ]
-    return "\n".join(filled) + ("\n" if block.endswith("\n") else "")
+    return wrapped_page(filled)
 
 
 def main() -> None:

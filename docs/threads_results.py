@@ -1,9 +1,10 @@
-"""docs/results/threads-rows.parquet → docs/results/threads.md.
+"""docs/results/threads-rows.parquet, threads-model-rows.parquet → docs/results/threads.md.
 
     python docs/threads_results.py
 
-Every figure of the page is made from the committed rows (docs/threads_rows.py makes those), so
-that page and rows cannot disagree.
+Every figure of the page is made from the committed rows (docs/threads_rows.py makes those of
+predictors without a language model, docs/threads_answers.py those of one), so that page and rows
+cannot disagree.
 """
 
 from __future__ import annotations
@@ -12,89 +13,61 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import polars as pl
+from page_words import digits, holm_p, share, told, wrapped_page
+from threads_model import ModelRows
+from threads_model_words import model_words
 
 from realtalk.evals.comparing import Compared
-from realtalk.evals.summaries import VariantScores
-from realtalk.metrics.statistics import Estimate
+from realtalk.evals.summaries import Summary, VariantScores
+from realtalk.evals.values import Row
 from realtalk.paper.markdown import table as markdown
 from realtalk.threads.benchmark import summary_of
 from realtalk.threads.comparing import compare_runs, compare_settings
 from realtalk.threads.published import published_gain
 from realtalk.threads.rows import SCORES
-from realtalk.threads.values import LEAKS
+from realtalk.threads.shared_rows import load_predictions
+from realtalk.threads.values import LEAKS, SETTINGS, known_task
 
 HERE = Path(__file__).parent / "results"
 SENTIMENT = ("accuracy", "positive_f1", "balanced_accuracy", "macro_f1", "mcc")
 IMPACT = ("rmse", "mae", "rmse_log", "mae_log", "spearman")
 COUNTS = "regression (counts only)"
-ALL_SETTINGS = ("p-conv", "p-nonconv", "np-conv", "np-nonconv")
 
 
 class Stored:
     """The committed rows, by rules, task and predictor."""
 
     def __init__(self) -> None:
-        frame = pl.read_parquet(HERE / "threads-rows.parquet")
-        self._frames = frame.partition_by("rules", "task", "predictor", as_dict=True)
+        self._rows = load_predictions([HERE / "threads-rows.parquet"])
+        self._keys = {(key.rules, key.task, key.predictor): key for key in self._rows}
+        self._summaries: dict[tuple[str, str, str], Summary] = {}
         self.counts = json.loads((HERE / "threads-counts.json").read_text("utf-8"))
 
-    def rows(self, rules: str, task: str, predictor: str) -> list[dict[str, Any]]:
-        found = self._frames[rules, task, predictor]
-        return [
-            row | {"sample": str(row["reply"]), "group": str(row["user"]), "left_out": (),
-                   "variant": row["setting"], "calls": 0, "tokens_in": 0, "tokens_out": 0}
-            for row in found.iter_rows(named=True)
-        ]  # fmt: skip
+    def rows(self, rules: str, task: str, predictor: str) -> Sequence[Row]:
+        return self._rows[self._keys[rules, task, predictor]]
 
     def scores(self, rules: str, task: str, predictor: str, setting: str) -> VariantScores:
-        summary = summary_of(predictor, task, self.rows(rules, task, predictor))  # type: ignore[arg-type]
-        return summary.variants[setting]
+        place = (rules, task, predictor)
+        if place not in self._summaries:
+            rows = self.rows(rules, task, predictor)
+            self._summaries[place] = summary_of(predictor, known_task(task), rows)
+        return self._summaries[place].variants[setting]
 
     def against(self, task: str, first: str, second: str) -> Compared:
         """The second predictor against the first, clean, p-conv."""
         sides = [self.rows("clean", task, name) for name in (first, second)]
-        return compare_runs(sides[0], sides[1], task, (first, second))["p-conv"]  # type: ignore[arg-type]
+        return compare_runs(sides[0], sides[1], known_task(task), (first, second))["p-conv"]
 
     def by_setting(self, task: str, predictor: str, first: str, second: str) -> Compared:
         rows = self.rows("clean", task, predictor)
-        return compare_settings(rows, task, first, second)  # type: ignore[arg-type]
-
-
-def digits(value: float) -> str:
-    shown = (
-        f"{value:.1f}"
-        if abs(value) >= 20
-        else f"{value:.2f}"
-        if abs(value) >= 2
-        else f"{value:.3f}"
-    )
-    return shown.replace("-0.", "-.").removeprefix("0") if abs(value) < 1 else shown
-
-
-def told(one: Estimate) -> str:
-    if one.value is None:
-        return "–"
-    if one.low is None or one.low == one.high:
-        return digits(one.value)
-    return f"{digits(one.value)} [{digits(one.low)}, {digits(one.high)}]"
-
-
-def share(one: Estimate) -> str:
-    assert one.value is not None and one.low is not None and one.high is not None
-    return f"{one.value:+.0%} [{one.low:+.0%}, {one.high:+.0%}]"
+        return compare_settings(rows, known_task(task), first, second)
 
 
 def change(found: Compared, name: str) -> str:
     each = found.changes[name]
-    p = "–" if each.p_holm is None else f"{each.p_holm:.3f}".removeprefix("0")
-    return (
-        f"{told(each.difference)} (Holm p = {p})"
-        if p != ".000"
-        else f"{told(each.difference)} (Holm p < .001)"
-    )
+    p = holm_p(each.p_holm)
+    return f"{told(each.difference)} (Holm p {p if p.startswith('<') else f'= {p}'})"
 
 
 def predictors(stored: Stored, task: str, names: Sequence[str]) -> str:
@@ -104,7 +77,7 @@ def predictors(stored: Stored, task: str, names: Sequence[str]) -> str:
     else:
         wanted += [("mean", "p-conv", "p-conv"), ("mean (raw)", "p-conv", "p-conv"),
                    ("mean (median)", "p-conv", "p-conv")]  # fmt: skip
-    wanted += [(who, s, s) for who in (COUNTS, "regression") for s in ALL_SETTINGS]
+    wanted += [(who, s, s) for who in (COUNTS, "regression") for s in SETTINGS]
     rows = []
     for who, setting, shown in wanted:
         overall = stored.scores("clean", task, who, setting).overall
@@ -183,7 +156,7 @@ def differences(stored: Stored) -> str:
     return markdown(("task", "score", "which", "difference"), rows)
 
 
-def page(stored: Stored) -> str:
+def page(stored: Stored, model: ModelRows) -> str:
     counts = stored.counts["clean, sentiment"]
     always = stored.scores("clean", "sentiment", "majority", "p-conv")
     gain = (
@@ -201,7 +174,8 @@ def page(stored: Stored) -> str:
     ]
     released = stored.scores("released", "impact", "majority", "p-conv").overall["mae_log"]
     text = (Path(__file__).parent / "threads_page.md").read_text("utf-8")
-    return text.format(
+    filled = text.format(
+        **model_words(model),
         test=f"{counts['test']:,}",
         train=f"{counts['train']:,}",
         users=f"{always.groups:,}",
@@ -220,10 +194,11 @@ def page(stored: Stored) -> str:
         parent_mae=told(parent[1]["mae_log"]),
         released=told(released),
     )
+    return wrapped_page(filled)
 
 
 def main() -> None:
-    (HERE / "threads.md").write_text(page(Stored()), "utf-8")
+    (HERE / "threads.md").write_text(page(Stored(), ModelRows()), "utf-8")
     sys.stdout.write(f"wrote {HERE / 'threads.md'}\n")
 
 

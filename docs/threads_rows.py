@@ -17,19 +17,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import polars as pl
-
 from realtalk.corpora.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.protocols import protocol
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.sampling import make_samples
+from realtalk.threads.shared_rows import PredictionKey, shared_frame, write_shared
 from realtalk.threads.values import LEAKS, SETTINGS, Setting
 
 HERE = Path(__file__).parent
 BUILD = HERE.parent / "build" / "threads"
 ROWS = HERE / "results" / "threads-rows.parquet"
 COUNTS = HERE / "results" / "threads-counts.json"
+CORPUS = "persona_like"
 CONV: tuple[Setting, ...] = ("p-conv",)
 TEST, TRAIN = 5000, 12000
 
@@ -95,35 +95,12 @@ def main() -> None:
         folder = BUILD / f"{plan.rules}-{plan.task}-{plan.title.replace(' ', '-')}"
         predictor = make_predictor(plan.predictor, dict(plan.given))
         run = run_threads(corpus, ThreadTask(samples, plan.settings), predictor, folder)
-        made.append(frame(plan, run.rows))
+        key = PredictionKey(CORPUS, plan.rules, 0, "recent", plan.task, plan.title)
+        made.append(shared_frame(key, run.rows))
         sys.stdout.write(f"{plan.rules}, {plan.task}, {plan.title}: {len(run.rows):,}\n")
         sys.stdout.flush()
-    # Replies and people by number: their names are not needed to pair or to draw them.
-    numbered = pl.concat(made).with_columns(
-        (pl.col("reply", "user").rank("dense") - 1).cast(pl.Int32)
-    )
-    numbered.write_parquet(ROWS, compression="zstd", compression_level=19)
+    write_shared(made, ROWS)
     COUNTS.write_text(json.dumps(counts, indent=1) + "\n", "utf-8")
-
-
-def frame(plan: Planned, rows: object) -> pl.DataFrame:
-    """The rows without texts."""
-    found = pl.DataFrame(rows, infer_schema_length=None).select(
-        pl.lit(plan.rules).alias("rules"),
-        pl.lit(plan.task).alias("task"),
-        pl.lit(plan.title).alias("predictor"),
-        pl.col("variant").alias("setting"),
-        pl.col("sample").alias("reply"),
-        pl.col("group").alias("user"),
-        "domain",
-        pl.col("truth").cast(pl.Float32),
-        pl.col("predicted").cast(pl.Float32),
-        "unscored",
-        "untold",
-    )
-    return found.with_columns(
-        pl.col("rules", "task", "predictor", "setting", "domain").cast(pl.Categorical)
-    )
 
 
 if __name__ == "__main__":
