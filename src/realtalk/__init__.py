@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from realtalk.persona.tuning import Tuned
     from realtalk.stats.values import CorpusStats
     from realtalk.surface.benchmarks import compare, predict, probe, simulate
+    from realtalk.surface.conversing import converse
     from realtalk.surface.corpora import Findings, check, redact, stats
     from realtalk.surface.each import EachResult, each
     from realtalk.surface.guessing import guess
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from realtalk.surface.sources import read, samples
     from realtalk.surface.sweeping import Sweep, sweep
     from realtalk.surface.tables import ResultTable
+    from realtalk.surface.telling import told_apart
 
 __all__ = [
     "Budget",
@@ -73,6 +75,7 @@ __all__ = [
     "Turn",
     "check",
     "compare",
+    "converse",
     "each",
     "export_dataset",
     "guess",
@@ -89,6 +92,7 @@ __all__ = [
     "studio",
     "sweep",
     "talk",
+    "told_apart",
     "tune",
 ]
 
@@ -103,6 +107,7 @@ _PLACES = {
     "realtalk.persona.tuning": "Tuned",
     "realtalk.stats.values": "CorpusStats",
     "realtalk.surface.benchmarks": "compare predict probe simulate",
+    "realtalk.surface.conversing": "converse",
     "realtalk.surface.corpora": "Findings check redact stats",
     "realtalk.surface.each": "EachResult each",
     "realtalk.surface.guessing": "guess",
@@ -114,6 +119,7 @@ _PLACES = {
     "realtalk.surface.sources": "read samples",
     "realtalk.surface.sweeping": "Sweep sweep",
     "realtalk.surface.tables": "ResultTable",
+    "realtalk.surface.telling": "told_apart",
 }
 _HOMES = {name: place for place, names in _PLACES.items() for name in names.split()}
 _ROOMS = frozenset({"report", "stats", "studio"})  # packages that share a function's name

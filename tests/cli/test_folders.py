@@ -22,6 +22,7 @@ WRITERS = {
     ),
     "threads": ("threads", "run", "sample-threads", "--predictor", "majority", "--limit", "5"),
     "ei": ("ei", "sample"),
+    "persona converse": ("persona", "converse", "--simulator", "constant", "--days", "1"),
 }
 
 
@@ -124,7 +125,9 @@ def test_no_two_kinds_of_examples_share_a_folder() -> None:
     wrote: dict[str, str] = {}
     for line in re.findall(r"^\s*(realtalk .+)$", re.sub(r"\\\n\s*", " ", text), re.MULTILINE):
         words = shlex.split(line)
-        kind = " ".join(words[1 : 3 if words[2] in ("sweep", "tune", "contexts", "turns") else 2])
+        kind = " ".join(
+            words[1 : 3 if words[2] in ("sweep", "tune", "contexts", "turns", "converse") else 2]
+        )
         for option, place in pairwise(words):
             if option in ("--out", "-o"):
                 assert wrote.setdefault(place, kind) == kind, line

@@ -14,14 +14,16 @@ import pytest
 import realtalk as rt
 from realtalk.cli import ei as ei_command
 from realtalk.cli import persona as persona_command
+from realtalk.cli import persona_converse as converse_command
 from realtalk.cli import persona_tune as tune_command
 from realtalk.cli import probe as probe_command
 from realtalk.cli import reading as reading_command
 from realtalk.cli import threads as threads_command
 
 FUNCTIONS = (
-    *("check", "compare", "each", "export_dataset", "label", "merge", "predict", "probe", "read"),
-    *("redact", "report", "samples", "simulate", "stats", "studio", "sweep", "talk", "tune"),
+    *("check", "compare", "converse", "each", "export_dataset", "label", "merge", "predict"),
+    *("probe", "read", "redact", "report", "samples", "simulate", "stats", "studio", "sweep"),
+    *("talk", "told_apart", "tune"),
 )
 
 
@@ -96,6 +98,7 @@ def test_signatures_are_typed_and_out_is_a_choice(name: str) -> None:
         ("probe", probe_command.run),
         ("simulate", persona_command.run),
         ("tune", tune_command.tune),
+        ("converse", converse_command.converse),
         ("predict", threads_command.run),
     ],
 )

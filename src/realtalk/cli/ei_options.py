@@ -101,19 +101,25 @@ def label_in_pieces(
 
 def labels_of(targets: Sequence[str], protocol: str | None) -> list[Labels]:
     """Labels that are there, or those of corpora, made now by the embedded encoder."""
+    return [labels for labels, _ in labelled(targets, protocol)]
+
+
+def labelled(targets: Sequence[str], protocol: str | None) -> list[tuple[Labels, Corpus | None]]:
+    """The same, each with its corpus where it was one."""
     from realtalk.ei.label_files import is_labels, one_protocol
     from realtalk.surface.choices import make_labeller
     from realtalk.surface.labelling import Labels
 
     name = one_protocol(targets, protocol)
-    labels = []
+    found: list[tuple[Labels, Corpus | None]] = []
     for target in targets:
         if is_labels(Path(target)):
-            labels.append(Labels.load(target, name))
+            found.append((Labels.load(target, name), None))
         else:
-            with opened(target, None, read_options("6h")) as found:
-                labels.append(label_corpus(found.reading.corpus, make_labeller("embedded"), name))
-    return labels
+            with opened(target, None, read_options("6h")) as read:
+                corpus = read.reading.corpus
+                found.append((label_corpus(corpus, make_labeller("embedded"), name), corpus))
+    return found
 
 
 def warn_of_languages(*sides: Iterable[Languages]) -> None:

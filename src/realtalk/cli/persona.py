@@ -9,6 +9,7 @@ import typer
 
 from realtalk.cli import (
     options,
+    persona_converse,
     persona_dataset,
     persona_guess,
     persona_sweep,
@@ -363,5 +364,6 @@ persona_tune.register(app)
 persona_dataset.register(app)
 persona_guess.register(app)
 persona_talk.register(app)
+persona_converse.register(app)
 verbs.add_stored_runs(app, "persona simulation")
 verbs.add_merge(app, "persona", "persona simulation")

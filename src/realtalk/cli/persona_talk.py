@@ -94,7 +94,7 @@ def talk(
         chats,
         speaker,
         simulator,
-        consent=_ask if consent is None else consent,
+        consent=ask if consent is None else consent,
         partner=partner,
         chat=chat,
         model=model,
@@ -112,7 +112,7 @@ def talk(
     say(f"{said:,} message{'s' if said != 1 else ''} of yours{kept}")
 
 
-def _ask(question: str) -> str:
+def ask(question: str) -> str:
     """The person's own answer; where nobody can be asked, none."""
     if not sys.stdin.isatty():
         return ""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from realtalk.cli.options import FormatName, Gap, Json, Target, opened, read_options
+from realtalk.cli import persona_options as persona
+from realtalk.cli.options import BaseUrl, FormatName, Gap, Json, Target, opened, read_options
 
 if TYPE_CHECKING:
     from realtalk.studio.serving import Server
@@ -66,6 +67,28 @@ def studio(
             help="Where guesses are kept, as a run; by default beside the annotations.",
         ),
     ] = None,
+    talk: Annotated[
+        str | None,
+        typer.Option(
+            "--talk",
+            metavar="NAME",
+            help="Talk: the speaker who is simulated, by --simulator, as for `persona talk`.",
+        ),
+    ] = None,
+    simulator: persona.SimulatorName = None,
+    model: persona.ModelName = None,
+    base_url: BaseUrl = None,
+    style: persona.Style = False,
+    settings: persona.Set = None,
+    partner: Annotated[
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="NAME",
+            help="Talk: who you are.",
+            show_default="the other one in the chat",
+        ),
+    ] = None,
     format_name: FormatName = None,
     gap: Gap = "6h",
     json: Json = False,
@@ -74,7 +97,8 @@ def studio(
 
     Every message has its EI beside it; events and questions are written as the paper's Appendix
     B.2 asks, with evidence picked by clicking; several annotators are compared and settled. In
-    *Guess* people pick which of several replies somebody really wrote.
+    *Guess* people pick which of several replies somebody really wrote; in *Talk* a simulated
+    speaker answers, with that person's yes.
     Everything is saved as you type. Only this machine can reach the studio, and only by the link
     that is shown here. Ctrl-C ends it.
 
@@ -87,12 +111,22 @@ def studio(
         realtalk studio data/realtalk --labels labels --annotations shared.sqlite --no-open
 
         realtalk studio sample --simulated tuned=as-mara --replies 2
+
+        realtalk studio sample --talk Theo --simulator tuned --set adapter=adapters/theo
     """
     from realtalk.cli.printing import say
+    from realtalk.errors import RealtalkError
+    from realtalk.memory.registry import parse_settings
     from realtalk.studio.serving import Server, need_extra
     from realtalk.surface.pages import open_desk
 
     need_extra()
+    asked = {"simulator": simulator, "model": model, "base_url": base_url, "partner": partner}
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value}
+    if settings or style:
+        given |= {"settings": parse_settings(settings or []), "style": style}
+    if talk is None and given:
+        raise RealtalkError("nobody is named who is simulated", fix="name one: --talk NAME")
     with opened(path, format_name, read_options(gap)) as found:
         place, desk = open_desk(
             found.reading,
@@ -102,6 +136,7 @@ def studio(
             simulated=simulated or (),
             replies=replies,
             guesses=guesses,
+            talk=None if talk is None else {"speaker": talk, **given},
         )
     for note in desk.store.notes:
         say(f"{place}: {note}")

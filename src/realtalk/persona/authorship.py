@@ -25,10 +25,10 @@ import numpy as np
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.labels import turn_inputs
 from realtalk.metrics.statistics import SEED, Estimate, wilson
+from realtalk.metrics.writing import sparse_features
 from realtalk.persona.values import PersonaTask
 
 AUTHORSHIP_VERSION = "1"
-_SIGNS = r"\w+|[^\w\s]"
 _FOLDS = 5
 FEWEST_TURNS = 10  # turns of each side, below which nothing is learned
 
@@ -44,9 +44,7 @@ class WhoWroteIt:
     @classmethod
     def learn(cls, own: Sequence[str], others: Sequence[str]) -> WhoWroteIt:
         """Five models, each of which was not told who wrote a fifth of the texts."""
-        from sklearn.feature_extraction.text import TfidfVectorizer
         from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_union
 
         fold_of: dict[str, int] = {}
         for side in (own, others):
@@ -55,11 +53,7 @@ class WhoWroteIt:
         texts = [*own, *others]
         whose = np.array([1] * len(own) + [0] * len(others))
         folds = np.array([fold_of[text] for text in texts])
-        features = make_union(
-            TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 4), sublinear_tf=True, min_df=2),
-            # Single signs and emoji count as words: they are style.
-            TfidfVectorizer(token_pattern=_SIGNS, ngram_range=(1, 2), sublinear_tf=True, min_df=2),
-        )
+        features = sparse_features()
         table = features.fit_transform(texts).tocsr()
         models = [
             LogisticRegression(

@@ -22,6 +22,10 @@ ANSWERS = ("self", "given")
 _FILE = "consent.json"
 
 
+class NoConsent(RealtalkError):
+    """Nobody said yes to being written as."""
+
+
 @dataclass(frozen=True, slots=True)
 class Consent:
     """For whom, in what way, and on which day it was said."""
@@ -57,7 +61,7 @@ def agreed(speaker: str, answer: str, folder: Path | None = None) -> Consent:
     """The consent, kept in the folder where there is one; anything but a yes is refused."""
     said = answer.strip().casefold()
     if said not in ANSWERS:
-        raise RealtalkError(
+        raise NoConsent(
             f"no consent to write as {speaker}",
             fix=f"where you are {speaker} pass --consent self, with their yes --consent given",
         )

@@ -22,6 +22,7 @@ from realtalk.persona.values import ContextTurn, TurnPrompt
 
 PROMPT_VERSION = "1"
 _NEEDED = {"continue": ("context",), "continue_in_style": ("context", "style")}
+_INVENTED = {"converse": ("about", "context")}  # of somebody who is described, not learned from
 _OPTIONAL = ("speaker", "others")
 _NOBODY = "a friend"
 _DAY = re.compile(r"\A\[[^\]]*\]\Z")
@@ -58,6 +59,11 @@ def load_prompts(folder: Path | None = None) -> Prompts:
 _ours = cache(load_prompts)
 
 
+@cache
+def _invented() -> Prompts:
+    return load("realtalk.persona", PROMPT_VERSION, _INVENTED, _OPTIONAL)
+
+
 def partners(prompt: TurnPrompt) -> str:
     """Whom the speaker is chatting with, by name."""
     others = dict.fromkeys(turn.speaker for turn in prompt.context)
@@ -66,6 +72,14 @@ def partners(prompt: TurnPrompt) -> str:
 
 def text_of(prompt: TurnPrompt, style: str = "", wording: Prompts | None = None) -> str:
     """The whole text that a model is asked with."""
+    if prompt.about:
+        return _invented().fill(
+            "converse",
+            speaker=prompt.speaker,
+            others=partners(prompt),
+            context=shown(prompt),
+            about="\n\n".join(filter(None, (prompt.about, style))),
+        )
     return (wording or _ours()).fill(
         "continue_in_style" if style else "continue",
         speaker=prompt.speaker,

@@ -24,11 +24,10 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
 from realtalk.persona.consent import ANSWERS, Consent
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, speaker_turns
-from realtalk.persona.values import Simulator, TurnPrompt
+from realtalk.persona.values import MARK, Simulator, TurnPrompt
 from realtalk.registry import suggest
 
 Show: TypeAlias = Callable[[str], Any]  # is handed a reply piece by piece
-_MARK = " (simulated)"
 
 
 def chat_of(corpus: Corpus, speaker: str, chat: str | None = None) -> Chat:
@@ -63,9 +62,10 @@ def stored_consent(folder: Path | None, speaker: str) -> Consent | None:
     if folder is None or not is_stored(folder):
         return None
     for chat in load(folder).corpus.chats:
-        held = unpack_extra(chat.extra).get("simulated", {}).get("consent", {})
-        if held.get("speaker") == speaker and held.get("answer") in ANSWERS:
-            return Consent(**held)
+        kept = unpack_extra(chat.extra).get("simulated", {}).get("consent", {})
+        for held in kept if isinstance(kept, list) else [kept]:  # of both, where both are simulated
+            if held.get("speaker") == speaker and held.get("answer") in ANSWERS:
+                return Consent(**held)
     return None
 
 
@@ -121,7 +121,7 @@ class Talk:
             raise RealtalkError(
                 f"no answer ({answer.unscored or 'no reason'})", fix="say it once more"
             )
-        self._add(self.speaker + _MARK, answer.value)
+        self._add(self.speaker + MARK, answer.value)
         return answer.value
 
     @property
@@ -133,7 +133,7 @@ class Talk:
             "consent": asdict(self._consent),
             "continues": self._chat.id,
         }
-        names = (self.partner, self.speaker + _MARK)
+        names = (self.partner, self.speaker + MARK)
         chat = Chat(self._id, names, self._sessions(), extra=pack_extra({"simulated": about}))
         return Corpus(f"talk-simulated-{self.speaker}", "jsonl", (chat,))
 
@@ -145,7 +145,7 @@ class Talk:
 
     def _add(self, speaker: str, text: str) -> None:
         session, place = len(self._earlier) + 1, len(self._said) + 1
-        simulated = speaker.endswith(_MARK)
+        simulated = speaker.endswith(MARK)
         extra = pack_extra({"simulated": self._simulator.name}) if simulated else ""
         now = datetime.now().replace(microsecond=0)
         self._said.append(Message(f"T{session}:{place}", speaker, now, text, extra=extra))
@@ -170,7 +170,7 @@ class Talk:
         return speaker_turns(whole, self.speaker, sessions, tokens)[-1].prompt
 
     def _plain(self, message: Message) -> Message:
-        return replace(message, speaker=message.speaker.removesuffix(_MARK))
+        return replace(message, speaker=message.speaker.removesuffix(MARK))
 
     def _stored(self) -> tuple[Session, ...]:
         if self._out is None or not self._out.exists():

@@ -21,6 +21,7 @@ from realtalk.chat import Chat
 from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 
+MARK = " (simulated)"  # after the name of a person who did not write it
 Settings: TypeAlias = dict[str, str | int | float | bool]
 
 
@@ -44,6 +45,7 @@ class TurnPrompt:
     speaker: str
     time: datetime | None
     context: tuple[ContextTurn, ...]  # oldest first, the last sessions within a token budget
+    about: str = ""  # who the speaker is, where nobody wrote as them before: an invented person
 
     @property
     def previous(self) -> str:

@@ -26,6 +26,7 @@ from realtalk.studio.guessing_routes import guessing_routes
 from realtalk.studio.limits import Limits
 from realtalk.studio.reading_routes import reading_routes
 from realtalk.studio.reviewing_routes import reviewing_routes
+from realtalk.studio.talking_routes import talking_routes
 from realtalk.studio.troubles import unsaved
 
 _LARGEST_EDIT = 128 << 10
@@ -39,7 +40,14 @@ def make_app(
 ) -> Guard:
     """Everything that the studio answers, for one corpus; `entered`: the link was followed."""
     app = FastAPI(title="realtalk studio", docs_url=None, redoc_url=None, openapi_url=None)
-    rooms = (reading_routes, annotating_routes, reviewing_routes, auditing_routes, guessing_routes)
+    rooms = (
+        reading_routes,
+        annotating_routes,
+        reviewing_routes,
+        auditing_routes,
+        guessing_routes,
+        talking_routes,
+    )
     routers = [made(desk, keys) for made in rooms]
     for router in routers:
         app.include_router(router)

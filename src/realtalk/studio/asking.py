@@ -92,6 +92,18 @@ class JudgeForm(_Form):
     knows: bool
 
 
+class BeginForm(_Form):
+    """Whether somebody may be written as: oneself, or with their yes; "" asks what is kept."""
+
+    answer: Literal["", "self", "given"]
+
+
+class SayForm(_Form):
+    """What somebody says to a simulated speaker."""
+
+    text: str = Field(min_length=1, max_length=4000)
+
+
 class WhoForm(_Form):
     """Whose last step to take back."""
 

@@ -22,6 +22,7 @@ from realtalk.studio.guessing import GuessRoom
 from realtalk.studio.shelf import Book, Shelf
 from realtalk.studio.store import Store
 from realtalk.studio.strips import Strips
+from realtalk.studio.talking import TalkRoom
 from realtalk.studio.values import (
     CORPUS,
     FINAL,
@@ -44,6 +45,7 @@ class Desk:
     cache: Path | None = None
     audit: Audit | None = None  # None: the one that ships
     guesses: GuessRoom | None = None  # None: of people's replies alone, beside the annotations
+    talk: TalkRoom | None = None  # None: nobody is simulated
     _strips: dict[int, Strips] = field(default_factory=dict)
     _seeded: set[int] = field(default_factory=set)
     _audited: dict[int, dict[str, AuditedQuestion]] = field(default_factory=dict)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from realtalk.persona.talking import Talk
     from realtalk.persona.tuning import Tuned
     from realtalk.persona.values import Learning
+    from realtalk.studio.talking import TalkRoom
 
 
 def tune(
@@ -192,18 +193,46 @@ def talk(
     me = partner_of(goes_on, who, partner)
     place = None if out is None else Path(out)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
-    adapter, about = _adapter_of(name, given, who)
+    adapter, about = adapter_of(name, given, who)
     yes = known(who, adapter) or stored_consent(place, who)
     if yes is None:
         yes = agreed(who, consent if isinstance(consent, str) else consent(question(who)), adapter)
     if about:
         context = {key: int(about[key]) for key in context}
     made = make_simulator(name, given)
-    made.prepare(_learned(chats, who, about.get("chat"), context), progress)
+    made.prepare(learned_from(chats, who, about.get("chat"), context), progress)
     return Talk(goes_on, who, me, made, yes, out=place, **context)
 
 
-def _adapter_of(
+def talk_room(
+    corpus: Readable,
+    speaker: str,
+    simulator: str | None = None,
+    *,
+    out: str | PathLike[str] | None = None,
+    **given: Any,
+) -> TalkRoom:
+    """The same talk for the studio, which asks for consent on its page; kept in talks/NAME."""
+    from realtalk.local.writing import file_stem
+    from realtalk.persona.registry import SIMULATORS
+    from realtalk.persona.talking import chat_of, partner_of
+    from realtalk.persona.turns import named_speaker
+    from realtalk.studio.talking import TalkRoom
+
+    chats = as_corpus(corpus)
+    who = named_speaker(chats, speaker)
+    me = partner_of(chat_of(chats, who, given.get("chat")), who, given.get("partner"))
+    name, _ = simulator_of(simulator, given.get("settings"), model=given.get("model"))
+    _ = SIMULATORS[name]  # a name that is wrong is said now, not on the page
+    place = Path("talks", file_stem(who.casefold())) if out is None else Path(out)
+
+    def begin(answer: str) -> Talk:
+        return talk(chats, who, simulator, consent=answer, out=place, **given)
+
+    return TalkRoom(who, me, begin)
+
+
+def adapter_of(
     name: str, settings: Mapping[str, Any], speaker: str
 ) -> tuple[Path | None, dict[str, Any]]:
     """The speaker's adapter, and what it was trained with; nothing for other simulators."""
@@ -217,7 +246,7 @@ def _adapter_of(
     return None, {}
 
 
-def _learned(
+def learned_from(
     corpus: Corpus, speaker: str, chat: str | None, context: Mapping[str, int]
 ) -> Learning:
     """What a simulator learns from: the chat that its adapter is of, else all of the speaker's."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from realtalk.chat import Corpus
 from realtalk.corpora.reading import Reading
@@ -24,6 +24,7 @@ from realtalk.local.progress import Progress, silent
 from realtalk.report.build import check_page
 from realtalk.surface.guessing import Simulated, named_runs
 from realtalk.surface.labelling import Labels
+from realtalk.surface.own_chats import talk_room
 from realtalk.surface.runs import Run
 from realtalk.surface.sources import Readable, as_corpus, as_reading, path_of
 
@@ -134,6 +135,7 @@ def studio(
     simulated: Simulated | Sequence[Simulated] = (),
     replies: int = 4,
     guesses: str | PathLike[str] | None = None,
+    talk: Mapping[str, Any] | None = None,
     browser: bool = True,
 ) -> None:
     """Opens chats in a browser on this machine, to read and annotate them, until interrupted.
@@ -141,7 +143,9 @@ def studio(
     Annotations are kept in the file `annotations`, by default NAME-annotations.sqlite here, under
     the name of `annotator`, else the user's. *Guess* shows `replies` (2 or 4) of which one is real;
     `simulated` are persona runs whose texts stand among them, and picks are kept in the folder
-    `guesses`, by default beside the annotations. Only this machine can reach the studio, and only
+    `guesses`, by default beside the annotations. *Talk* is with whom `talk` names, in the words of
+    the function `talk` ({"speaker": "Mara", "simulator": "retrieve"}); consent is asked on the
+    page. Only this machine can reach the studio, and only
     by the link that is printed. Needs the extra studio.
     """
     from realtalk.studio.opening import in_browser
@@ -155,6 +159,7 @@ def studio(
         simulated=simulated,
         replies=replies,
         guesses=guesses,
+        talk=talk,
     )
     try:
         with Server.start(desk, port) as server:
@@ -180,6 +185,7 @@ def open_desk(
     simulated: Simulated | Sequence[Simulated] = (),
     replies: int = 4,
     guesses: str | PathLike[str] | None = None,
+    talk: Mapping[str, Any] | None = None,
 ) -> tuple[Path, Desk]:
     """What the studio works on, and the file that annotations are kept in."""
     from realtalk.local.writing import file_stem
@@ -206,7 +212,8 @@ def open_desk(
     )
     if simulated:
         room.check()  # guesses about other replies are refused now, not on the page
-    return place, Desk(shelf, Store.open(place), name, strips, guesses=room)
+    live = None if talk is None else talk_room(chats, **talk)
+    return place, Desk(shelf, Store.open(place), name, strips, guesses=room, talk=live)
 
 
 def _user() -> str:

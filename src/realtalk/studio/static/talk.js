@@ -79,3 +79,19 @@ export async function change(method, url, body, { patient = false, raw } = {}) {
     await wait(Math.min(LONGEST, FIRST * 2 ** tries));
   }
 }
+
+// A change that is answered in lines of JSON as they come; each is handed to `take`.
+export async function lines(url, body, take) {
+  let answer = await once("POST", url, body).catch(() => { throw new Error(AWAY); });
+  if (answer.status === 403 && (await renewed())) answer = await once("POST", url, body);
+  if (!answer.ok) throw new Error(parsed(await answer.text()).error);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => { throw new Error(AWAY); });
+    if (done) return;
+    const parts = (rest + value).split("\n");
+    rest = parts.pop();
+    for (const line of parts) take(JSON.parse(line));
+  }
+}

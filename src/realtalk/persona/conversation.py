@@ -1,0 +1,263 @@
+"""Two simulated people and the times of their turns → a chat, turn by turn.
+
+    talk = SimulatedChat("Chat_1", (Side("Noor", role), Side("Piet", other)), planned, remember)
+    while not talk.done:
+        prompt = talk.prompt()             # a TurnPrompt, for the simulator of side talk.side
+        talk.add(simulator.solve([prompt])[0])
+    talk.chat                              → <Chat Chat_1: 2 speakers, 8 sessions, 290 messages>
+
+A prompt shows what a memory recalls of earlier sessions for what was said last, and the present
+session as far as a number of words reaches: the turns of a chat under their days, which is what
+adapters have learned to go on from. A chat that was stored is gone on with where it was: times and
+people come from the seed, what was said from the chat.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+from realtalk.chat import Chat, Event, Message, Session, Turn, pack_extra, turns
+from realtalk.encoders.tokens import count_words
+from realtalk.errors import RealtalkError
+from realtalk.evals.prompts import written_day
+from realtalk.evals.values import Answer
+from realtalk.persona.cast import Role
+from realtalk.persona.pace import PlannedTurn
+from realtalk.persona.values import MARK, ContextTurn, TurnPrompt
+
+# What was said lately, and when → ids of earlier messages, oldest first.
+Recall: TypeAlias = Callable[[str, datetime], Sequence[str]]
+Remember: TypeAlias = Callable[[Chat], Recall]
+
+PRESENT_WORDS = 600  # of the session that is going on
+_CUE = 2  # turns that the memory is asked about
+_SILENT = 5  # turns in a row without an answer, after which something is wrong
+_SENTENCE = re.compile(r"(?<=[.!?…])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Who writes: an invented person, or one who is learned from (no role)."""
+
+    name: str
+    role: Role | None = None
+
+
+class SimulatedChat:
+    """A chat that comes into being."""
+
+    def __init__(
+        self,
+        id_: str,
+        sides: tuple[Side, Side],
+        planned: Sequence[PlannedTurn],
+        remember: Remember | None = None,
+        present_words: int = PRESENT_WORDS,
+    ) -> None:
+        self.id = id_
+        self.sides = sides
+        self.total = len(planned)
+        self.silent: dict[int, str] = {}  # turns that were not answered, and why
+        self._planned = planned
+        self._remember = remember
+        self._present_words = present_words
+        self._said: dict[int, list[Message]] = {}  # by session
+        self._turn = 0
+        self._recalls: tuple[int, Recall, Mapping[str, ContextTurn]] | None = None
+
+    @property
+    def at(self) -> int:
+        """How many turns are done."""
+        return self._turn
+
+    @property
+    def done(self) -> bool:
+        return self._turn >= self.total
+
+    @property
+    def side(self) -> int:
+        """Whose turn it is: 0 or 1."""
+        return self._planned[self._turn].side
+
+    @property
+    def chat(self) -> Chat:
+        """What was said so far, with what happened to whom."""
+        names = tuple(side.name for side in self.sides)
+        return Chat(self.id, names, self._sessions(), self._events())
+
+    def prompt(self) -> TurnPrompt:
+        """What stands before the next turn."""
+        turn = self._planned[self._turn]
+        side = self.sides[turn.side]
+        present = [
+            ContextTurn(turn.session, each.time, each.speaker, each.text)
+            for each in self._turns(turn.session)
+        ]
+        context = (*self._earlier(turn), *_last(present, self._present_words))
+        return TurnPrompt(
+            id=f"{self.id}#{self._turn}",
+            chat=self.id,
+            session=turn.session,
+            speaker=side.name,
+            time=turn.time,
+            context=context,
+            about=self._about(turn),
+        )
+
+    def add(self, answer: Answer[str]) -> None:
+        """Takes the next turn; one without words is a silence, and kept as such."""
+        turn = self._planned[self._turn]
+        side = self.sides[turn.side]
+        text = (answer.value or "").strip()
+        if not text:
+            self.silent[self._turn] = answer.unscored or "no words"
+            last = range(self._turn - _SILENT + 1, self._turn + 1)
+            if all(each in self.silent for each in last):
+                raise RealtalkError(
+                    f"no answer, {_SILENT} times in a row ({self.silent[self._turn]})",
+                    where=self.id,
+                    fix="try another simulator, or call it again: it goes on where it was",
+                )
+        else:
+            self.silent.pop(self._turn, None)  # it was asked again
+            said = self._said.setdefault(turn.session, [])
+            # Whoever was learned from parts their own messages; the others are given a number.
+            lines = messages_of(text, None if side.role is None else len(turn.pauses) + 1)
+            moment, pauses = turn.time, turn.pauses or (1.0,)
+            for place, line in enumerate(lines):
+                if place:
+                    moment += timedelta(seconds=pauses[(place - 1) % len(pauses)])
+                said.append(Message(f"D{turn.session}:{len(said) + 1}", side.name, moment, line))
+        self._turn += 1
+
+    def restore(self, chat: Chat, at: int, silent: Mapping[int, str]) -> None:
+        """Goes on after what an earlier run wrote, under plain names."""
+        if not 0 <= at <= self.total:
+            raise RealtalkError("has other turns than these settings give", where=self.id)
+        self._said = {each.number: list(each.messages) for each in chat.sessions}
+        self._turn, self.silent = at, dict(silent)
+
+    def _sessions(self) -> tuple[Session, ...]:
+        return tuple(
+            Session(number, said[0].time, tuple(said)) for number, said in self._said.items()
+        )
+
+    def _turns(self, session: int) -> list[Turn]:
+        said = self._said.get(session, [])
+        return list(turns(Session(session, None, tuple(said))))
+
+    def _events(self) -> tuple[Event, ...]:
+        """Each under the first session of its day or later, as far as the chat has come."""
+        begun = {number: said[0].time for number, said in self._said.items()}
+        found = []
+        for side in self.sides:
+            for day, text in side.role.events if side.role else ():
+                after = (n for n, time in begun.items() if time is not None and time.date() >= day)
+                if (number := next(after, None)) is not None:
+                    found.append(Event(number, side.name, text, date=written_day(day)))
+        return tuple(sorted(found, key=lambda event: event.session))
+
+    def _about(self, turn: PlannedTurn) -> str:
+        role = self.sides[turn.side].role
+        if role is None:
+            return ""
+        partner = self.sides[1 - turn.side].name
+        count = len(turn.pauses) + 1
+        opens = turn.session not in self._said
+        lines = [
+            role.told(turn.time),
+            f"It is {turn.time:%H:%M} now, and you write to your friend {partner}"
+            + (", first and after a while." if opens else "."),
+            "You send one message."
+            if count == 1
+            else f"You send {count} short messages, each on a line of its own.",
+        ]
+        return "\n".join(lines)
+
+    def _earlier(self, turn: PlannedTurn) -> tuple[ContextTurn, ...]:
+        """What is recalled of the sessions before this one."""
+        past = tuple(each for each in self._sessions() if each.number < turn.session)
+        if self._remember is None or not past:
+            return ()
+        if self._recalls is None or self._recalls[0] != turn.session:
+            names = tuple(side.name for side in self.sides)
+            known: Mapping[str, ContextTurn] = {
+                message.id: ContextTurn(each.number, message.time, message.speaker, message.text)
+                for each in past
+                for message in each.messages
+            }
+            self._recalls = (turn.session, self._remember(Chat(self.id, names, past)), known)
+        _, recall, known = self._recalls
+        lately = (self._turns(turn.session) or self._turns(past[-1].number))[-_CUE:]
+        return tuple(
+            known[id_] for id_ in recall("\n".join(each.text for each in lately), turn.time)
+        )
+
+
+def _last(said: Sequence[ContextTurn], words: int) -> list[ContextTurn]:
+    """The last turns that fit; the very last in any case."""
+    kept: list[ContextTurn] = []
+    for each in reversed(said):
+        words -= count_words(each.text)
+        if words < 0 and kept:
+            break
+        kept.append(each)
+    return kept[::-1]
+
+
+def messages_of(text: str, count: int | None = None) -> list[str]:
+    """A turn as messages, one per line; with a count as many, as far as it has sentences."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    while count is not None and len(lines) > count:
+        sizes = [len(one) + len(other) for one, other in pairwise(lines)]
+        at = sizes.index(min(sizes))
+        lines[at : at + 2] = [f"{lines[at]} {lines[at + 1]}"]
+    while count is not None and len(lines) < count:
+        parted = [(len(line), at) for at, line in enumerate(lines) if _SENTENCE.search(line)]
+        if not parted:
+            break
+        at = max(parted)[1]
+        lines[at : at + 1] = _halves(lines[at])
+    return lines
+
+
+def _halves(line: str) -> list[str]:
+    """The line in two, between the sentences that are nearest to its middle."""
+    cut = min(_SENTENCE.finditer(line), key=lambda each: abs(each.start() - len(line) / 2))
+    return [line[: cut.start()], line[cut.end() :]]
+
+
+def marked_chat(chat: Chat, by: tuple[str, str], about: Mapping[str, Any]) -> Chat:
+    """The chat as it may leave: marked by its speakers' names, in every message, and as a whole.
+
+    `by` is what each of the two writes with.
+    """
+    writers = dict(zip(chat.speakers, by, strict=True))
+
+    def message(said: Message) -> Message:
+        extra = pack_extra({"simulated": writers[said.speaker]})
+        return replace(said, speaker=said.speaker + MARK, extra=extra)
+
+    return replace(
+        _each_message(chat, message),
+        speakers=tuple(name + MARK for name in chat.speakers),
+        events=tuple(replace(event, speaker=f"{event.speaker}{MARK}") for event in chat.events),
+        extra=pack_extra({"simulated": about}),
+    )
+
+
+def plain_chat(chat: Chat) -> Chat:
+    """What was said without the marks, as simulators are shown it."""
+    return _each_message(
+        chat, lambda said: replace(said, speaker=said.speaker.removesuffix(MARK), extra="")
+    )
+
+
+def _each_message(chat: Chat, change: Callable[[Message], Message]) -> Chat:
+    sessions = (replace(each, messages=tuple(map(change, each.messages))) for each in chat.sessions)
+    return replace(chat, sessions=tuple(sessions))

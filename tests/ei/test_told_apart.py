@@ -1,0 +1,149 @@
+"""Told apart: one where it is plain, a half where it cannot be, and nothing where chats are few."""
+
+from __future__ import annotations
+
+import json
+import random
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import realtalk as rt
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.ei.labels import label_frame, turn_inputs
+from realtalk.ei.told_apart import above, pair_estimate, told_apart, told_rows
+from surface_labels import ByLength
+
+_WORDS = ("boat", "tea", "rain", "late", "oven", "bread", "song", "train", "sleep", "paint", "cat")
+
+
+def corpus(
+    name: str, chats: int, seed: int, *, formal: bool = False, turns: int = 60, people: int = 2
+) -> Corpus:
+    """Invented chatter; formal people write longer, with capitals and full stops."""
+    chance = random.Random(seed)
+    made = []
+    for number in range(chats):
+        names = tuple(f"{name}{number * people + at}" for at in range(2))
+        begin = datetime(2026, 3, 2 + number, 9)
+        said = []
+        for at in range(turns):
+            text = " ".join(chance.choices(_WORDS, k=chance.randint(2, 9)))
+            if formal:
+                text = f"Certainly, {text}. How are you, {names[at % 2]}?"
+            time = begin + timedelta(minutes=at)
+            said.append(Message(f"D1:{at}", names[at % 2], time, text))
+        made.append(Chat(f"{name}_{number}", names, (Session(1, begin, tuple(said)),)))
+    return Corpus(name, "jsonl", tuple(made))
+
+
+def labels(*both: Corpus) -> Any:
+    def one(each: Corpus) -> pl.DataFrame:
+        inputs = turn_inputs(each)
+        return label_frame(inputs, ByLength().label(inputs), "by length", "1")
+
+    return tuple(map(one, both))
+
+
+def test_what_is_plain_is_told_and_what_is_alike_is_not() -> None:
+    people = corpus("people", 5, 1)
+    bots = corpus("bots", 5, 2, formal=True)
+    plain = told_apart(people, bots, labels(people, bots))
+    for way in ("words", "facets"):
+        auc = plain[way].auc
+        assert auc.value is not None and auc.value > 0.97
+        assert auc.low is not None and auc.low > 0.9
+        assert auc.n == 600 and plain[way].chats == (5, 5)
+    twins = corpus("twins", 5, 3)
+    alike = told_apart(people, twins, labels(people, twins))
+    for way in ("words", "facets"):
+        auc = alike[way].auc
+        assert auc.value is not None and abs(auc.value - 0.5) < 0.1
+        assert auc.low is not None and auc.high is not None and auc.low < 0.5 < auc.high + 0.02
+    turned = told_apart(bots, people, labels(bots, people))
+    assert turned["words"].auc.value == pytest.approx(plain["words"].auc.value, abs=0.02)
+    assert told_apart(people, bots, labels(people, bots)) == plain
+
+
+def test_names_do_not_tell() -> None:
+    """Everybody is called by name in every turn: what differs is the name alone."""
+    called = [corpus(name, 4, 5, formal=True) for name in ("people", "bots")]
+    found = told_apart(called[0], called[1])
+    assert found["words"].auc.value is not None and abs(found["words"].auc.value - 0.5) < 0.1
+    assert found["facets"].auc.value is None
+    assert found["facets"].auc.unscored == "no EI labels are given"
+
+
+def test_people_are_held_out_where_that_is_possible() -> None:
+    apart = told_apart(corpus("a", 6, 1), corpus("b", 5, 2))["words"]
+    assert apart.disjoint and apart.folds == 5
+    chained = told_apart(corpus("a", 6, 1, people=1), corpus("b", 5, 2))["words"]
+    assert not chained.disjoint and chained.folds == 5  # everybody knows somebody: by chat alone
+    for each in (apart, chained):
+        assert {pair.first for pair in each.pairs} == {f"a_{at}" for at in range(6)}
+        assert all(0 <= pair.auc <= 1 for pair in each.pairs)
+
+
+def test_too_few_chats_are_said() -> None:
+    found = told_apart(corpus("a", 2, 1), corpus("b", 5, 2))
+    for each in found.ways:
+        assert each.auc.value is None
+        assert each.auc.unscored == "fewer than 3 chats on one side (2 and 5)"
+    assert [row[1] for row in told_rows(found).rows] == [
+        "unscored: fewer than 3 chats on one side (2 and 5)"
+    ] * 2
+    assert json.loads(json.dumps(found.to_json()))["words"]["auc"]["value"] is None
+
+
+def test_a_turn_without_a_label_is_not_a_turn_with_zero() -> None:
+    """Labels that are missing at random tell nothing."""
+    both = corpus("a", 4, 1), corpus("b", 4, 2)
+    holes = tuple(
+        frame.with_columns(
+            pl.when(pl.int_range(pl.len()) % 3 == 0).then(None).otherwise(pl.col(name)).alias(name)
+            for name in ("intimacy", "emotion", "reflective")
+        )
+        for frame in labels(*both)
+    )
+    auc = told_apart(both[0], both[1], (holes[0], holes[1]))["facets"].auc
+    assert auc.value is not None and abs(auc.value - 0.5) < 0.12
+
+
+def test_the_figure_is_the_share_of_pairs() -> None:
+    chance = np.random.default_rng(0)
+    one, other = chance.normal(size=40).round(1), chance.normal(0.5, size=30).round(1)
+    pairs = [(b > a) + 0.5 * (a == b) for a in one for b in other]
+    assert above(one, other) == pytest.approx(np.mean(pairs))
+    table = np.array([[0.9, np.nan], [np.nan, 0.7], [0.8, np.nan]])
+    found = pair_estimate(table, 12)
+    assert found.value == pytest.approx(0.8) and found.n == 12
+    assert found.value is not None and found.low is not None
+    assert 0.69 < found.low < found.value
+
+
+def test_the_command_says_it(run: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("realtalk.ei.embedded.EmbeddedLabeller.label", _by_length)
+    from realtalk.corpora.formats import FORMATS
+
+    write = FORMATS["jsonl"].write
+    assert write is not None
+    for name, formal in (("people", False), ("bots", True)):
+        write(corpus(name, 3, 1, formal=formal), tmp_path / f"{name}.jsonl")
+    status, out, err = run("ei", "compare", "people.jsonl", "bots.jsonl")
+    assert status == 0, err
+    assert "told apart, turn by turn" in out and "words and letters" in out
+    told = json.loads(run("ei", "compare", "people.jsonl", "bots.jsonl", "--json")[1])
+    assert told["told_apart"]["words"]["auc"]["value"] > 0.9
+    assert told["told_apart"]["facets"]["speaker_disjoint"] is True
+    few = json.loads(run("ei", "compare", "sample", "sample-simulated", "--json")[1])
+    assert few["told_apart"]["words"]["auc"]["unscored"].startswith("fewer than 3 chats")
+    table = rt.told_apart(tmp_path / "people.jsonl", tmp_path / "bots.jsonl")
+    assert table.frame["score"].to_list() == ["words", "facets"]
+    assert table.frame["estimate"].min() > 0.9  # type: ignore[operator]
+
+
+def _by_length(self: Any, inputs: Any, progress: Any = None) -> Any:
+    return ByLength().label(inputs)

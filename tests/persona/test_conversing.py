@@ -1,0 +1,497 @@
+"""Two simulators talk for some days: when, as whom, what they remember, what is kept and marked."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+import pytest
+
+import realtalk as rt
+from file_modes import open_to_others
+from persona_chats import ines
+from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
+from realtalk.corpora.formats import FORMATS
+from realtalk.corpora.opening import open_reading
+from realtalk.errors import RealtalkError
+from realtalk.evals.values import Answer, PlainSolver
+from realtalk.local.progress import Progress, silent
+from realtalk.memory.cues import reminder
+from realtalk.memory.plain import Events, Recent
+from realtalk.memory.values import Budget
+from realtalk.persona.cast import draw_roles, load_cast
+from realtalk.persona.conversation import Side, SimulatedChat, messages_of
+from realtalk.persona.conversing import SimulatedChats, converse
+from realtalk.persona.pace import ChatPace, PlannedTurn, draw_turns, pace_of
+from realtalk.persona.prompting import text_of
+from realtalk.persona.values import Settings, TurnPrompt
+from realtalk.report.writers import says_simulated
+from realtalk.surface.conversing import printed
+
+MONDAY = date(2025, 1, 6)
+NOON = datetime(2025, 1, 6, 12)
+
+
+class Numbered(PlainSolver):
+    """Answers with its prompt's id and what it was shown; stops after so many turns."""
+
+    name = "numbered"
+
+    def __init__(self, most: int = 10_000, hush: bool = False) -> None:
+        self.shown: list[TurnPrompt] = []
+        self._most, self._hush = most, hush
+
+    @property
+    def settings(self) -> Settings:
+        return {}
+
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
+        found = []
+        for prompt in shown:
+            if len(self.shown) >= self._most:
+                raise KeyboardInterrupt
+            self.shown.append(prompt)
+            seen = sum(len(turn.text) for turn in prompt.context)
+            text = f"{prompt.id} saw {len(prompt.context)} turns. And {seen} letters."
+            found.append(Answer(None, "empty answer") if self._hush else Answer(text))
+        return found
+
+
+def conversations(chats: int = 2, days: int = 4, seed: int = 3) -> SimulatedChats:
+    roles = draw_roles(load_cast(), days=days, begins=MONDAY, chats=chats, seed=seed)
+    remember = reminder(Recent(), Budget(words=40))
+    made = [
+        SimulatedChat(
+            f"Chat_{number}",
+            (Side(one.persona.name, one), Side(two.persona.name, two)),
+            draw_turns(pace_of(ines()), days=days, begins=MONDAY, seed=f"{seed}/{number}"),
+            remember,
+        )
+        for number, (one, two) in enumerate(roles)
+    ]
+    return SimulatedChats(made, ("numbered", "numbered"), {"seed": seed})
+
+
+# When
+
+
+def test_a_pace_is_what_chats_show() -> None:
+    pace = pace_of(ines(sessions=3))
+    assert set(pace.turns) == {6} and set(pace.bursts) == {1} and set(pace.gaps) == {60.0}
+    assert pace.sessions == (1, 1, 1, 1, 1, 1) and set(pace.starts) == {9 * 60 + 1}
+    assert ChatPace.from_json(json.loads(json.dumps(pace.to_json()))) == pace
+    turns = draw_turns(pace, days=5, begins=MONDAY, seed="x")
+    assert [turn.session for turn in turns] == [n for n in range(1, 6) for _ in range(6)]
+    assert turns[0].time == datetime(2025, 1, 6, 9, 1) and turns[6].time.day == 7
+    assert all(one.side != other.side for one, other in pairwise(turns[:6]))
+    assert turns == draw_turns(pace, days=5, begins=MONDAY, seed="x")
+    assert turns != draw_turns(pace, days=5, begins=MONDAY, seed="y")
+
+
+def test_bursts_and_silent_days_are_drawn_too() -> None:
+    said = [("A", 0), ("A", 20), ("A", 50), ("B", 650), ("A", 700)]
+    first, last = (
+        Session(
+            number,
+            None,
+            tuple(
+                Message(f"D{number}:{at}", who, NOON + timedelta(days=day, seconds=at), "hi")
+                for who, at in said
+            ),
+        )
+        for number, day in ((1, 0), (2, 3))
+    )
+    pace = pace_of(Corpus("x", "jsonl", (Chat("c", ("A", "B"), (first, last)),)))
+    assert sorted(pace.sessions) == [0, 0, 1, 1]
+    assert sorted(pace.bursts) == [1, 1, 1, 1, 3, 3]
+    assert sorted(set(pace.pauses)) == [20, 30] and sorted(set(pace.gaps)) == [50, 600]
+    many = draw_turns(pace, days=300, begins=MONDAY, seed="0")
+    assert 0.25 < fmean(len(turn.pauses) == 2 for turn in many) < 0.42
+    assert len({turn.time.date() for turn in many}) < 200
+    times = [turn.time for turn in many]
+    assert times == sorted(times)
+    few = draw_turns(pace, days=1, begins=MONDAY, seed="0")
+    assert few and all(turn.time.date() == MONDAY for turn in few)  # never nothing
+
+
+def test_without_a_corpus_the_papers_figures_are_drawn_from() -> None:
+    pace = printed()
+    minutes = [gap / 60 for gap in pace.gaps]
+    assert median(minutes) == pytest.approx(2.22, abs=0.02)
+    assert fmean(minutes) == pytest.approx(20.98, abs=0.1)
+    assert max(minutes) <= 27.9 * 60
+    assert median(pace.bursts) == 2 and fmean(pace.bursts) == pytest.approx(2.31, abs=0.02)
+    assert fmean(pace.turns) * 2.31 == pytest.approx(894.4 / 21.9, rel=0.02)
+    assert fmean(pace.sessions) == pytest.approx(21.9 / 20, abs=0.001)
+    assert "Table 1" in pace.source and "§5.1" in pace.source
+
+
+def test_chats_without_times_show_no_pace() -> None:
+    untimed = Session(1, None, (Message("1", "A", None, "hi"), Message("2", "B", None, "ho")))
+    with pytest.raises(RealtalkError, match="x: no chat shows when people answer"):
+        pace_of(Corpus("x", "jsonl", (Chat("c", ("A", "B"), (untimed,)),)))
+
+
+# Who
+
+
+def test_people_are_ours_and_nobody_is_in_two_chats() -> None:
+    cast = load_cast()
+    assert len(cast.personas) >= 10 and len(cast.events) >= 40
+    assert len(set(cast.events)) == len(cast.events)
+    ages = [each.age for each in cast.personas]
+    assert min(ages) < 21 and max(ages) > 65
+    assert len({each.place for each in cast.personas}) == len(cast.personas)
+    roles = draw_roles(cast, days=7, begins=MONDAY, chats=7, seed=1)
+    names = [role.persona.name for pair in roles for role in pair]
+    assert len(set(names)) == 14
+    assert roles == draw_roles(cast, days=7, begins=MONDAY, chats=7, seed=1)
+    assert roles != draw_roles(cast, days=7, begins=MONDAY, chats=7, seed=2)
+    for one, two in roles:
+        told = [text for _, text in (*one.events, *two.events)]
+        assert len(told) == len(set(told))
+
+
+def test_people_of_ones_own(tmp_path: Path) -> None:
+    person = 'age = 30\nplace = "Oslo"\nwork = "a diver"\nlife = "You dive."\nmanner = "wet."\n'
+    path = tmp_path / "mine.toml"
+    path.write_text(f'[[personas]]\nname = "Ulf"\n{person}[[personas]]\nname = "Ida"\n{person}')
+    cast = load_cast(path)
+    assert [each.name for each in cast.personas] == ["Ulf", "Ida"]
+    assert cast.events == load_cast().events
+    for text, line in (
+        (f'[[personas]]\nname = "Ulf"\n{person}', "two personas or more"),
+        ('[[personas]]\nname = "Ulf"\n', "is no file of personas; write TOML"),
+        ("personas = [", "is no file of personas"),
+    ):
+        path.write_text(text)
+        with pytest.raises(RealtalkError, match=line) as caught:
+            load_cast(path)
+        assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+    with pytest.raises(RealtalkError, match="the personas cannot be read"):
+        load_cast(tmp_path / "none.toml")
+
+
+# What is shown
+
+
+def test_a_prompt_tells_who_what_happened_and_what_was_said() -> None:
+    made = conversations(1, days=6)
+    (each,) = made.each
+    writer = Numbered()
+    converse(made, (writer, writer))
+    first, last = writer.shown[0], writer.shown[-1]
+    assert first.context == () and first.about.startswith(f"You are {first.speaker}, ")
+    names = {side.name for side in each.sides}
+    partner = (names - {last.speaker}).pop()
+    assert partner in last.about and last.speaker in names
+    assert "You send one message." in last.about
+    happened = {text for side in each.sides if side.role for _, text in side.role.events}
+    told = [text for text in happened if text in last.about]
+    own = next(side.role for side in each.sides if side.name == last.speaker)
+    assert own is not None and 0 < len(told) <= 3
+    assert all(text in {event for _, event in own.events} for text in told)
+    asked = text_of(last)
+    assert last.about in asked and last.context[-1].text in asked
+    assert "neither is an assistant" in asked and "{" not in asked
+    # What happens later is not known yet.
+    early = next(prompt for prompt in writer.shown if prompt.speaker == last.speaker)
+    assert early.time is not None
+    assert not [text for day, text in own.events if day > early.time.date() and text in early.about]
+
+
+def test_earlier_sessions_are_recalled_within_the_budget() -> None:
+    made = conversations(1, days=6)
+    writer = Numbered()
+    converse(made, (writer, writer))
+    for prompt in writer.shown:
+        earlier = [turn for turn in prompt.context if turn.session < prompt.session]
+        words = sum(len(f"{turn.speaker}: {turn.text}".split()) for turn in earlier)
+        assert words <= 40 and bool(earlier) == (prompt.session > 1)
+        times = [turn.time for turn in prompt.context if turn.time is not None]
+        assert times == sorted(times) and prompt.time is not None
+        assert all(time < prompt.time for time in times)
+
+
+def test_the_memory_that_is_named_is_asked_with_what_was_said() -> None:
+    chat = ines().chats[0]
+    seen = reminder(Recent(), Budget(words=12))(chat)("and the bread?", NOON)
+    assert seen == tuple(message.id for message in chat.messages[-len(seen) :]) and len(seen) == 1
+    with pytest.raises(RealtalkError, match="the memory events shows no messages"):
+        from dataclasses import replace
+
+        from realtalk.chat import Event
+
+        told = replace(chat, events=(Event(1, "Ines", "The oven broke."),))
+        reminder(Events(), Budget(words=12))(told)("and the bread?", NOON)
+
+
+def test_the_present_session_is_shown_as_far_as_words_reach() -> None:
+    planned = [PlannedTurn(1, at % 2, NOON + timedelta(minutes=at)) for at in range(30)]
+    each = SimulatedChat("c", (Side("A"), Side("B")), planned, None, present_words=12)
+    for number in range(20):
+        each.add(Answer(f"one two three {number}"))
+    assert [turn.text.split()[-1] for turn in each.prompt().context] == ["17", "18", "19"]
+
+
+# What is written
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "lines"),
+    [
+        ("one\ntwo", None, ["one", "two"]),
+        ("one\n\n two ", 2, ["one", "two"]),
+        ("a. b! c? d", 2, ["a. b!", "c? d"]),
+        ("a. b! c? d", 4, ["a.", "b!", "c?", "d"]),
+        ("nothing to cut here", 3, ["nothing to cut here"]),
+        ("one\ntwo\nthree is long", 2, ["one two", "three is long"]),
+        ("one\ntwo", 1, ["one two"]),
+    ],
+)
+def test_a_turn_becomes_messages(text: str, count: int | None, lines: list[str]) -> None:
+    assert messages_of(text, count) == lines
+
+
+def test_messages_have_the_times_that_were_drawn() -> None:
+    planned = [PlannedTurn(1, 0, NOON, (5.0, 7.0)), PlannedTurn(1, 1, NOON + timedelta(minutes=2))]
+    role = draw_roles(load_cast(), days=1, begins=MONDAY, chats=1, seed=0)[0][0]
+    each = SimulatedChat("c", (Side("A", role), Side("B")), planned)
+    assert "You send 3 short messages" in each.prompt().about
+    each.add(Answer("Yes. No. Maybe."))
+    assert each.prompt().about == ""  # B is learned from, not told
+    each.add(Answer("well\nwell"))
+    said = [(message.id, message.text, message.time) for message in each.chat.messages]
+    assert said == [
+        ("D1:1", "Yes.", NOON),
+        ("D1:2", "No.", NOON + timedelta(seconds=5)),
+        ("D1:3", "Maybe.", NOON + timedelta(seconds=12)),
+        ("D1:4", "well", NOON + timedelta(seconds=120)),
+        ("D1:5", "well", NOON + timedelta(seconds=121)),
+    ]
+    assert each.done
+
+
+def test_who_says_nothing_is_counted_and_five_times_is_too_often(tmp_path: Path) -> None:
+    planned = [PlannedTurn(1, at % 2, NOON + timedelta(minutes=at)) for at in range(9)]
+    each = SimulatedChat("c", (Side("A"), Side("B")), planned)
+    each.add(Answer("hello"))
+    each.add(Answer(None, "timeout"))
+    each.add(Answer("hello?"))
+    assert each.silent == {1: "timeout"} and [turn.speaker for turn in each.chat.turns] == ["A"]
+    made = conversations()
+    hushed = Numbered(hush=True)
+    with pytest.raises(RealtalkError, match=r"Chat_0: no answer, 5 times in a row \(empty"):
+        converse(made, (hushed, hushed), out=tmp_path / "out")
+    again = conversations()
+    converse(again, (Numbered(), Numbered()), out=tmp_path / "out")
+    assert sorted(again.each[0].silent) == [0, 1, 2, 3] and again.done == again.total
+
+
+# What is kept
+
+
+def test_chats_are_an_ordinary_corpus_and_marked_wherever_they_go(tmp_path: Path) -> None:
+    made = conversations()
+    corpus = converse(made, (Numbered(), Numbered()), out=tmp_path / "out")
+    held = open_reading(str(tmp_path / "out")).reading.corpus
+    assert held.chats == corpus.chats
+    assert says_simulated(held.name)
+    for chat in held.chats:
+        assert all(name.endswith(" (simulated)") for name in chat.speakers)
+        assert {message.extra for message in chat.messages} == {'{"simulated":"numbered"}'}
+        assert all(event.speaker in chat.speakers for event in chat.events) and chat.events
+    for name in ("jsonl", "csv", "locomo", "convokit"):
+        write = FORMATS[name].write
+        assert write is not None
+        paths = write(held, tmp_path / name)
+        written = "".join(path.read_text("utf-8") for path in paths if path.suffix != ".xlsx")
+        assert "(simulated)" in written, name
+    assert open_to_others(tmp_path / "out") == {}
+    assert rt.stats(tmp_path / "out").total("messages") == len(corpus.frame)
+    assert not rt.check(tmp_path / "out").counts().get("order")
+
+
+@pytest.mark.parametrize("most", [1, 17, 40])
+def test_a_run_that_was_stopped_ends_in_the_same_chats(tmp_path: Path, most: int) -> None:
+    whole = converse(conversations(), (Numbered(), Numbered()))
+    stopped = Numbered(most)
+    with pytest.raises(KeyboardInterrupt):
+        converse(conversations(), (stopped, stopped), out=tmp_path / "out")
+    rest = Numbered()
+    corpus = converse(conversations(), (rest, rest), out=tmp_path / "out")
+    assert corpus == whole
+    assert open_reading(str(tmp_path / "out")).reading.corpus.chats == whole.chats
+    assert most <= 1 or len(rest.shown) < conversations().total  # nothing is asked twice
+    again = Numbered()
+    assert converse(conversations(), (again, again), out=tmp_path / "out") == whole
+    assert not again.shown
+
+
+_SCRIPT = """
+import sys, time
+from itertools import pairwise
+from pathlib import Path
+import realtalk as rt
+from realtalk.persona import conversing, simulators
+
+conversing._EVERY = 0.0
+solve = simulators.Constant.solve
+told = 0
+
+def slowly(self, shown, progress=None):
+    global told
+    told += len(shown)
+    if told > 30:
+        Path(sys.argv[2]).touch()
+        time.sleep(60)
+    return solve(self, shown)
+
+if len(sys.argv) > 2:
+    simulators.Constant.solve = slowly
+rt.converse("constant", settings={"says": "well. yes!"}, days=3, chats=2, out=sys.argv[1],
+            memory="recent", like="sample")
+"""
+
+
+def test_a_killed_run_ends_in_the_same_chats(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _SCRIPT]
+    child = subprocess.Popen([*command, str(tmp_path / "killed"), str(tmp_path / "halted")])
+    while not (tmp_path / "halted").exists():
+        assert child.poll() is None, "it ended too early"
+        time.sleep(0.02)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    half = open_reading(str(tmp_path / "killed")).reading.corpus
+    subprocess.run([*command, str(tmp_path / "killed")], check=True)
+    subprocess.run([*command, str(tmp_path / "whole")], check=True)
+    killed, whole = (
+        open_reading(str(tmp_path / name)).reading.corpus for name in ("killed", "whole")
+    )
+    assert killed.chats == whole.chats
+    assert 0 < len(half.frame) < len(whole.frame)
+
+
+def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
+    begin: dict[str, Any] = {"days": 2, "memory": "recent", "out": tmp_path / "out"}
+    made = rt.converse("constant", **begin)
+    assert rt.converse("constant", **begin) == made
+    for change, what in (
+        ({"seed": 1}, "holds other chats|another seed"),
+        ({"budget": "99w"}, "was made with another budget"),
+        ({"settings": {"says": "no"}}, "was made with another simulator"),
+        ({"like": "sample"}, "was made with another pace"),
+    ):
+        with pytest.raises(RealtalkError, match=what) as caught:
+            rt.converse("constant", **{**begin, **change})
+        assert "--fresh" in str(caught.value)
+    assert rt.converse("constant", **{**begin, "seed": 1}, fresh=True) != made
+    rt.read("sample", out=tmp_path / "real")
+    with pytest.raises(RealtalkError, match="holds a stored corpus: not a folder for simulated"):
+        rt.converse("constant", **{**begin, "out": tmp_path / "real"}, fresh=True)
+
+
+# People
+
+
+def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"corpus": ines(), "days": 2, "like": ines(), "memory": "none"}
+    other = {"speaker": "Juno"}
+    with pytest.raises(RealtalkError, match="no consent to write as Ines"):
+        rt.converse("retrieve", speaker="Ines", other=other, **given)
+    with pytest.raises(RealtalkError, match="no consent to write as Juno"):
+        rt.converse("retrieve", speaker="ines", consent="self", other=other, **given)
+    asked: list[str] = []
+
+    def answer(line: str) -> str:
+        asked.append(line)
+        return "given"
+
+    given["settings"] = {"by": "words"}
+    agreeing: dict[str, Any] = {"speaker": "Juno", "consent": answer}
+    out = tmp_path / "out"
+    corpus = rt.converse(
+        "retrieve", speaker="Ines", consent="self", other=agreeing, out=out, **given
+    )
+    (chat,) = corpus.chats
+    assert chat.speakers == ("Ines (simulated)", "Juno (simulated)") and len(asked) == 1
+    about = unpack_extra(chat.extra)["simulated"]
+    kept = [(each["speaker"], each["answer"]) for each in about["consent"]]
+    assert kept == [("Ines", "self"), ("Juno", "given")]
+    known = {turn.text for each in ines().chats for turn in each.turns}
+    assert {turn.text for turn in chat.turns} <= known
+    # What was said once is not asked again.
+    rt.converse("retrieve", speaker="Ines", other={"speaker": "Juno"}, out=out, **given)
+    assert len(asked) == 1
+
+
+def test_both_sides_can_be_different(tmp_path: Path) -> None:
+    corpus = rt.converse(
+        "retrieve",
+        corpus=ines(),
+        speaker="Ines",
+        consent="given",
+        settings={"by": "words"},
+        other={"simulator": "constant", "settings": {"says": "quite"}},
+        days=2,
+        like="sample",
+    )
+    (chat,) = corpus.chats
+    said = {who: {m.text for m in chat.messages if m.speaker == who} for who in chat.speakers}
+    assert said[chat.speakers[1]] == {"quite"} and len(said["Ines (simulated)"]) > 1
+    by = {m.speaker: json.loads(m.extra)["simulated"] for m in chat.messages}
+    assert by == {"Ines (simulated)": "retrieve", chat.speakers[1]: "constant"}
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"simulator": "retrieve"}, "the simulator retrieve is learned from somebody"),
+        ({"simulator": "tuned", "settings": {"adapter": "x"}}, "tuned is learned from somebody"),
+        ({"model": "realtalk/smollm2", "style": True}, "a style is learned from somebody"),
+        ({"simulator": "constant", "speaker": "Mara"}, "no chats of Mara are given"),
+        ({"simulator": "constant", "days": 0}, "days must be 1 or more, not 0"),
+        ({"simulator": "constant", "chats": 0}, "chats must be 1 or more, not 0"),
+        ({"simulator": "constant", "budget": "300t"}, "'300t' is no budget of words"),
+        ({"simulator": "constant", "begins": "today"}, "'today' is no day"),
+        ({"simulator": "constant", "memory": "recnt"}, "did you mean 'recent'"),
+        ({"simulator": "constant", "other": {"speeker": "x"}}, "did you mean 'speaker'"),
+        (
+            {
+                **{"simulator": "constant", "corpus": "sample", "speaker": "Mara"},
+                **{"other": {"speaker": "mara"}, "consent": "self"},
+            },
+            "Mara cannot talk to Mara",
+        ),
+    ],
+)
+def test_what_cannot_be_is_one_line(given: dict[str, Any], line: str) -> None:
+    with pytest.raises(RealtalkError, match=line) as caught:
+        rt.converse(**given)
+    assert "\n" not in str(caught.value)
+
+
+# The command
+
+
+def test_the_command(run: Any, tmp_path: Path) -> None:
+    words = ("persona", "converse", "--simulator", "constant", "--days", "2", "--memory", "none")
+    status, out, err = run(*words, "--like", "sample", "--chats", "2")
+    assert status == 0, err
+    assert "Chat_simulated_1_" in out and "wrote conversations; every message is marked" in err
+    held = open_reading(str(tmp_path / "conversations")).reading.corpus
+    status, out, _ = run(*words, "--like", "sample", "--chats", "2", "--json")
+    told = json.loads(out)
+    assert [row["messages"] for row in told["chats"]] == [len(c.messages) for c in held.chats]
+    assert told["folder"] == "conversations" and told["chats"][0]["unanswered"] == 0
+    status, _, err = run("persona", "converse", "sample", "-s", "Mara", "--other-speaker", "Theo")
+    assert status == 2 and "no consent to write as Mara" in err

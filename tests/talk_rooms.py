@@ -1,0 +1,53 @@
+"""A desk at which somebody talks to Ines, whom a simulator writes word by word."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from persona_chats import ines
+from realtalk.evals.values import Answer, PlainSolver
+from realtalk.local.progress import Progress, silent
+from realtalk.persona.consent import agreed
+from realtalk.persona.talking import Show, Talk
+from realtalk.persona.values import Settings, TurnPrompt
+from realtalk.studio.desk import Desk
+from realtalk.studio.shelf import Shelf
+from realtalk.studio.store import Store
+from realtalk.studio.talking import TalkRoom
+
+
+class Piecemeal(PlainSolver):
+    """Writes word by word; "wait" waits for a sign, "hush" is answered by nothing."""
+
+    name = "piecemeal"
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+
+    @property
+    def settings(self) -> Settings:
+        return {}
+
+    def solve(self, shown: Sequence[TurnPrompt], progress: Progress = silent) -> list[Answer[str]]:
+        raise AssertionError("it is shown as it is written")
+
+    def stream(self, prompt: TurnPrompt, show: Show) -> Answer[str]:
+        if prompt.previous == "hush":
+            return Answer(None, "empty answer")
+        if prompt.previous == "wait":
+            self.go_on.wait(60)
+        for piece in ("you said ", prompt.previous):
+            show(piece)
+        return Answer(f"you said {prompt.previous}")
+
+
+def talk_desk(folder: Path, solver: Piecemeal) -> Desk:
+    chat = ines().chats[1]
+
+    def begin(answer: str) -> Talk:
+        return Talk(chat, "Ines", "Juno", solver, agreed("Ines", answer), out=folder / "talk")
+
+    room = TalkRoom("Ines", "Juno", begin)
+    return Desk(Shelf(ines()), Store.open(folder / "n.sqlite"), "Ana", labels={}, talk=room)
