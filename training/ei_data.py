@@ -51,10 +51,14 @@ def tweet(text: str) -> str:
     return re.sub(r"https?://\S+", "http", text)
 
 
-def rows(data: Path, name: str) -> Iterator[dict[str, Any]]:
-    with gzip.open(data / "ei" / name, "rt", encoding="utf-8") as stream:
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
         for line in stream:
             yield json.loads(line)
+
+
+def rows(data: Path, name: str) -> Iterator[dict[str, Any]]:
+    yield from read_rows(data / "ei" / name)
 
 
 def one(value: str, names: tuple[str, ...]) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from transformers import BertConfig
 
 from compact import compact, speed_up
 from ei_data import PREVIOUS, TURN
-from ei_heads import ANSWERS, HEADS, PLACES
+from ei_heads import ANSWERS, HEADS, Head, places
 from ei_model import CLS, SEP, EiModel
 
 HERE = Path(__file__).parent
@@ -35,10 +36,11 @@ COMPARED = (
 class Shipped(torch.nn.Module):
     """The encoder and the heads that ship, side by side."""
 
-    def __init__(self, model: EiModel) -> None:
+    def __init__(self, model: EiModel, heads: Mapping[str, Head]) -> None:
         super().__init__()
         self.model = model
-        shipped = [PLACES[name] for name, head in HEADS.items() if head.shipped]
+        at = places(heads)
+        shipped = [at[name] for name, head in heads.items() if head.shipped]
         keep = [at for place in shipped for at in range(place.start, place.stop)]
         self.register_buffer("keep", torch.tensor(keep))
 
@@ -47,25 +49,31 @@ class Shipped(torch.nn.Module):
         return self.model(tokens, types, torch.ones_like(tokens)).index_select(1, self.keep)
 
 
-def shipped_places() -> dict[str, list[int]]:
+def shipped_places(heads: Mapping[str, Head]) -> dict[str, list[int]]:
     found, start = {}, 0
-    for name, head in HEADS.items():
+    for name, head in heads.items():
         if head.shipped:
             found[name] = [start, start + head.size]
             start += head.size
     return found
 
 
-def exported(weights: Path, base: Path, path: Path, fast: bool) -> None:
-    config = BertConfig.from_json_file(str(base / "config.json"))
-    config._attn_implementation = "eager"
-    model = EiModel(config)
-    model.load_state_dict({k: v.float() for k, v in load_file(weights).items()}, strict=False)
-    missing = set(model.state_dict()) - set(load_file(weights))
+def built(weights: Mapping[str, torch.Tensor], config: Path) -> EiModel:
+    """A model of these weights, whatever its vocabulary and its heads."""
+    made = BertConfig.from_json_file(str(config))
+    made._attn_implementation = "eager"
+    made.vocab_size = len(weights["encoder.embeddings.word_embeddings.weight"])
+    model = EiModel(made, width=len(weights["heads.bias"]))
+    model.load_state_dict({k: v.float() for k, v in weights.items()}, strict=False)
+    missing = set(model.state_dict()) - set(weights)
     assert not {m for m in missing if "position_ids" not in m}, missing
+    return model
+
+
+def exported(model: EiModel, path: Path, fast: bool, heads: Mapping[str, Head] = HEADS) -> None:
     if fast:
         speed_up(model.encoder)
-    shipped = Shipped(model).eval()
+    shipped = Shipped(model, heads).eval()
     example = (
         torch.randint(1000, 2000, (2, 9)),
         torch.tensor([[0] * 4 + [1] * 5] * 2),
@@ -76,6 +84,22 @@ def exported(weights: Path, base: Path, path: Path, fast: bool) -> None:
         shipped, example, str(path), input_names=names, output_names=["outputs"],
         dynamic_axes=axes, opset_version=17, dynamo=False,
     )  # fmt: skip
+
+
+def settings_of(heads: Mapping[str, Head], version: str, first: int, last: int) -> dict[str, Any]:
+    """What whoever runs the model must know: how rows are made, where each answer stands."""
+    found = shipped_places(heads)
+    return {
+        "version": version,
+        "width": max(stop for _, stop in found.values()),
+        "previous": PREVIOUS,
+        "turn": TURN,
+        "emoji_in_words": True,
+        "cls": first,
+        "sep": last,
+        "places": found,
+        "answers": ANSWERS,
+    }
 
 
 def full_answers(full: Path, shipped: Path) -> None:
@@ -106,22 +130,12 @@ def main() -> None:
     options = parser.parse_args()
     full = HERE / "build" / "ei-fp32.onnx"
     fast = HERE / "build" / "ei-fast.onnx"
-    exported(options.weights, options.base, full, fast=False)  # what the tests compare with
-    exported(options.weights, options.base, fast, fast=True)
+    model = built(load_file(options.weights), options.base / "config.json")
+    exported(model, full, fast=False)  # what the tests compare with
+    exported(model, fast, fast=True)
     compact(fast, options.out / "model.onnx")
     shutil.copy(options.base / "tokenizer.json", options.out / "tokenizer.json")
-    places = shipped_places()
-    settings: dict[str, Any] = {
-        "version": VERSION,
-        "width": max(stop for _, stop in places.values()),
-        "previous": PREVIOUS,
-        "turn": TURN,
-        "emoji_in_words": True,
-        "cls": CLS,
-        "sep": SEP,
-        "places": places,
-        "answers": ANSWERS,
-    }
+    settings = settings_of(HEADS, VERSION, CLS, SEP)
     (options.out / "settings.json").write_text(json.dumps(settings, indent=1) + "\n")
     if options.out == TARGET:
         full_answers(full, options.out)

@@ -9,6 +9,7 @@ post's "interpretation 2" (EPITOME) is not a chat turn's (the rubric).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,16 +76,16 @@ HEADS: dict[str, Head] = {
 }
 
 
-def places() -> dict[str, slice]:
+def places(heads: Mapping[str, Head]) -> dict[str, slice]:
     """Where each head's outputs stand in the model's one row of outputs."""
     found, start = {}, 0
-    for name, head in HEADS.items():
+    for name, head in heads.items():
         found[name] = slice(start, start + head.size)
         start += head.size
     return found
 
 
-PLACES = places()
+PLACES = places(HEADS)
 WIDTH = sum(head.size for head in HEADS.values())
 
 # How heads become answers: (share of the rubric's head, share of the tweets' head). The paper's

@@ -22,13 +22,13 @@ CLS, SEP = 101, 102
 
 
 class EiModel(nn.Module):
-    def __init__(self, config: Any, dropout: float = 0.1) -> None:
+    def __init__(self, config: Any, dropout: float = 0.1, width: int = WIDTH) -> None:
         super().__init__()
         from transformers import BertModel
 
         self.encoder = BertModel(config, add_pooling_layer=False)
         self.dropout = nn.Dropout(dropout)
-        self.heads = nn.Linear(3 * config.hidden_size, WIDTH)
+        self.heads = nn.Linear(3 * config.hidden_size, width)
 
     def pooled(self, tokens: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         # In its final form: asked to make it, the encoder looks whether all rows are full, for

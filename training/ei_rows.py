@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ei_heads import HEADS
+from ei_heads import HEADS, Head
 from ei_model import CLS, SEP
 
 HELD_OUT = {"A": "realtalk/Chat_6_Vanessa_Nicolas", "B": "realtalk/Chat_2_Kevin_Elise"}
@@ -27,41 +27,33 @@ PARTS = 4  # a teacher that is one of these has not seen its part of the silver 
 REPEAT = {"epitome": 3, "mint": 3, "semeval2018_ec": 2, "question_intimacy": 1}
 
 
-class Data:
-    """The built file as tensors on one device, with one row per padded example."""
+class Rows:
+    """Rows `[CLS] previous [SEP] turn [SEP]` as tensors on one device, padded to the longest."""
 
-    def __init__(self, path: Path, device: torch.device) -> None:
-        file = np.load(path)
-        sizes = file["sizes"].astype(np.int64)
-        self.set, self.split, self.group = file["set"], file["split"], file["group"]
+    def __init__(
+        self,
+        flat: np.ndarray[Any, Any],
+        sizes: np.ndarray[Any, Any],
+        device: torch.device,
+        first: int = CLS,
+        last: int = SEP,
+    ) -> None:
+        """`flat` holds all tokens behind one another, `sizes` of both parts of every row."""
+        sizes = sizes.astype(np.int64)
         self.lengths = sizes.sum(1) + 3
-        width = int(self.lengths.max())
-        tokens = np.zeros((len(sizes), width), np.int16)
-        borders = sizes[:, 0] + 2  # [CLS] previous [SEP] turn [SEP]
-        flat = file["tokens"].astype(np.int16)
-        at = np.concatenate([[0], np.cumsum(sizes.sum(1))])
-        for row, (first, second) in enumerate(sizes):
-            start = at[row]
-            tokens[row, 0] = CLS
-            tokens[row, 1 : 1 + first] = flat[start : start + first]
-            tokens[row, 1 + first] = SEP
-            tokens[row, 2 + first : 2 + first + second] = flat[
-                start + first : start + first + second
-            ]
-            tokens[row, 2 + first + second] = SEP
+        tokens = np.zeros((len(sizes), int(self.lengths.max(initial=3))), np.int16)
+        borders = sizes[:, 0] + 2
+        row = np.repeat(np.arange(len(sizes)), sizes.sum(1))
+        column = np.arange(len(flat)) - (np.cumsum(sizes.sum(1)) - sizes.sum(1))[row] + 1
+        column += column >= borders[row] - 1
+        tokens[row, column] = flat.astype(np.int16)
+        every = np.arange(len(sizes))
+        tokens[:, 0] = np.int64(first).astype(np.int16)
+        for place in (borders - 1, self.lengths - 1):
+            tokens[every, place] = np.int64(last).astype(np.int16)
         self.tokens = torch.from_numpy(tokens).to(device)
         self.borders = torch.from_numpy(borders.astype(np.int32)).to(device)
         self.ends = torch.from_numpy(self.lengths.astype(np.int32)).to(device)
-        self.labels: dict[str, np.ndarray[Any, Any]] = {}
-        for name, head in HEADS.items():
-            where, values = file[f"at_{name}"], file[f"is_{name}"]
-            if head.kind == "softmax":
-                dense = np.full(len(sizes), -1, np.int64)
-            else:
-                dense = np.full((len(sizes), head.size), np.nan, np.float32)
-                values = values.reshape(-1, head.size)
-            dense[where] = values
-            self.labels[name] = dense
 
     def batch(self, index: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
         """Tokens, types and mask of these rows. No value is looked at: a GPU need not wait."""
@@ -75,6 +67,33 @@ class Data:
         """Of the longest row, rounded up: few widths, so that a step of each is recorded once."""
         longest = int(self.lengths[rows].max())
         return min(-(-longest // 8) * 8, self.tokens.shape[1])
+
+
+class Data(Rows):
+    """The built file: rows, where they are from, and what is known of them."""
+
+    def __init__(self, path: Path, device: torch.device) -> None:
+        file = np.load(path)
+        super().__init__(file["tokens"], file["sizes"], device)
+        self.set, self.split, self.group = file["set"], file["split"], file["group"]
+        self.labels = dense_labels(file, HEADS, len(self.lengths))
+
+
+def dense_labels(
+    file: Mapping[str, np.ndarray[Any, Any]], heads: Mapping[str, Head], count: int
+) -> dict[str, np.ndarray[Any, Any]]:
+    """Per head a label of every row: -1 or not a number where there is none."""
+    labels: dict[str, np.ndarray[Any, Any]] = {}
+    for name, head in heads.items():
+        where, values = file[f"at_{name}"], file[f"is_{name}"]
+        if head.kind == "softmax":
+            dense = np.full(count, -1, np.int64)
+        else:
+            dense = np.full((count, head.size), np.nan, np.float32)
+            values = values.reshape(-1, head.size)
+        dense[where] = values
+        labels[name] = dense
+    return labels
 
 
 def batches(

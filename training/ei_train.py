@@ -22,8 +22,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ei_heads import PLACES, WIDTH
-from ei_loss import Loss
+from ei_heads import HEADS, PLACES, WIDTH
+from ei_loss import Loss, teachers_mean
 from ei_model import EiModel, load_base
 from ei_rows import HELD_OUT, Data, batches, chosen
 from ei_score import public_scores, silver_scores, yes_scores
@@ -34,7 +34,8 @@ HERE = Path(__file__).parent
 
 def train(model: EiModel, data: Data, options: argparse.Namespace, device: torch.device) -> None:
     rng = np.random.default_rng(options.seed)
-    criterion = Loss(data, options, device)
+    taught = teachers_mean(data, options, device)
+    criterion = Loss(data.labels, HEADS, device, taught=taught, copy=options.copy)
     groups = [
         {"params": list(model.encoder.parameters()), "lr": options.lr},
         {"params": list(model.heads.parameters()), "lr": options.heads_lr},

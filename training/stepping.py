@@ -32,7 +32,10 @@ def cosine(step: int, total: int) -> float:
 
 
 class Stepper:
-    """AdamW over groups of parameters, gradients clipped at 1."""
+    """AdamW over groups of parameters, gradients clipped at 1.
+
+    A group may say at which share of the steps it begins to learn (`starts`).
+    """
 
     def __init__(
         self,
@@ -40,12 +43,14 @@ class Stepper:
         groups: Sequence[dict[str, Any]],
         total: int,
     ) -> None:
-        self._loss_of, self._total = loss_of, total
+        self._loss_of = loss_of
+        self.total = total  # may change under way, where the time decides how many there are
         self._parameters = [each for group in groups for each in group["params"]]
         self._device = self._parameters[0].device
         on_gpu = self._device.type == "cuda"
         self._recording = on_gpu
         self._rates = [float(group["lr"]) for group in groups]
+        self._starts = [float(group.get("starts", 0.0)) for group in groups]
         made = [
             {**group, "lr": torch.tensor(rate, device=self._device) if on_gpu else rate}
             for group, rate in zip(groups, self._rates, strict=True)
@@ -63,8 +68,10 @@ class Stepper:
         self._pool: Any = None
 
     def __call__(self, index: Tensor, width: int) -> None:
-        for group, rate in zip(self._optimizer.param_groups, self._rates, strict=True):
-            now = rate * cosine(self.done, self._total)
+        rates = zip(self._optimizer.param_groups, self._rates, self._starts, strict=True)
+        for group, rate, start in rates:
+            begun = self.done >= start * self.total
+            now = rate * cosine(self.done, self.total) if begun else 0.0
             if isinstance(group["lr"], Tensor):
                 group["lr"].fill_(now)
             else:
@@ -82,6 +89,14 @@ class Stepper:
         self._seen.add(shape)
         self.done += 1
         self._since += 1
+
+    def state(self) -> dict[str, Any]:
+        """What a later process needs to go on from here, beside the parameters."""
+        return {"optimizer": self._optimizer.state_dict(), "done": self.done, "total": self.total}
+
+    def resume(self, state: dict[str, Any]) -> None:
+        self._optimizer.load_state_dict(state["optimizer"])
+        self.done, self.total = state["done"], state["total"]
 
     def mean(self) -> float:
         """The mean loss of the steps since this was last asked."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
 
 from realtalk.encoders.pairs import PairEncoder
 from realtalk.errors import RealtalkError
@@ -82,3 +84,13 @@ def test_a_broken_model_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(b"not a model")
     with pytest.raises(RealtalkError, match="encoder cannot be loaded"):
         PairEncoder(tmp_path)
+
+
+def test_marks_before_an_unknown_word_are_not_read(tmp_path: Path) -> None:
+    for name in ("tokenizer.json", "model.onnx"):
+        (tmp_path / name).symlink_to(FOLDER / name)
+    settings = json.loads((FOLDER / "settings.json").read_text("utf-8"))
+    mark = Tokenizer.from_file(str(FOLDER / "tokenizer.json")).token_to_id("-")
+    for silent, is_read in (([], True), ([mark], False)):
+        (tmp_path / "settings.json").write_text(json.dumps({**settings, "silent": silent}))
+        assert PairEncoder(tmp_path).reads(["- \ua66e", "- hi"]) == [is_read, True]

@@ -9,6 +9,7 @@ The folder holds model.onnx and settings.json, and tokenizer.json unless its set
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,13 @@ class ModelFolder:
         self._tokenizer = Tokenizer.from_file(str(folder / name))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        # The token for the unknown, and marks that stand before it: a word's beginning.
+        unknown = self._tokenizer.token_to_id("[UNK]")
+        self._empty = frozenset([unknown, *self.settings.get("silent", ())])
+
+    def _are_read(self, encoded: Sequence[Any]) -> list[bool]:
+        """Whether there is a token for anything of each text."""
+        return [any(token not in self._empty for token in each.ids) for each in encoded]
 
 
 def shortened(ids: list[int], most: int) -> list[int]:

@@ -43,9 +43,7 @@ class PairEncoder(OnnxEncoder):
 
     def reads(self, texts: Sequence[str]) -> list[bool]:
         """Whether there is a token for anything of each text, beside the one for the unknown."""
-        unknown = self._tokenizer.token_to_id("[UNK]")
-        encoded = self._encoded(texts)
-        return [any(token != unknown for token in each.ids) for each in encoded]
+        return self._are_read(self._encoded(texts))
 
     def _chunk(
         self, pairs: Sequence[tuple[str, str]], before: int, total: int, progress: Progress

@@ -94,9 +94,8 @@ class TorchPairs(ModelFolder):
 
     def reads(self, texts: Sequence[str]) -> list[bool]:
         """Whether there is a token for anything of each text, beside the one for the unknown."""
-        unknown = self._tokenizer.token_to_id("[UNK]")
         encoded = self._tokenizer.encode_batch_fast(self._plain(texts), add_special_tokens=False)
-        return [any(token != unknown for token in each.ids) for each in encoded]
+        return self._are_read(encoded)
 
     def rows(self, pairs: Sequence[tuple[str, str]]) -> PairRows:
         """Token ids of all texts, and of each row `[CLS] before [SEP] now [SEP]` what it takes."""
