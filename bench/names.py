@@ -1,0 +1,315 @@
+"""How much of what identifies people is left after redaction, by kind and language.
+
+    python bench/names.py --chats bench/names
+    python bench/names.py --public ../shared/data/names --tools realtalk,presidio,scrubadub
+    python bench/names.py --time
+
+Left is the share of marked mentions of which a letter or digit is still there; precision the share
+of what was replaced as a person that meets a mark of a person ("a name": or of a place or an
+organisation). Ours redacts a whole chat with its speakers; Presidio (pattern recognisers, no
+language model) and scrubadub (its default detectors) read message by message, where installed.
+Public sets are read as chats of one speaker, 50 sentences each, and are never learned from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+NOON = datetime(2026, 3, 2, 12, 0)
+MARK = re.compile(r"\[\[([A-Z]+):(.*?)\]\]")
+NAMES = ("PER", "LOC", "ORG")
+SURE = ("PHONE", "EMAIL", "HANDLE", "BANK")
+SPEAKER = "SPEAKER"
+PUBLIC = {"PER", "LOC", "ORG", "ADDRESS", "DOB", "ID", "PHONE", "EMAIL", "HANDLE"}
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A text and where its mentions are."""
+
+    speaker: str
+    text: str
+    spans: tuple[tuple[int, int, str], ...]
+
+
+@dataclass(frozen=True)
+class LabelledChat:
+    lang: str
+    name: str
+    rows: tuple[Marked, ...]
+
+
+Gone = list[tuple[int, int, str]]  # what was replaced: start, end, kind ("person" or another)
+Tool = Callable[[LabelledChat], list[Gone]]
+
+
+def own_chats(folder: Path) -> Iterator[LabelledChat]:
+    for path in sorted(folder.glob("*-[0-9].txt")):
+        rows = []
+        for line in path.read_text("utf-8").splitlines():
+            speaker, bar, marked = line.partition("|")
+            if bar:
+                rows.append(unmarked(speaker, marked))
+        yield LabelledChat(path.stem.rpartition("-")[0], path.stem, tuple(rows))
+
+
+def unmarked(speaker: str, marked: str) -> Marked:
+    text, spans, done = "", [], 0
+    for match in MARK.finditer(marked):
+        text += marked[done : match.start()]
+        spans.append((len(text), len(text) + len(match[2]), match[1]))
+        text += match[2]
+        done = match.end()
+    return Marked(speaker, text + marked[done:], tuple(spans))
+
+
+def public_chats(folder: Path, most: int) -> Iterator[LabelledChat]:
+    for path in sorted(folder.glob("*test.jsonl.gz")):
+        by_lang: dict[str, list[Marked]] = defaultdict(list)
+        with gzip.open(path, "rt", encoding="utf-8") as stream:
+            for row in map(json.loads, stream):
+                if len(by_lang[row["lang"]]) < most:
+                    by_lang[row["lang"]].append(sentence(row))
+        for lang, rows in by_lang.items():
+            for at in range(0, len(rows), 50):
+                name = f"{path.name.partition('.')[0]}.{lang}.{at}"
+                yield LabelledChat(lang, name, tuple(rows[at : at + 50]))
+
+
+def sentence(row: dict[str, Any]) -> Marked:
+    """Tokens and tags as a text with places; of the raw text where the source has it."""
+    text, places, join = row.get("text"), [], row.get("join", " ")
+    at = 0
+    for token in row["tokens"]:
+        if text is not None:
+            found = text.find(token, at)
+            start = found if found >= 0 else at
+        else:
+            start = at + (len(join) if places else 0)
+        places.append((start, start + len(token)))
+        at = start + len(token)
+    spans: list[tuple[int, int, str]] = []
+    for (start, end), tag in zip(places, row["tags"], strict=True):
+        kind = tag[2:]
+        if tag.startswith("I-") and spans and spans[-1][2] == kind:
+            spans[-1] = (spans[-1][0], end, kind)
+        elif kind in PUBLIC:
+            spans.append((start, end, kind))
+    return Marked("", join.join(row["tokens"]) if text is None else text, tuple(spans))
+
+
+def realtalk_tool() -> Tool:
+    from realtalk.chat import Chat, Corpus, Message, Session
+    from realtalk.corpora.redaction.redact import redact
+
+    def run(chat: LabelledChat) -> list[Gone]:
+        said = tuple(
+            Message(f"D1:{at}", row.speaker or "zzq", NOON, row.text)
+            for at, row in enumerate(chat.rows, 1)
+        )
+        speakers = tuple(dict.fromkeys(message.speaker for message in said))
+        corpus = Corpus("c", "x", (Chat("c", speakers, (Session(1, NOON, said),)),))
+        made, _ = redact(corpus)
+        messages = made.chats[0].messages
+        return [differences(row.text, m.text) for row, m in zip(chat.rows, messages, strict=True)]
+
+    return run
+
+
+def differences(text: str, redacted: str) -> Gone:
+    """What a redacted text has instead of which letters, from its stand-ins."""
+    if text == redacted:
+        return []
+    from realtalk.corpora.redaction.standins import STAND_IN, kind_of
+
+    pieces, kinds, done = [], [], 0
+    for match in STAND_IN.finditer(redacted):
+        pieces.append(redacted[done : match.start()])
+        kinds.append(kind_of(match[0]).lower())
+        done = match.end()
+    pieces.append(redacted[done:])
+    pattern = "(.+?)".join(map(re.escape, pieces))
+    match_all = re.fullmatch(pattern, text, re.DOTALL)
+    if match_all is None:  # should not be: then whatever differs
+        matcher = SequenceMatcher(None, text, redacted, autojunk=False)
+        return [(a, b, "person") for op, a, b, _, _ in matcher.get_opcodes() if op != "equal"]
+    return [(*match_all.span(at), kind) for at, kind in enumerate(kinds, 1)]
+
+
+def presidio_tool() -> Tool:
+    from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
+    from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
+
+    class Blank(NlpEngine):  # type: ignore[misc]
+        """No language model: patterns alone."""
+
+        def load(self) -> None: ...
+        def is_loaded(self) -> bool:
+            return True
+
+        def process_text(self, text: str, language: str) -> Any:  # noqa: ARG002
+            return NlpArtifacts([], [], [], [], self, language)
+
+        def process_batch(self, texts: Any, language: str, **_: Any) -> Any:
+            return ((text, self.process_text(text, language)) for text in texts)
+
+        def is_stopword(self, word: str, language: str) -> bool:  # noqa: ARG002
+            return False
+
+        def is_punct(self, word: str, language: str) -> bool:  # noqa: ARG002
+            return False
+
+        def get_supported_entities(self) -> list[str]:
+            return []
+
+        def get_supported_languages(self) -> list[str]:
+            return ["en"]
+
+    registry = RecognizerRegistry()
+    registry.load_predefined_recognizers(languages=["en"])
+    engine = AnalyzerEngine(registry=registry, nlp_engine=Blank(), supported_languages=["en"])
+
+    def run(chat: LabelledChat) -> list[Gone]:
+        return [
+            [(r.start, r.end, "person" if r.entity_type == "PERSON" else r.entity_type)
+             for r in engine.analyze(row.text, language="en")]
+            for row in chat.rows
+        ]  # fmt: skip
+
+    return run
+
+
+def scrubadub_tool() -> Tool:
+    import scrubadub
+
+    scrubber = scrubadub.Scrubber()
+
+    def run(chat: LabelledChat) -> list[Gone]:
+        return [
+            [(f.beg, f.end, "person" if f.type == "name" else f.type)
+             for f in scrubber.iter_filth(row.text)]
+            for row in chat.rows
+        ]  # fmt: skip
+
+    return run
+
+
+TOOLS = {"realtalk": realtalk_tool, "presidio": presidio_tool, "scrubadub": scrubadub_tool}
+Counts = dict[tuple[str, str], Counter[str]]
+
+
+def measure(tool: Tool, chats: list[LabelledChat]) -> Counts:
+    counts: Counts = defaultdict(Counter)
+    for chat in chats:
+        words = {
+            word.casefold() for row in chat.rows for word in row.speaker.split() if len(word) > 2
+        }
+        for row, gone in zip(chat.rows, tool(chat), strict=True):
+            covered = {at for start, end, _ in gone for at in range(start, end)}
+            for start, end, kind in row.spans:
+                spoken = kind == "PER" and row.text[start:end].casefold() in words
+                left = any(row.text[at].isalnum() and at not in covered for at in range(start, end))
+                for each in (kind, *([SPEAKER] if spoken else [])):
+                    counts[chat.lang, each]["all"] += 1
+                    counts[chat.lang, each]["left"] += left
+            for start, end, kind in gone:
+                if kind == "person":
+                    meets = {k for s, e, k in row.spans if s < end and start < e}
+                    counts[chat.lang, "PER"]["replaced"] += 1
+                    counts[chat.lang, "PER"]["right"] += "PER" in meets
+                    counts[chat.lang, "PER"]["a name"] += bool(meets & set(NAMES))
+    return counts
+
+
+def share(counts: Counts, langs: list[str], kinds: tuple[str, ...], top: str, of: str) -> float:
+    parts = [counts[lang, kind] for lang in langs for kind in kinds if (lang, kind) in counts]
+    total = sum(part[of] for part in parts)
+    return sum(part[top] for part in parts) / total if total else float("nan")
+
+
+def tell(name: str, counts: Counts) -> None:
+    langs = sorted({lang for lang, _ in counts})
+    kinds = (*NAMES, "ADDRESS", "DOB", "ID", *SURE, SPEAKER)
+    print(f"\n{name}: share left by kind; of persons replaced the share that are persons, names")
+    print("lang     " + " ".join(f"{kind:>7}" for kind in kinds) + "   right  a name")
+    for lang in [*langs, "all"]:
+        here = langs if lang == "all" else [lang]
+        cells = [share(counts, here, (kind,), "left", "all") for kind in kinds]
+        cells += [share(counts, here, ("PER",), top, "replaced") for top in ("right", "a name")]
+        print(f"{lang:8} " + " ".join(f"{cell:7.2f}" for cell in cells))
+
+
+def floors(counts: Counts) -> None:
+    langs = sorted({lang for lang, _ in counts})
+    persons = [share(counts, [lang], ("PER",), "left", "all") for lang in langs]
+    known = [each for each in persons if not math.isnan(each)]
+    rows = [
+        ("persons left, English", share(counts, ["en"], ("PER",), "left", "all"), 0.15),
+        ("persons left, mean over languages", sum(known) / max(1, len(known)), 0.25),
+        ("places and organisations left", share(counts, langs, NAMES[1:], "left", "all"), 0.35),
+        ("speakers' names left", share(counts, langs, (SPEAKER,), "left", "all"), 0.0),
+        ("phones, e-mails, handles, bank", share(counts, langs, SURE, "left", "all"), 0.02),
+        (
+            "persons that are no names",
+            1 - share(counts, langs, ("PER",), "a name", "replaced"),
+            0.2,
+        ),
+    ]
+    print()
+    for title, value, most in rows:
+        print(
+            f"{title:36} {value:.3f} (at most {most:.2f}): {'kept' if value <= most else 'BROKEN'}"
+        )
+
+
+def timing(chats: list[LabelledChat]) -> None:
+    rows = [row for chat in chats for row in chat.rows]
+    many = LabelledChat("all", "timing", tuple((rows * (10_000 // len(rows) + 1))[:10_000]))
+    began = time.perf_counter()
+    realtalk_tool()(many)
+    took = time.perf_counter() - began
+    print(f"10,000 messages: {took:.1f} s (at most 30): {'kept' if took <= 30 else 'BROKEN'}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chats", type=Path, default=Path(__file__).parent / "names")
+    parser.add_argument("--public", type=Path, help="folder of public test files")
+    parser.add_argument("--most", type=int, default=300, help="sentences per file and language")
+    parser.add_argument("--tools", default="realtalk")
+    parser.add_argument("--time", action="store_true")
+    options = parser.parse_args()
+    chats = list(own_chats(options.chats))
+    if options.time:
+        timing(chats)
+        return
+    sets = {"our chats": chats}
+    if options.public:
+        sets["public tests"] = list(public_chats(options.public, options.most))
+    for title, some in sets.items():
+        for tool in options.tools.split(","):
+            try:
+                run = TOOLS[tool]()
+            except ImportError as error:
+                print(f"{tool}: not installed ({error.name})")
+                continue
+            counts = measure(run, some)
+            tell(f"{tool} on {title}", counts)
+            if tool == "realtalk":
+                floors(counts)
+
+
+if __name__ == "__main__":
+    main()
