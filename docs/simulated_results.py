@@ -1,0 +1,198 @@
+"""docs/results/simulated.json → docs/results/simulated.md.
+
+    python docs/simulated_results.py
+
+Every figure of the page is made from the committed rows (docs/simulated_rows.py makes those), so
+that page and rows cannot disagree.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from realtalk.ei.comparison import CorpusComparison, compare
+from realtalk.ei.told_apart import WAYS, pair_estimate
+from realtalk.ei.values import FACETS, SPEAKERS, SpeakerFacets, from_frame
+from realtalk.metrics.statistics import Estimate
+from realtalk.paper.markdown import table as markdown
+from realtalk.stats.combining import StatsPart, combine
+from realtalk.stats.values import CorpusStats
+
+HERE = Path(__file__).parent / "results"
+FOREIGN = ("LoCoMo", "sample", "sample-simulated")  # beside the models that were run here
+
+
+class Stored:
+    """The committed rows, corpus by corpus."""
+
+    def __init__(self) -> None:
+        told = json.loads((HERE / "simulated.json").read_text("utf-8"))
+        self.people: str = told["people"]
+        self._corpora: dict[str, Any] = told["corpora"]
+        self._apart: dict[str, Any] = told["apart"]
+
+    @property
+    def names(self) -> list[str]:
+        """People first, then what was there before, then what was simulated here."""
+        ours = [name for name in self._corpora if name not in (self.people, *FOREIGN)]
+        before = [name for name in FOREIGN if name in self._corpora and name != self.people]
+        return [self.people, *before, *ours]
+
+    def stats(self, name: str) -> CorpusStats:
+        return combine(name, "", [StatsPart.from_json(self._corpora[name]["stats"])])
+
+    def speakers(self, name: str) -> tuple[SpeakerFacets, ...]:
+        rows = self._corpora[name]["speakers"]
+        return from_frame(pl.DataFrame(rows, schema=SPEAKERS))
+
+    def compared(self, name: str) -> CorpusComparison:
+        return compare(self.speakers(self.people), self.speakers(name), (self.people, name))
+
+    def apart(self, name: str, way: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._apart[name][way]
+        return found
+
+    def auc(self, name: str, way: str) -> Estimate:
+        told = self.apart(name, way)
+        if told["unscored"]:
+            return Estimate(None, n=told["n"], unscored=told["unscored"])
+        ones, others = (sorted({pair[at] for pair in told["pairs"]}) for at in (0, 1))
+        table = np.full((len(ones), len(others)), np.nan)
+        for one, other, auc in told["pairs"]:
+            table[ones.index(one), others.index(other)] = auc
+        return pair_estimate(table, told["n"])
+
+
+def figure(value: float | None, digits: int = 1) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def told(one: Estimate, digits: int = 2) -> str:
+    if one.value is None:
+        return f"unscored: {one.unscored}"
+    if one.low is None or one.high is None:
+        return f"{one.value:.{digits}f}"
+    return f"{one.value:.{digits}f} [{one.low:.{digits}f}, {one.high:.{digits}f}]"
+
+
+def p_text(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+
+
+def looks(stored: Stored) -> str:
+    rows = []
+    for name in stored.names:
+        found = stored.stats(name)
+        messages, words = found.total("messages"), found.total("words")
+        rows.append(
+            (
+                name,
+                len(found.per_chat),
+                figure(found.mean("days")),
+                figure(found.messages_per_chat),
+                figure(found.sessions_per_chat),
+                figure(words / messages if messages else None),
+                figure(found.response_gaps.median),
+                figure(found.runs.mean, 2),
+            )
+        )
+    return markdown(
+        ("corpus", "chats", "days a chat", "messages a chat", "sessions a chat",
+         "words a message", "gap, median (min)", "messages in a row"), rows
+    )  # fmt: skip
+
+
+def apartness(stored: Stored) -> str:
+    rows = []
+    for name in stored.names:
+        shown = f"{name}, people against other people" if name == stored.people else name
+        about = stored.apart(name, "words")
+        held = "people" if about["speaker_disjoint"] else "chats"
+        kept = f"{about['folds']} folds, {held} apart" if about["folds"] else "–"
+        chats = f"{about['chats'][0]} / {about['chats'][1]}"
+        aucs = [told(stored.auc(name, way)) for way in WAYS]
+        rows.append((shown, *aucs, f"{about['n']:,}", chats, kept))
+    return markdown(("corpus", *WAYS.values(), "turns", "chats", "held out"), rows)
+
+
+def findings(stored: Stored) -> str:
+    rows = []
+    for name in stored.names[1:]:
+        for each in stored.compared(name).findings:
+            rows.append((name, each.claim, each.verdict, each.because))
+    return markdown(("corpus", "finding", "verdict", "because"), rows)
+
+
+def facets(stored: Stored) -> str:
+    compared = {name: stored.compared(name) for name in stored.names[1:]}
+    rows = [
+        (
+            facet.heading,
+            *(
+                f"{told(found[name].delta)}, p {p_text(found[name].p_shift_holm)}"
+                for found in compared.values()
+            ),
+        )
+        for name, facet in FACETS.items()
+    ]
+    return markdown(("facet", *compared), rows)
+
+
+def main() -> None:
+    """Write the page anew."""
+    stored = Stored()
+    ours = stored.names[1 + sum(name in stored.names for name in FOREIGN) :]
+    run = (
+        f"Run here: {', '.join(ours)}."
+        if ours
+        else "No model has been run here yet: the rows below are of corpora that were there before."
+    )
+    page = f"""# How human is a model's conversation?
+
+Chats that models wrote, beside chats of people ({stored.people}): what they look like, how well they are told apart, and which of
+the paper's findings (Figure 2: people are more diverse in emotion and sentiment, less empathic, and more varied) hold. Made from
+[simulated.json](simulated.json) (ids, counts and facets, no text) by `python docs/simulated_results.py`. {run}
+
+## What the chats look like
+Sessions, gaps and messages in a row of chats that were simulated here are drawn from {stored.people}: of them only the words are
+the model's.
+
+{looks(stored)}
+
+## Told apart
+The AUC of a classifier of turns that saw neither the chats it is asked about nor, where there are enough people, anybody in them:
+.5 is where it cannot be told, 1 where every turn gives it away. By words and letters (names hidden), and by EI labels and style.
+Intervals draw whole chats. The first row is the measure of people against other people: topics and habits tell these apart too.
+
+{apartness(stored)}
+
+## The paper's findings
+{findings(stored)}
+
+## Facet by facet
+Cliff's delta of {stored.people}'s speakers against the others' with its interval (positive: people have more), and p of Mann-Whitney with Holm's
+correction over the facets of a column.
+
+{facets(stored)}
+
+## Again
+```sh
+python training/converse_prepare.py DATA/realtalk
+python training/converse_run.py --base QWEN.gguf --pace training/build/converse/pace.json --out run \\
+    --prompts training/build/persona/prompts.jsonl.xz --consent given
+python docs/simulated_rows.py REALTALK=DATA/realtalk LoCoMo=DATA/locomo sample sample-simulated "qwen2.5-0.5b untuned=run/untuned.jsonl"
+python docs/simulated_results.py
+```
+"""
+    (HERE / "simulated.md").write_text(page, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
