@@ -90,7 +90,8 @@ def public_chats(folder: Path, most: int) -> Iterator[LabelledChat]:
 
 def sentence(row: dict[str, Any]) -> Marked:
     """Tokens and tags as a text with places; of the raw text where the source has it."""
-    text, places, join = row.get("text"), [], row.get("join", " ")
+    text, join = row.get("text"), row.get("join", " ")
+    places: list[tuple[int, int]] = []
     at = 0
     for token in row["tokens"]:
         if text is not None:
