@@ -1,0 +1,300 @@
+"""Public labelled sentences and generated messages → one packed file for the name tagger.
+
+    python training/names_data.py --data ../shared/data/names
+    → training/build/names/data.jsonl.xz: {"t": text, "s": [[start, end, kind]], "l": lang, "o": []}
+    rows = load(path);  pack(rows, tokenizer)    → pieces, tags, letters' case, lengths
+
+No tokenizer is needed before packing. `o` lists kinds that a source does not mark: its other words
+may be any of them. Test files are never learned from; sentences that equal one of theirs, or share
+half of their runs of five words with them, are dropped. Messages are made of templates of our own
+(training/names/LANG.txt) with names, streets, companies and ids of faker, as people type them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import lzma
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+HERE = Path(__file__).parent
+TEMPLATES = HERE / "names"
+BUILD = HERE / "build" / "names"
+KINDS = ("person", "place", "organisation", "address", "birthday", "number")
+OF_LABEL = {
+    "PER": 0, "LOC": 1, "ORG": 2, "ADDRESS": 3, "DOB": 4, "ID": 5, "FAC": 1, "PATIENT_ID": 5,
+}  # fmt: skip
+UNSURE = {"HANDLE", "PER_NOM", "LOC_NOM", "ORG_NOM", "GPE_NOM", "GROUP", "MUSICARTIST", "TITLE"}
+# What a source leaves unmarked, beside addresses, birthdays and numbers, which few have.
+LACKS = {"restaurant8k": (1, 2), "slurp": (), "nlupp": (1, 2), "indonlu_nerp": (2,)}
+HAS_PRIVATE = {"presidio_synth", "presidio_gen", "meddocan", "pii_nano"}
+MOST = 3_000  # sentences per language and source
+GENERATED = 2_500  # messages per language
+LONGEST = 400  # letters
+LOCALES = {
+    "en": "en_US en_GB en_IN en_AU en_CA en_IE en_NZ", "de": "de_DE de_AT de_CH",
+    "es": "es_ES es_MX es_AR es_CO es_CL", "fr": "fr_FR fr_CA fr_CH fr_BE", "it": "it_IT",
+    "pt": "pt_BR pt_PT", "nl": "nl_NL nl_BE", "pl": "pl_PL", "ru": "ru_RU", "tr": "tr_TR",
+    "id": "id_ID", "vi": "vi_VN", "hi": "hi_IN", "hi-Latn": "en_IN", "ar": "ar_SA ar_EG ar_AE",
+    "fa": "fa_IR", "zh": "zh_CN zh_TW", "ja": "ja_JP", "ko": "ko_KR", "uk": "uk_UA",
+    "sv": "sv_SE", "ro": "ro_RO",
+}  # fmt: skip
+Row = dict[str, Any]
+
+
+def plain(text: str) -> str:
+    return re.sub(r"[\W_]+", " ", text.casefold()).strip()
+
+
+def runs(text: str) -> set[str]:
+    words = text.split() if " " in text else list(text)
+    return {" ".join(words[at : at + 5]) for at in range(len(words) - 4)}
+
+
+class Tests:
+    """All test sentences, to keep training away from them."""
+
+    def __init__(self, folder: Path, chats: Path) -> None:
+        self._same: set[str] = set()
+        self._runs: set[int] = set()
+        for path in sorted(folder.glob("*test.jsonl.gz")):
+            for row in read(path):
+                self._add(plain(text_of(row)[0]))
+        for path in sorted(chats.glob("*-[0-9].txt")):
+            for line in path.read_text("utf-8").splitlines():
+                said = re.sub(r"\[\[[A-Z]+:(.*?)\]\]", r"\1", line.partition("|")[2])
+                self._add(plain(said))
+
+    def _add(self, text: str) -> None:
+        self._same.add(text)
+        self._runs.update(map(hash, runs(text)))
+
+    def has(self, text: str) -> bool:
+        key = plain(text)
+        if len(key) > 12 and key in self._same:
+            return True
+        own = runs(key)
+        return len(own) > 2 and sum(hash(r) in self._runs for r in own) >= len(own) / 2
+
+
+def read(path: Path) -> Iterator[Row]:
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        yield from map(json.loads, stream)
+
+
+def text_of(row: Row) -> tuple[str, list[tuple[int, int]]]:
+    """A sentence's text and the places of its tokens."""
+    text, join, places, at = row.get("text"), row.get("join", " "), [], 0
+    for token in row["tokens"]:
+        spaced = at + (len(join) if places else 0)
+        start = spaced if text is None else max(at, text.find(token, at))
+        places.append((start, start + len(token)))
+        at = start + len(token)
+    return (join.join(row["tokens"]) if text is None else text), places
+
+
+def public_row(row: Row, source: str) -> Row | None:
+    text, places = text_of(row)
+    if len(text) > LONGEST or (places and places[-1][1] > len(text)):
+        return None
+    spans: list[list[int]] = []
+    before = "O"
+    for (start, end), tag in zip(places, row["tags"], strict=True):
+        label = tag[2:]
+        if label in UNSURE:
+            return None
+        if label in OF_LABEL:
+            if tag[0] == "I" and before == label and spans:
+                spans[-1][1] = end
+            else:
+                spans.append([start, end, OF_LABEL[label]])
+        before = label
+    open_kinds = [*LACKS.get(source, ())] + ([] if source in HAS_PRIVATE else [3, 4, 5])
+    return {"t": text, "s": spans, "l": row["lang"], "o": open_kinds, "src": source}
+
+
+def public(folder: Path, tests: Tests, rng: random.Random, most: int) -> Iterator[Row]:
+    sources = sorted({path.name.partition(".")[0] for path in folder.glob("*.jsonl.gz")})
+    for source in sources:
+        paths = list(folder.glob(f"{source}.*train.jsonl.gz"))
+        paths = paths or list(folder.glob(f"{source}.dev.jsonl.gz"))
+        if source in ("ronec",):  # marks pronouns and nouns
+            continue
+        by_lang: dict[str, list[Row]] = defaultdict(list)
+        for path in sorted(paths):
+            for row in read(path):
+                made = public_row(row, source)
+                if made is not None and not tests.has(made["t"]):
+                    by_lang[made["l"]].append(made)
+        for lang in sorted(by_lang):
+            rows = by_lang[lang]
+            rng.shuffle(rows)
+            rows.sort(key=lambda row: not row["s"])  # those with names first
+            named = sum(bool(row["s"]) for row in rows)
+            yield from rows[: min(most, named + named // 2 + 50)]
+
+
+def typed(text: str, rng: random.Random) -> str:
+    """As somebody types it: small, misspelt, shouted, or as it is."""
+    drawn = rng.random()
+    if drawn < 0.4:
+        return text.lower()
+    if drawn < 0.45:
+        return text.upper()
+    if drawn < 0.5 and len(text) > 5:
+        at = rng.randrange(1, len(text) - 2)
+        return text[:at] + text[at + 1] + text[at] + text[at + 2 :]
+    return text
+
+
+def value(slot: str, fake: Any, rng: random.Random) -> tuple[str, int]:
+    """What a slot is filled with, and its kind."""
+    if slot in ("first", "nick"):
+        first = fake.first_name()
+        if slot == "nick" and len(first) > 4:
+            first = first[: rng.randint(3, 4)] + rng.choice(("", "y", "i", "o"))
+        return typed(first, rng), 0
+    if slot == "last":
+        return typed(fake.last_name(), rng), 0
+    if slot == "per":
+        first, last = fake.first_name(), fake.last_name()
+        together = fake.locales[0][:2] in ("zh", "ja", "ko")  # the family first, without a space
+        return (last + first if together else typed(f"{first} {last}", rng)), 0
+    if slot == "loc":
+        # Some locales have only cities that are put together from nothing.
+        made_up = fake.locales[0][:2] in ("ar", "tr", "vi") or rng.random() < 0.2
+        return typed(fake.country() if made_up else fake.city(), rng), 1
+    if slot == "org":
+        return typed(fake.company(), rng), 2
+    if slot == "addr":
+        whole = fake.address().replace("\n", ", ")
+        return typed(whole if rng.random() < 0.5 else fake.street_address(), rng), 3
+    if slot == "dob":
+        day = fake.date_of_birth(minimum_age=1, maximum_age=95)
+        shapes = ("%d.%m.%Y", "%d/%m/%Y", "%Y-%m-%d", "%d-%m-%y", "%d.%m.%y", "%m/%d/%Y")
+        return day.strftime(rng.choice(shapes)), 4
+    made = fake.ssn() if rng.random() < 0.5 else fake.bothify(rng.choice(IDS))
+    return str(made), 5
+
+
+IDS = ("########", "??######", "#########?", "??-####-###", "####-####", "?########", "###.###.###")
+
+
+def generated(lang: str, count: int, rng: random.Random) -> Iterator[Row]:
+    from faker import Faker
+
+    templates = (TEMPLATES / f"{lang}.txt").read_text("utf-8").splitlines()
+    fakes = []
+    for name in LOCALES[lang].split():
+        fake = Faker(name)
+        fake.seed_instance(rng.randrange(1 << 30))
+        fakes.append(fake)
+    for _ in range(count):
+        fake = rng.choice(fakes)
+        text, spans = "", []
+        for part in re.split(r"(\{\w+\})", rng.choice(templates)):
+            if not part.startswith("{"):
+                text += part if rng.random() < 0.7 else part.lower()
+                continue
+            # Stand-ins of what rules took out before: nobody's names.
+            if part in ("{first}", "{per}") and rng.random() < 0.08:
+                text += f"Person{rng.randint(1, 40)}"
+                continue
+            filled, kind = value(part[1:-1], fake, rng)
+            spans.append([len(text), len(text) + len(filled), kind])
+            text += filled
+        yield {"t": text, "s": spans, "l": lang, "o": [], "src": "generated"}
+
+
+def is_dev(text: str) -> bool:
+    return hashlib.md5(plain(text).encode()).digest()[0] < 8
+
+
+def load(path: Path) -> list[Row]:
+    with lzma.open(path, "rt", encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
+
+
+def case_of(piece: str) -> int:
+    """0 nothing to see, 1 small, 2 a capital first, 3 capitals, 4 mixed, 5 digits."""
+    letters = [sign for sign in piece if sign.isalpha()]
+    if not letters:
+        return 5 if any(sign.isdigit() for sign in piece) else 0
+    upper = sum(sign.isupper() for sign in letters)
+    if not upper:
+        return 1 if any(sign.islower() for sign in letters) else 0
+    if upper == len(letters) and len(letters) > 1:
+        return 3
+    return 2 if letters[0].isupper() and upper == 1 else 4
+
+
+def word_case(text: str, start: int, end: int) -> int:
+    """The case of the word that a piece is of; whether the piece begins it is seen by itself."""
+    while start and text[start - 1].isalnum():
+        start -= 1
+    while end < len(text) and text[end].isalnum():
+        end += 1
+    return case_of(text[start:end])
+
+
+def pack(rows: list[Row], tokenizer: Any, most: int = 96) -> dict[str, Any]:
+    """Pieces, their tags (0 O, 1+2k begins kind k, 2+2k goes on), case, kinds left open."""
+    tokens = np.zeros((len(rows), most), np.uint16)
+    tags = np.full((len(rows), most), -1, np.int8)
+    case = np.zeros((len(rows), most), np.int8)
+    sizes = np.zeros(len(rows), np.int16)
+    opened = np.zeros((len(rows), len(KINDS)), bool)
+    encoded = tokenizer.encode_batch([row["t"] for row in rows], add_special_tokens=False)
+    for at, (row, each) in enumerate(zip(rows, encoded, strict=True)):
+        size = sizes[at] = min(len(each.ids), most - 2)
+        tokens[at, 1 : size + 1] = each.ids[:size]
+        opened[at, row["o"]] = True
+        for place, (start, end) in enumerate(each.offsets[:size], 1):
+            case[at, place] = word_case(row["t"], start, end)
+            tags[at, place] = 0
+            for first, last, kind in row["s"]:
+                if start < last and first < end:
+                    goes_on = place > 1 and each.offsets[place - 2][1] > first
+                    tags[at, place] = 1 + 2 * kind + goes_on
+    dev = np.array([is_dev(row["t"]) for row in rows])
+    langs = np.array([row["l"] for row in rows])
+    return {"tokens": tokens, "tags": tags, "case": case, "sizes": sizes, "open": opened,
+            "dev": dev, "lang": langs}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data/names"))
+    parser.add_argument("--chats", type=Path, default=HERE.parent / "bench" / "names")
+    parser.add_argument("--out", type=Path, default=BUILD / "data.jsonl.xz")
+    parser.add_argument("--most", type=int, default=MOST)
+    parser.add_argument("--generated", type=int, default=GENERATED)
+    options = parser.parse_args()
+    rng = random.Random(0)
+    tests = Tests(options.data, options.chats)
+    rows = list(public(options.data, tests, rng, options.most))
+    for lang in sorted(LOCALES):
+        made = generated(lang, options.generated, rng)
+        rows += [row for row in made if not tests.has(row["t"])]
+    rng.shuffle(rows)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    with lzma.open(options.out, "wt", encoding="utf-8") as stream:
+        for row in rows:
+            stream.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+    kinds = Counter(KINDS[kind] for row in rows for _, _, kind in row["s"])
+    size = options.out.stat().st_size / 1e6
+    print(f"{len(rows):,} rows, {len({row['l'] for row in rows})} languages, {size:.1f} MB")
+    print(dict(kinds), dict(Counter(row["src"] for row in rows)))
+
+
+if __name__ == "__main__":
+    main()
