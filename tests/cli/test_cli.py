@@ -141,6 +141,19 @@ def test_redact(run: Any, tmp_path: Path) -> None:
     assert "Mara" in (tmp_path / "key.json").read_text("utf-8")
 
 
+def test_redact_waits_for_a_ticked_table_and_restores(run: Any, tmp_path: Path) -> None:
+    words = ("redact", "sample", "--out", "shared", "--key", "key.json", "--review", "names.csv")
+    status, _, err = run(*words)
+    assert status == 0 and "nothing else was written" in err
+    assert not (tmp_path / "shared").exists() and not (tmp_path / "key.json").exists()
+    assert (tmp_path / "names.csv").stat().st_mode & 0o077 == 0
+    assert run(*words)[0] == 0 and (tmp_path / "shared").is_dir()
+    assert run("redact", "shared", "--restore", "key.json", "--out", "again")[0] == 0
+    assert "Mara" in (tmp_path / "again" / "corpus.json").read_text("utf-8")
+    status, _, err = run("redact", "sample", "--out", "x", "--each", "--review", "names.csv")
+    assert status == 2 and "is for one corpus" in err
+
+
 def test_export_says_what_the_format_cannot_keep(run: Any) -> None:
     status, out, err = run("export", "sample", "--to", "csv", "--out", "csv")
     assert (status, out) == (0, "")

@@ -255,6 +255,7 @@ def test_no_export_holds_a_name(run: Any, tmp_path: Path) -> None:
         # Small words and titles inside a name are none.
         (("Anna de Vries",), "Anna de Vries, de dag", "Person1, de dag"),
         (("Dr. Ida",), "Dr. Ida saw Dr. No", "Person1 saw Dr. No"),
+        (("阿may", "Bo"), "问阿may是不是还单身, may I", "问Person1是不是还单身, may I"),
         (("Mara L.",), "Mara L. and Mara", "Person1 and Person1"),
         (("[deleted]", "Mara"), "deleted by Mara", "deleted by Person2"),
         (("Mara",), "Mara² Mara❶ Ma\u00adra", "Person1 Person1 Person1"),

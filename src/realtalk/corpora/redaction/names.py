@@ -151,6 +151,8 @@ class Names:
             elif graphemes(part) > 1:
                 self.titled.setdefault(person, []).append(name.casefold())
         self._add_joined(words, person)
+        if len(words) > 1 and " " not in name.strip() and _UNSPACED.search(name):
+            self._signs.setdefault(fold(name.strip()), person)  # "阿may", of two scripts
         if not named:
             self._add_sign(name.strip(), person)
 
