@@ -285,11 +285,14 @@ def _linear(learn: Any, whose: Any, ask: Any) -> Any:
 
 def _forest(learn: Any, whose: Any, ask: Any) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
 
     model = HistGradientBoostingClassifier(
         max_iter=100, max_leaf_nodes=15, class_weight="balanced", random_state=SEED
     )
-    return model.fit(learn, whose).decision_function(ask)
+    # One thread: sums in one order on every machine, and no waiting for busy cores.
+    with threadpool_limits(1, user_api="openmp"):
+        return model.fit(learn, whose).decision_function(ask)
 
 
 def _figure(way: str, turns: _Turns, scores: Array, chats: tuple[int, int]) -> Apartness:
