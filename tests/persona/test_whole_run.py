@@ -48,6 +48,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in stream]
 
 
+@pytest.mark.slow
 def test_the_file_of_prompts_holds_every_way_and_no_truth(prompts: Path) -> None:
     head, *rows = lines(prompts)
     assert list(head["sets"]) == ["k1", "curve", "n20", "n5"]  # nobody wrote a thousand turns

@@ -162,7 +162,7 @@ def _tell(entry: Entry, lines: list[str]) -> None:
             place += place < len(lines) and not lines[place]
         elif not _is_own(body, line, at_start=place == 1):
             body.text.append(line)
-    entry.text = "\n".join(body.text).strip("\n")
+    entry.text = "\n".join(body.text).rstrip("\n")
     entry.attachments = tuple(body.files)
     entry.edited = body.edited
     entry.deleted |= body.unsent and not entry.text and not entry.attachments
