@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from page_words import holm_p
 
 from realtalk.ei.comparison import CorpusComparison, compare
 from realtalk.ei.told_apart import WAYS, pair_estimate
@@ -80,12 +81,6 @@ def told(one: Estimate, digits: int = 2) -> str:
     return f"{one.value:.{digits}f} [{one.low:.{digits}f}, {one.high:.{digits}f}]"
 
 
-def p_text(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
-
-
 def looks(stored: Stored) -> str:
     rows = []
     for name in stored.names:
@@ -136,7 +131,7 @@ def facets(stored: Stored) -> str:
         (
             facet.heading,
             *(
-                f"{told(found[name].delta)}, p {p_text(found[name].p_shift_holm)}"
+                f"{told(found[name].delta)}, p {holm_p(found[name].p_shift_holm)}"
                 for found in compared.values()
             ),
         )

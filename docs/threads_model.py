@@ -56,23 +56,17 @@ HEADLINES: Mapping[Task, tuple[str, ...]] = {
     "impact": ("mae_log", "spearman"),
     "next_text": ("rouge_l", "cosine", "taken"),
 }
+_OUTCOMES = (
+    ("clean", "majority", "p-conv"),
+    ("with-scores", "parent", "p-conv"),
+    ("clean", "mean", "p-conv"),
+    ("clean", "nearest", "p-conv"),
+    ("clean", "regression", "p-conv"),
+    ("clean", "regression", "np-nonconv"),
+)
 BESIDE: Mapping[Task, tuple[tuple[str, str, str], ...]] = {  # rules, predictor, setting
-    "sentiment": (
-        ("clean", "majority", "p-conv"),
-        ("with-scores", "parent", "p-conv"),
-        ("clean", "mean", "p-conv"),
-        ("clean", "nearest", "p-conv"),
-        ("clean", "regression", "p-conv"),
-        ("clean", "regression", "np-nonconv"),
-    ),
-    "impact": (
-        ("clean", "majority", "p-conv"),
-        ("with-scores", "parent", "p-conv"),
-        ("clean", "mean", "p-conv"),
-        ("clean", "nearest", "p-conv"),
-        ("clean", "regression", "p-conv"),
-        ("clean", "regression", "np-nonconv"),
-    ),
+    "sentiment": _OUTCOMES,
+    "impact": _OUTCOMES,
     "next_text": (
         ("clean", "majority", "p-conv"),
         ("clean", "parent", "p-conv"),

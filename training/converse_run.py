@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from decoding import Request, Slots
 from persona_prompts import Prompts
+from persona_sharing import base_folder
 from realtalk.chat import Chat, Message, Session
 from realtalk.corpora.published.record import record, restored
 from realtalk.evals.values import Answer
@@ -44,7 +45,7 @@ from realtalk.persona.chat_tokens import Writer
 from realtalk.persona.consent import agreed
 from realtalk.persona.conversation import Side, SimulatedChat, marked_chat
 from realtalk.persona.pace import ChatPace, draw_turns
-from realtalk.persona.pretrained import Pretrained, convert_gguf, library, load, with_adapter
+from realtalk.persona.pretrained import Pretrained, library, load, with_adapter
 from realtalk.persona.prompting import read_message
 from realtalk.persona.tuned import encoded
 from realtalk.persona.tuning import TuneSettings, tune
@@ -97,7 +98,7 @@ class Run:
         self.pace = ChatPace.load(given.pace)
         settings = {"way": "bm25"} if given.memory == "retrieved" else {}
         self.remember = reminder(make_memory(given.memory, settings), Budget(words=given.budget))
-        self.base = load(self.base_folder(), device=given.device)
+        self.base = load(base_folder(given.base, self.out), device=given.device)
         self.report: dict[str, Any] = {
             "base": given.base.stem,
             "base_sha256": self.base.sha256,
@@ -108,14 +109,6 @@ class Run:
                 for name in ("chats", "days", "seed", "temperature", "top_p", "memory", "budget")
             },
         }
-
-    def base_folder(self) -> Path:
-        folder: Path = self.given.base
-        if folder.suffix == ".gguf":
-            folder = self.out / "base"
-            if not folder.is_dir():
-                convert_gguf(self.given.base, folder)
-        return folder
 
     def work(self) -> None:
         wanted = self.given.only.split(",")

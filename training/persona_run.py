@@ -39,10 +39,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from persona_jobs import Jobs
 from persona_plan import plan_lines, rate_lines
 from persona_prompts import WAYS, Prompts, Row, Way
-from persona_sharing import Claims, spread
+from persona_sharing import Claims, base_folder, spread
 from realtalk.errors import RealtalkError
 from realtalk.persona.generation import Sampling
-from realtalk.persona.pretrained import convert_gguf, load
+from realtalk.persona.pretrained import load
 from realtalk.persona.tuning import TuneSettings
 
 SAMPLED = ("sampled", "pure")
@@ -168,12 +168,7 @@ class Run:
                         self.report.setdefault(name, {}).update(known)
 
     def base_folder(self) -> Path:
-        folder: Path = self.given.base
-        if folder.suffix == ".gguf":
-            folder = self.out / "base"
-            if not folder.is_dir():
-                convert_gguf(self.given.base, folder)
-        return folder
+        return base_folder(self.given.base, self.out)
 
     def sets(self) -> list[str]:
         return [name for name in self.prompts.sets() if wanted(self.given.sets, name)]

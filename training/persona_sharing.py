@@ -3,6 +3,7 @@
     claims = Claims(out)
     claims.take("k3-tuned-Mara")     → True for the one process that is to do it
     spread(script, words, processes=2)   → that many processes of the script, to their end
+    base_folder(Path("qwen.gguf"), out)  → out/base: the model's folder, converted once for all
 
 A claim of a process that is gone counts for nothing, so that a run that was killed goes on.
 """
@@ -14,6 +15,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from realtalk.persona.pretrained import convert_gguf
 
 
 class Claims:
@@ -60,3 +63,13 @@ def spread(script: Path, words: Sequence[str], *, processes: int) -> int:
         for number in range(processes)
     ]
     return sum(process.wait() != 0 for process in begun)
+
+
+def base_folder(base: Path, out: Path) -> Path:
+    """The folder of a model; a .gguf is converted into `out` where that was not done yet."""
+    if base.suffix != ".gguf":
+        return base
+    folder = out / "base"
+    if not folder.is_dir():
+        convert_gguf(base, folder)
+    return folder

@@ -41,14 +41,7 @@ def converse(
             show_default="an invented person",
         ),
     ] = None,
-    consent: Annotated[
-        str | None,
-        typer.Option(
-            "--consent",
-            metavar="self|given",
-            help="Instead of being asked: you are the speaker, or the speaker said yes.",
-        ),
-    ] = None,
+    consent: persona.Agreement = None,
     other_simulator: Annotated[
         str | None,
         typer.Option(

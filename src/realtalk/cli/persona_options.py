@@ -79,6 +79,14 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A setting of the simulator; may be repeated."),
 ]
+Agreement = Annotated[
+    str | None,
+    typer.Option(
+        "--consent",
+        metavar="self|given",
+        help="Instead of being asked: you are the speaker, or the speaker said yes.",
+    ),
+]
 Limit = Annotated[
     int | None, typer.Option("--limit", metavar="N", help="Only each speaker's first N turns.")
 ]

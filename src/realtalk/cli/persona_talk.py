@@ -44,14 +44,7 @@ def talk(
             "--chat", metavar="ID", help="The chat that goes on.", show_default="the most recent"
         ),
     ] = None,
-    consent: Annotated[
-        str | None,
-        typer.Option(
-            "--consent",
-            metavar="self|given",
-            help="Instead of being asked: you are the speaker, or the speaker said yes.",
-        ),
-    ] = None,
+    consent: persona.Agreement = None,
     context_sessions: persona.ContextSessions = 3,
     context_tokens: persona.ContextTokens = 1500,
     out: Annotated[

@@ -88,7 +88,7 @@ class ToldApart:
 
 
 @dataclass(frozen=True)
-class _Turns:
+class _SplitTurns:
     """The turns of both corpora that are looked at, with what is told of each."""
 
     inputs: list[TurnInput]
@@ -154,7 +154,7 @@ def _said(corpus: Corpus, joined: bool) -> dict[str, list[TurnInput]]:
 
 def _turns(
     both: tuple[Corpus, Corpus], said: tuple[dict[str, list[TurnInput]], dict[str, list[TurnInput]]]
-) -> _Turns:
+) -> _SplitTurns:
     inputs: list[TurnInput] = []
     second: list[int] = []
     chats: list[int] = []
@@ -186,7 +186,7 @@ def _turns(
             filled[emptiest] += weights[group]
     of_chat = np.array([fold_of[side, people[side][chat]] for side, chat in names])
     places = np.array(chats)
-    return _Turns(inputs, np.array(second), places, names, of_chat[places], disjoint)
+    return _SplitTurns(inputs, np.array(second), places, names, of_chat[places], disjoint)
 
 
 def _evenly(said: Sequence[TurnInput]) -> list[TurnInput]:
@@ -210,7 +210,7 @@ def acquaintances(corpus: Corpus) -> dict[str, str]:
 Features = Callable[[Any, Any], tuple[Any, Any]]  # which turns are learned from, which are asked
 
 
-def _words(turns: _Turns, both: Iterable[Corpus]) -> Features:
+def _words(turns: _SplitTurns, both: Iterable[Corpus]) -> Features:
     parts = {part.casefold() for corpus in both for who in corpus.speakers for part in words(who)}
     names = re.compile(r"\b(" + "|".join(map(re.escape, sorted(parts))) + r")\b", re.IGNORECASE)
     texts = [names.sub("name", given.text) for given in turns.inputs]
@@ -223,7 +223,7 @@ def _words(turns: _Turns, both: Iterable[Corpus]) -> Features:
     return features
 
 
-def _facets(turns: _Turns, labels: tuple[pl.DataFrame, pl.DataFrame]) -> Features:
+def _facets(turns: _SplitTurns, labels: tuple[pl.DataFrame, pl.DataFrame]) -> Features:
     known = [
         {(row["chat"], tuple(row["message_ids"])): row for row in frame.iter_rows(named=True)}
         for frame in labels
@@ -295,7 +295,7 @@ def _forest(learn: Any, whose: Any, ask: Any) -> Any:
         return model.fit(learn, whose).decision_function(ask)
 
 
-def _figure(way: str, turns: _Turns, scores: Array, chats: tuple[int, int]) -> Apartness:
+def _figure(way: str, turns: _SplitTurns, scores: Array, chats: tuple[int, int]) -> Apartness:
     ones = [at for at, (side, _) in enumerate(turns.names) if side == 0]
     others = [at for at, (side, _) in enumerate(turns.names) if side == 1]
     fold = {at: int(turns.folds[turns.chats == at][0]) for at in (*ones, *others)}

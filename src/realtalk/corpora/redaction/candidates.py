@@ -70,7 +70,7 @@ def candidates(
             form = texts[mention.text][mention.start : mention.end].strip()
             if form and not STAND_IN.search(form):
                 found.setdefault((form, mention.kind), []).append(mention)
-    words = _Words(texts)
+    words = _SeenWords(texts)
     made = [
         _candidate(form, kind, mentions, texts, ids, words)
         for (form, kind), mentions in found.items()
@@ -95,7 +95,7 @@ def candidates(
     return made
 
 
-class _Words:
+class _SeenWords:
     """The words of all texts, as they are written."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -111,7 +111,7 @@ def _candidate(
     mentions: list[Mention],
     texts: Sequence[str],
     ids: Sequence[str],
-    words: _Words,
+    words: _SeenWords,
 ) -> NameCandidate:
     best = max(mentions, key=lambda each: each.score)
     first = mentions[0]
@@ -150,7 +150,7 @@ def _with_person(each: NameCandidate, persons: Mapping[str, str]) -> NameCandida
 
 
 def _of_known(
-    words: _Words, known: Mapping[str, str], persons: Mapping[str, str]
+    words: _SeenWords, known: Mapping[str, str], persons: Mapping[str, str]
 ) -> Iterator[tuple[str, str, float, str]]:
     """Capitalised words that no source found, and that are somebody's nickname or misspelt name."""
     rest = [
