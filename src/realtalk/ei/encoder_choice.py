@@ -1,0 +1,53 @@
+"""What a chat is written in → which of the two shipped encoders labels it.
+
+    encoder_for({"en": 95, "es": 3, "und": 20})     → "english"
+    encoder_for({"en": 50, "es": 50})               → "multilingual"
+    encoder_by("multilingual 1")                    → "multilingual", from a label's version
+
+One chat has one encoder: labels of two that stand side by side could not be compared. The English
+one knows only English, the multilingual one English too, so a chat in which other languages are
+more than a quotation goes there, and so do Hindi or Arabic in Latin letters with English between.
+A chat of which nothing can be told stays with the English one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Final, Literal, TypeAlias
+
+from realtalk.ei.identifying import ENGLISH, UNTOLD
+from realtalk.registry import suggest
+
+EncoderName: TypeAlias = Literal["english", "multilingual"]
+
+ENGLISH_ENCODER: Final = "english"
+MULTILINGUAL: Final = "multilingual"
+AUTO: Final = "auto"
+CHOICES = (AUTO, ENGLISH_ENCODER, MULTILINGUAL)
+FOLDERS: Mapping[EncoderName, str] = {ENGLISH_ENCODER: "ei", MULTILINGUAL: "ei_multilingual"}
+SOME = 0.2  # share of turns in another language that counts
+
+
+def encoder_for(turns: Mapping[str, int]) -> EncoderName:
+    """The encoder of a chat, by how many of its turns are in which language."""
+    told = sum(turns.values()) - turns.get(UNTOLD, 0)
+    is_english = not told or turns.get(ENGLISH, 0) >= (1 - SOME) * told
+    return ENGLISH_ENCODER if is_english else MULTILINGUAL
+
+
+def encoder_by(version: str) -> EncoderName:
+    """The encoder that made a label, by the label's version."""
+    return MULTILINGUAL if version.startswith(MULTILINGUAL) else ENGLISH_ENCODER
+
+
+def check_choice(name: str) -> str:
+    """The name of a choice; anything else raises with those that there are."""
+    if name not in CHOICES:
+        raise suggest("encoder", name, list(CHOICES))
+    return name
+
+
+def is_shipped(encoder: EncoderName) -> bool:
+    """Whether the encoder's weights are in this package."""
+    return files("realtalk.encoders").joinpath(FOLDERS[encoder], "model.onnx").is_file()

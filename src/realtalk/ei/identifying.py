@@ -1,0 +1,107 @@
+"""Turns → the language each is in.
+
+    turn_languages([("Chat_1", "Ana", "oye, ayer fuimos a la playa con los niños, qué rico")])
+    → ["es"]            an ISO 639 code, "other" in a script that is not known, "und": too few words
+
+A turn of some words is weighed alone; shorter ones of a speaker wait for each other until there
+are enough. How often a language is found in a chat then speaks for it in the pieces that could be
+of two: a chat that is Danish all over is not Norwegian in between. `encoders.identifier` knows
+the languages; what follows from them is in `languages` and `encoder_choice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from realtalk.encoders.identifier import LanguageIdentifier, Scores
+from realtalk.encoders.language_words import amount, script_of, words_of
+
+ENGLISH, OTHER, UNTOLD = "en", "other", "und"
+
+_ALONE = 8  # words of a turn that is weighed alone; shorter ones ...
+_PIECE = 12  # ... are weighed together up to so many
+_FEWEST = 6  # words of a whole chat below which no language is named
+_MOST = 60  # words of a long turn that are looked at, spread over it
+_OPEN = 0.05  # of what is expected of a piece: that it may be of any language after all
+_LOOKS = 3  # at a chat, each with what the last one found
+
+
+@dataclass(slots=True)
+class _Piece:
+    turns: list[int] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    amount: int = 0  # words; of scripts without spaces about what would be words
+
+    def add(self, other: _Piece) -> None:
+        self.turns += other.turns
+        self.words += other.words
+        self.amount += other.amount
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether these words suffice for a decision; another script suffices at once."""
+        return self.amount >= _FEWEST or script_of(self.words) != "LATIN"
+
+    def scores(self, identifier: LanguageIdentifier) -> Scores | None:
+        return identifier.log_probabilities(self.words[:: 1 + len(self.words) // _MOST])
+
+
+def turn_languages(turns: Iterable[tuple[str, str, str]]) -> list[str]:
+    """The language of each turn, given as (chat, speaker, text)."""
+    languages: list[str] = []
+    speakers: dict[tuple[str, str], list[_Piece]] = {}
+    short: dict[tuple[str, str], _Piece] = {}  # turns that wait for more words
+    for at, (chat, speaker, text) in enumerate(turns):
+        languages.append(UNTOLD)
+        words = words_of(text)
+        if not words:
+            continue
+        who, size = (chat, speaker), sum(map(amount, words))
+        pieces = speakers.setdefault(who, [])
+        if size >= _ALONE:
+            pieces.append(_Piece([at], words, size))
+            continue
+        waiting = short.setdefault(who, _Piece())
+        waiting.add(_Piece([at], words, size))
+        if waiting.amount >= _PIECE:
+            pieces.append(short.pop(who))
+    rests: dict[str, _Piece] = {}
+    for who, waiting in short.items():
+        # Too few words alone go with the speaker's others, else with the rest of the chat.
+        pieces = speakers[who]
+        (pieces[-1] if pieces else rests.setdefault(who[0], _Piece())).add(waiting)
+    chats: dict[str, list[_Piece]] = {}
+    for (chat, _), pieces in speakers.items():
+        chats.setdefault(chat, []).extend(pieces)
+    for chat, rest in rests.items():
+        if rest.is_enough:
+            chats[chat].append(rest)
+    for pieces in chats.values():
+        for piece, name in zip(pieces, _named(pieces), strict=True):
+            for at in piece.turns:
+                languages[at] = name
+    return languages
+
+
+def _named(pieces: Sequence[_Piece]) -> list[str]:
+    """The language of every piece of a chat."""
+    identifier = LanguageIdentifier.shipped()
+    scores = [piece.scores(identifier) for piece in pieces]
+    known = [at for at, own in enumerate(scores) if own is not None]
+    names = [OTHER] * len(pieces)
+    if not known:
+        return names
+    alone = np.stack([own for own in scores if own is not None])
+    weights = np.array([min(pieces[at].amount, _MOST) for at in known], np.float64)
+    found = alone
+    for _ in range(_LOOKS):
+        shares = weights @ np.exp(found) / weights.sum()
+        expected = np.log((1 - _OPEN) * shares + _OPEN / len(identifier.languages))
+        found = alone + expected
+        found = found - np.logaddexp.reduce(found, axis=1, keepdims=True)
+    for at, best in zip(known, found.argmax(axis=1).tolist(), strict=True):
+        names[at] = identifier.languages[best]
+    return names
