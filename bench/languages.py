@@ -1,11 +1,11 @@
-"""How surely English chats are told from others, on text whose language is known.
+"""How surely a chat goes to its encoder, and its language is told, where that is known.
 
     python bench/languages.py --data ../shared/data
-    → chats doubted by size, of English and of other languages; where it errs; scores of pieces
+    → chats sent to the multilingual encoder, of English and of other languages; where it errs
 
 A chat here is so many consecutive texts of one source and language (tweets, subtitles, dialogues,
-SMS), said by two speakers in turn, and REALTALK's ten chats as they are. Doubted is a chat of
-which `language_notes` says anything. Nigerian Pidgin (pcm) is left out: it is English in part.
+SMS), said by two speakers in turn, and REALTALK's ten chats as they are. Train parts are among
+them, which the identifier learned from. Nigerian Pidgin (pcm) is left out: it is English in part.
 Hindi in Latin script holds whole English sentences. Parallel English is taken where it stands
 beside German, Japanese and French; half of XED's English column is not English and is left out.
 """
@@ -19,10 +19,14 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from realtalk.corpora.opening import open_reading
-from realtalk.ei import languages
+from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for
+from realtalk.ei.identifying import turn_languages
 from realtalk.ei.labels import turn_inputs
-from realtalk.ei.languages import Languages, language_notes, turn_languages
+from realtalk.ei.languages import Languages
+from realtalk.encoders.identifier import LanguageIdentifier
 
+SAME = {"bs": "hr", "sr": "hr", "pt-BR": "pt", "pt-MZ": "pt", "zh-TW": "zh", "yue": "zh"}
+SAME |= {"nb": "no", "nn": "no", "ms": "id", "ary": "ar", "arq": "ar", "arz": "ar", "lvs": "lv"}
 MOST = 1200  # texts of a source and language
 LEFT_OUT = ("pcm", "und")
 Key = tuple[str, str]  # language, source
@@ -55,42 +59,31 @@ def chat(texts: list[str]) -> Languages:
     return Languages("c", "embedded", Counter(turn_languages(said)))
 
 
-def doubted(found: dict[Key, list[str]], size: int) -> None:
-    counts: dict[Key, tuple[int, int]] = {}
+def sent(found: dict[Key, list[str]], size: int) -> None:
+    """Which chats go to the wrong encoder, and of how many the language is right."""
+    counts: dict[Key, tuple[int, int, int]] = {}
+    known = LanguageIdentifier.shipped().languages
     for key, texts in found.items():
         parts = [texts[at : at + size] for at in range(0, len(texts) - size + 1, size)]
-        notes = sum(bool(language_notes([chat(part)])) for part in parts)
+        spoken = [chat(part) for part in parts]
+        away = sum(encoder_for(each.turns) == MULTILINGUAL for each in spoken)
+        right = sum(each.mainly[:1] == (SAME.get(key[0], key[0]),) for each in spoken)
         if parts:
-            counts[key] = (notes, len(parts))
+            counts[key] = (away, right, len(parts))
     for english, title in ((True, "English"), (False, "other languages")):
         here = {key: each for key, each in counts.items() if (key[0] == "en") == english}
-        notes, chats = (sum(each[at] for each in here.values()) for at in (0, 1))
-        print(f"chats of {size} messages, {title}: {notes:,} of {chats:,} doubted")
-        wrong = {key: n if english else m - n for key, (n, m) in here.items()}
-        worst = sorted((key for key in wrong if wrong[key]), key=lambda key: -wrong[key])[:6]
+        away, _, chats = (sum(each[at] for each in here.values()) for at in range(3))
+        print(f"chats of {size} messages, {title}: {away:,} of {chats:,} to the multilingual one")
+        wrong = {key: n if english else m - n for key, (n, _, m) in here.items()}
+        worst = sorted((key for key in wrong if wrong[key]), key=lambda key: -wrong[key])[:8]
         if worst:
             print("  wrong: " + "; ".join(f"{' '.join(key)} {wrong[key]}" for key in worst))
-
-
-def pieces(found: dict[Key, list[str]]) -> None:
-    """How texts of eight words and more score, each alone."""
-    shares: dict[str, Counter[str]] = defaultdict(Counter)
-    for (language, _), texts in found.items():
-        for text in texts:
-            words = languages._words(text)
-            piece = languages._Piece([0], words, sum(map(languages._amount, words)))
-            if piece.amount >= languages._ALONE:
-                score = piece.score()
-                where = "sure" if score >= languages._SURE else "open"
-                shares["en" if language == "en" else "other"][
-                    "not" if score <= languages._NOT else where
-                ] += 1
-    for language, counts in shares.items():
-        total = counts.total()
-        print(
-            f"texts, {language}: English {counts['sure'] / total:.1%}, open "
-            f"{counts['open'] / total:.1%}, not {counts['not'] / total:.1%} of {total:,}"
-        )
+    here = {key: each for key, each in counts.items() if SAME.get(key[0], key[0]) in known}
+    right, chats = (sum(each[at] for each in here.values()) for at in (1, 2))
+    print(f"chats of {size} messages, language known: {right / chats:.1%} right of {chats:,}")
+    wrong = {key: m - n for key, (_, n, m) in here.items()}
+    worst = sorted((key for key in wrong if wrong[key]), key=lambda key: -wrong[key])[:8]
+    print("  wrong: " + "; ".join(f"{' '.join(key)} {wrong[key]}" for key in worst))
 
 
 def main() -> None:
@@ -106,8 +99,7 @@ def main() -> None:
     print(f"REALTALK: English share of {len(shares)} chats {min(shares):.3f} to {max(shares):.3f}")
     found = read(options.data)
     for size in (60, 20, 8):
-        doubted(found, size)
-    pieces(found)
+        sent(found, size)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from ei_score import pearson
 from languages_heads import PLUTCHIK
 from languages_measures import Array, cuts_by_language, interval, macro_f1
 from languages_sources import Spoken, brighter, in_dialogues, lines, mood, sentiment, told
+from languages_twins import twins
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.labels import TurnInput
 from realtalk.encoders.pairs import PairEncoder
@@ -231,7 +232,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--only", default="brighter,xed,umsab,mint,dialogues,rubric")
+    parser.add_argument("--only", default="brighter,xed,umsab,mint,dialogues,rubric,twins")
     parser.add_argument("--most", type=int, default=400, help="XED: rows per language")
     options = parser.parse_args()
     encoder = PairEncoder(options.model)
@@ -250,6 +251,8 @@ def main() -> None:
             figures += dialogues(encoder, options.data, options.most)
         elif name == "rubric":
             figures += rubric(EmbeddedLabeller(options.model), options.data)
+        elif name == "twins":
+            figures += twins(EmbeddedLabeller(options.model), options.data)
     print("| task | language | n | score | 95 % |\n|---|---|---|---|---|")
     for each in figures:
         said = f"{each['score']:.3f} | {each['low']:.3f}-{each['high']:.3f}"

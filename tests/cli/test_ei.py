@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from multilingual_chats import needs_multilingual
 from realtalk.corpora.opening import open_reading
 from realtalk.ei.labels import LABELS, Label, TurnInput
 from realtalk.encoders.learned import Learned, fingerprint
@@ -214,11 +215,13 @@ def test_a_chat_in_another_language_is_said_wherever_its_labels_are(
     run: Any, tmp_path: Path
 ) -> None:
     spanish_chat(tmp_path / "chat.txt")
-    line = "chat: hardly any English in 12 turns; the encoder learned English"
-    status, out, err = run("ei", "chat.txt", "--out", "labels", "--json")
+    line = "chat: hardly any English in 12 turns; the English encoder labelled them, whose grade"
+    status, out, err = run("ei", "chat.txt", "--encoder", "english", "--out", "labels", "--json")
     assert status == 0 and f"note: {line}" in err
     found = json.loads(out)
-    assert found["languages"]["chats"] == [{"chat": "chat", "english": 0.0, "turns": {"other": 12}}]
+    (told,) = found["languages"]["chats"]
+    assert told["chat"] == "chat" and told["english"] == 0.0 and told["turns"] == {"es": 12}
+    assert (told["encoder"], told["grade"]) == ("english", "none")
     assert found["languages"]["notes"][0].startswith(line)
     assert [who["english"] for who in found["speakers"]] == [0.0, 0.0]
     # The labels carry it: what is said of them needs the chat no more.
@@ -229,26 +232,28 @@ def test_a_chat_in_another_language_is_said_wherever_its_labels_are(
         line
     }
     _, out, err = run("ei", "compare", "sample", "labels", "--json")
-    assert f"note: labels: {line}" in err and "note: sample" not in err
+    assert f"note: labels: {line}" in err and "note: sample:" not in err
+    assert "sample is in English, labels in Spanish: what differs may be the language's" in err
     languages = json.loads(out)["languages"]
     assert languages["first"]["notes"] == [] and languages["second"]["notes"][0].startswith(line)
     assert run("report", "labels", "--out", "page.html")[0] == 0
     assert "hardly any English in 12 turns" in (tmp_path / "page.html").read_text("utf-8")
 
 
+@needs_multilingual
 def test_one_person_in_two_spanish_chats(run: Any, tmp_path: Path) -> None:
     (tmp_path / "chats").mkdir()
     for name in ("uno", "dos"):
         spanish_chat(tmp_path / "chats" / f"{name}.txt")
     _, out, err = run("ei", "consistency", "chats", "--json")
-    assert "hardly any English in 24 turns" in err
+    assert "Spanish in 24 turns, labelled by the multilingual encoder, whose grade there is" in err
     found = json.loads(out)
     assert found["speakers"][0]["english"] == [0.0, 0.0] and len(found["languages"]["notes"]) == 1
     words = ("--speaker", "Ana", "--simulator", "constant", "--out", "run")
     for command in (("run", "chats", *words), ("table", "run"), ("compare", "run", "run")):
         status, out, err = run("persona", *command, "--json")
-        assert status == 0 and err.count("hardly any English in ") == 1
-        assert "hardly any English in " in out
+        assert status == 0 and err.count("labelled by the multilingual encoder") == 1
+        assert "labelled by the multilingual encoder" in out
 
 
 def test_nothing_to_draw_is_said(run: Any, tmp_path: Path) -> None:

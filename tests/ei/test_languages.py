@@ -1,4 +1,4 @@
-"""Which chats are English: languages, slang, mixtures, too little to tell; and what is said."""
+"""What chats are written in: languages, slang, mixtures, too little to tell; and what is said."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 from facet_labels import first_layout
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
+from realtalk.ei.encoder_choice import encoder_for
+from realtalk.ei.identifying import turn_languages
 from realtalk.ei.label_files import (
     labels_about,
     read_labels,
@@ -30,32 +32,42 @@ from realtalk.ei.labels import (
 from realtalk.ei.languages import (
     Languages,
     chat_languages,
+    language_name,
     language_notes,
-    turn_languages,
 )
 from realtalk.local.writing import write_parquet
 
 OTHERS = {
-    "Spanish": "oye, ayer fuimos a la playa con los niños y comimos pescado, qué rico estaba",
-    "Portuguese": "então amanhã a gente se encontra na praça, leva o guarda-chuva por favor",
-    "French": "coucou, on se voit demain devant la gare ou tu préfères venir à la maison ?",
-    "Italian": "ciao, domani sera andiamo a mangiare la pizza con i ragazzi, vieni anche tu?",
-    "German": "na, gestern waren wir mit den Kindern am See und haben Fische gefangen, war schön",
-    "Dutch": "hoi, zullen we morgen naar de markt gaan of heb je het weer te druk met je werk",
-    "Swedish": "hej, ska vi ta en fika imorgon eller måste du jobba hela dagen igen nu",
-    "Polish": "cześć, jutro jadę do babci i nie wiem czy zdążę wrócić na obiad, zadzwonię",
-    "Turkish": "yarın akşam bize gelir misiniz, annem yine kocaman bir börek yapmış da",
-    "Indonesian": "besok kita jadi pergi ke pasar atau kamu masih sibuk dengan pekerjaan di kantor",
-    "Swahili": "habari za asubuhi, leo nitakuja nyumbani baada ya kazi tupike chakula pamoja",
-    "Tagalog": "kumusta ka na, pupunta ba tayo bukas sa palengke o may trabaho ka na naman",
-    "Hindi, Latin": "kya kar raha hai yaar, kal milte hain station ke paas, chai pi lenge saath me",
-    "Vietnamese": "mai mình đi chợ nhé, nhớ mang theo cái ô vì trời sắp mưa to lắm đó",
-    "Arabic": "صباح الخير، غدا سنذهب إلى السوق مع الأولاد ونشتري السمك",
-    "Greek": "καλημέρα, χθες πήγαμε στη θάλασσα με τα παιδιά",
-    "Russian": "привет, завтра поедем к бабушке, не забудь взять зонтик",
-    "Hindi": "कल हम सब बाज़ार जाएँगे, छाता लाना मत भूलना",
-    "Chinese": "昨天我们和孩子们一起去了海边，吃了很多鱼，真的很好吃",
-    "Thai": "เมื่อวานเราไปทะเลกับเด็กๆ กินปลาเยอะมาก",
+    "es": "oye, ayer fuimos a la playa con los niños y comimos pescado, qué rico estaba",
+    "pt": "então amanhã a gente se encontra na praça, leva o guarda-chuva por favor",
+    "fr": "coucou, on se voit demain devant la gare ou tu préfères venir à la maison ?",
+    "it": "ciao, domani sera andiamo a mangiare la pizza con i ragazzi, vieni anche tu?",
+    "de": "na, gestern waren wir mit den Kindern am See und haben Fische gefangen, war schön",
+    "nl": "hoi, zullen we morgen naar de markt gaan of heb je het weer te druk met je werk",
+    "sv": "hej, ska vi ta en fika imorgon eller måste du jobba hela dagen igen nu",
+    "pl": "cześć, jutro jadę do babci i nie wiem czy zdążę wrócić na obiad, zadzwonię",
+    "tr": "yarın akşam bize gelir misiniz, annem yine kocaman bir börek yapmış da",
+    "id": "besok kita jadi pergi ke pasar atau kamu masih sibuk dengan pekerjaan di kantor",
+    "sw": "habari za asubuhi, leo nitakuja nyumbani baada ya kazi tupike chakula pamoja",
+    "tl": "kumusta ka na, pupunta ba tayo bukas sa palengke o may trabaho ka na naman",
+    "hi-Latn": "kya kar raha hai yaar, kal milte hain station ke paas, chai pi lenge saath me",
+    "vi": "mai mình đi chợ nhé, nhớ mang theo cái ô vì trời sắp mưa to lắm đó",
+    "ar": "صباح الخير، غدا سنذهب إلى السوق مع الأولاد ونشتري السمك",
+    "el": "καλημέρα, χθες πήγαμε στη θάλασσα με τα παιδιά",
+    "ru": "привет, завтра поедем к бабушке, не забудь взять зонтик",
+    "hi": "कल हम सब बाज़ार जाएँगे, छाता लाना मत भूलना",
+    "zh": "昨天我们和孩子们一起去了海边，吃了很多鱼，真的很好吃",
+    "ja": "昨日は子どもたちと海に行って、魚をたくさん食べました。おいしかったです",
+    "ko": "어제 아이들이랑 바다에 가서 생선을 많이 먹었어. 진짜 맛있더라",
+    "fa": "سلام، فردا با بچه‌ها می‌رویم بازار و ماهی می‌خریم، تو هم می‌آیی؟",
+    "he": "בוקר טוב, מחר נלך לשוק עם הילדים ונקנה דגים, אתה בא?",
+    "uk": "привіт, завтра поїдемо до бабусі, не забудь взяти парасольку",
+    "cs": "ahoj, zítra jedeme k babičce, nezapomeň si vzít deštník, prý bude pršet",
+    "fi": "moi, mennäänkö huomenna torille vai onko sinulla taas liikaa töitä",
+    "hu": "szia, holnap megyünk a nagymamához, ne felejtsd el az esernyőt",
+    "ro": "salut, mâine mergem la bunica, nu uita să iei umbrela că plouă",
+    "ar-Latn": "sba7 el kheir ya sa7bi, bokra hanrou7 el sou2 m3a el wlad w neshteri samak",
+    "th": "เมื่อวานเราไปทะเลกับเด็กๆ กินปลาเยอะมาก",
 }
 ENGLISH = {
     "plain": "did you hear about the boat, they painted it green and nobody wants to row it",
@@ -74,11 +86,22 @@ def told(lines: list[str], speakers: str = "ab") -> Languages:
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_chats_that_are_not_english_are_found(language: str) -> None:
+def test_the_language_of_a_chat_is_found(language: str) -> None:
     found = told([OTHERS[language]] * 6)
-    assert found.english == 0.0
+    assert found.mainly == (language,) and found.english == 0.0
+    assert encoder_for(found.turns) == "multilingual"
+    assert language_name(language) != language
     (note,) = language_notes([found])
-    assert note.startswith("c: hardly any English in 6 turns; the encoder learned English")
+    assert note.startswith("c: hardly any English in 6 turns; the English encoder labelled them")
+
+
+@pytest.mark.parametrize("language", [code for code in OTHERS if code not in ("ar-Latn", "sw")])
+def test_short_messages_of_a_language_are_weighed_together(language: str) -> None:
+    text = OTHERS[language]
+    step = 4 if " " not in text else None
+    words = [text[at : at + 4] for at in range(0, len(text), 4)] if step else text.split()
+    lines = [" ".join(words[at : at + 2]) for at in range(0, len(words), 2)]
+    assert told(lines * 3).mainly == (language,)
 
 
 @pytest.mark.parametrize("kind", ENGLISH)
@@ -98,6 +121,7 @@ def test_english_is_english_however_it_is_written(kind: str) -> None:
             "see you",
         ]
     assert told(lines).english == 1.0
+    assert encoder_for(told(lines).turns) == "english"
     assert language_notes([told(lines)]) == []
 
 
@@ -124,13 +148,15 @@ def test_a_chat_without_a_turn_that_could_be_told_alone() -> None:
 
 
 def test_a_mixed_chat_is_told_turn_by_turn() -> None:
-    spanish, english = OTHERS["Spanish"], ENGLISH["plain"]
+    spanish, english = OTHERS["es"], ENGLISH["plain"]
     said = [("c", "Ana", spanish), ("c", "Bo", english)] * 5
-    assert turn_languages(said) == ["other", "en"] * 5
+    assert turn_languages(said) == ["es", "en"] * 5
     one = [("c", "Ana", (spanish, english)[at % 2]) for at in range(10)]
-    assert turn_languages(one) == ["other", "en"] * 5
+    assert turn_languages(one) == ["es", "en"] * 5
     found = told([spanish, english] * 5)
-    assert found.english == 0.5
+    assert found.english == 0.5 and found.mainly == ("en", "es")
+    assert encoder_for(found.turns) == "multilingual"
+    assert encoder_for(told([spanish] + [english] * 9).turns) == "english"
     assert "5 of 10 turns are not in English (50%)" in language_notes([found])[0]
     # One turn in ten is no reason for doubt; nine in ten are all of it.
     assert language_notes([told([spanish] + [english] * 9)]) == []
@@ -151,13 +177,12 @@ def test_notes_are_few_and_fit_the_way_of_measuring() -> None:
     (line,) = language_notes([Languages("c", "hub", {"other": 10})])
     assert "the paper's classifiers learned English" in line
     assert "not known" in language_notes([Languages("c", "embedded", {})])[0]
-    # An identifier's codes count as what they are: not English.
     assert "hardly any" in language_notes([Languages("c", "embedded", {"es": 9, "und": 1})])[0]
 
 
 def spanish(count: int = 8) -> list[TurnInput]:
     return [
-        TurnInput("c", 1, at, "ab"[at % 2], (f"m{at}",), None, OTHERS["Spanish"], "")
+        TurnInput("c", 1, at, "ab"[at % 2], (f"m{at}",), None, OTHERS["es"], "")
         for at in range(count)
     ]
 
@@ -167,7 +192,7 @@ def test_labels_are_stored_and_loaded_with_their_languages(tmp_path: Path) -> No
     settings = label_settings({"name": "c", "format": "whatsapp"}, "paper", "embedded", "1")
     store_labels(frame, settings, tmp_path)
     (found,) = chat_languages(read_labels(tmp_path))
-    assert found == Languages("c", "embedded", {"other": 8})
+    assert found == Languages("c", "embedded", {"es": 8}, "1")
     about = labels_about(tmp_path)
     assert about is not None and about.protocol == "paper"
 
@@ -228,6 +253,16 @@ def lines_of(path: Path, most: int) -> dict[str, list[str]]:
     return found
 
 
+def test_a_script_that_is_not_known_is_another_language() -> None:
+    assert told(["ᚠᛇᚻ ᛒᛦᚦ ᚠᚱᚩᚠᚢᚱ ᚠᛁᚱᚪ ᚷᛖᚻᚹᛦᛚᚳᚢᛗ"] * 3).turns == {"other": 3}
+
+
+def test_the_chat_decides_where_a_piece_could_be_of_two_languages() -> None:
+    danish = "jeg glæder mig virkelig til at se jer alle sammen i weekenden, det bliver hyggeligt"
+    either = "vi skal spise sammen i dag og se en film"
+    assert told([danish] * 5 + [either]).turns == {"da": 6}
+
+
 def test_no_english_chat_is_doubted(data: Path) -> None:
     inputs = turn_inputs(open_reading(str(data / "realtalk")).reading.corpus)
     frame = label_frame(inputs, [Label()] * len(inputs), "embedded", "1")
@@ -239,11 +274,12 @@ def test_no_english_chat_is_doubted(data: Path) -> None:
             assert language_notes([told(lines[start : start + 60])]) == [], start
 
 
-def test_chats_of_forty_languages_are_doubted(data: Path) -> None:
+def test_chats_of_forty_languages_leave_the_english_encoder(data: Path) -> None:
     path = data / "multilingual" / "emotion.xed.test.jsonl.gz"
     if not path.is_file():
         pytest.skip("no multilingual data here")
     for language, lines in lines_of(path, 120).items():
         for start in range(0, len(lines) - 39, 40):
-            doubted = language_notes([told(lines[start : start + 40])])
-            assert bool(doubted) == (language != "en"), (language, start)
+            found = told(lines[start : start + 40])
+            away = encoder_for(found.turns) == "multilingual"
+            assert away == (language != "en"), (language, start)

@@ -82,9 +82,9 @@ def test_scores_say_what_the_person_wrote_in() -> None:
     lines = ("mañana pintamos el barco otra vez", "no sé, hay que leer las reglas primero")
     turns = tuple(replace(turn, text=lines[at % 2]) for at, turn in enumerate(task.turns))
     rows, facts = score(replace(task, turns=turns), [Answer("ok then")] * len(turns))
-    assert facts["by_language"] == [{"language": "other", "turns": len(turns)}]
+    assert facts["by_language"] == [{"language": "es", "turns": len(turns)}]
     found = summarise("constant", rows, [facts | {"measure": "embedded"}])
-    line = f"Boat: hardly any English in {len(turns)} turns; the encoder learned English"
+    line = f"Boat: hardly any English in {len(turns)} turns; the English encoder labelled them"
     assert found.languages[0].english == 0.0
     assert found.to_json()["languages"]["notes"][0].startswith(line)
     both = compare(rows, found, rows, found)

@@ -12,6 +12,7 @@ import pytest
 
 from facet_labels import first_layout
 from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.ei.encoder_choice import is_shipped
 from realtalk.ei.labels import Label, label_frame, turn_inputs
 from realtalk.errors import RealtalkError
 from realtalk.studio.pages import render
@@ -172,7 +173,7 @@ def test_a_chat_that_is_not_english_is_doubted_in_its_strips(tmp_path: Path) -> 
     frame = label_frame(inputs, [Label(sentiment="positive")] * 8, "embedded", "1")
     frame.write_parquet(tmp_path / "labels.parquet")
     strips = read_strips(tmp_path)[chat.id]
-    assert strips.doubt.startswith("hardly any English in 8 turns; the encoder learned English")
+    assert strips.doubt.startswith("hardly any English in 8 turns; the English encoder ")
     shown = render("strip.html", strip=strips.of("D1:1"), strips=strips, same=False)
     assert "hardly any English in 8 turns" in shown
     # Labels of 0.1.0 did not look; the corpus that is open tells.
@@ -180,6 +181,9 @@ def test_a_chat_that_is_not_english_is_doubted_in_its_strips(tmp_path: Path) -> 
     assert read_strips(tmp_path)[chat.id].doubt.startswith("not known")
     assert read_strips(tmp_path, corpus)[chat.id].doubt == strips.doubt
     assert Strips.background(small_chat(), tmp_path).doubt == ""
+    if is_shipped("multilingual"):
+        made = Strips.background(chat, tmp_path)
+        assert made.doubt.startswith("German in 8 turns, labelled by the multilingual encoder")
 
 
 def test_the_components_shown_add_up(tmp_path: Path) -> None:

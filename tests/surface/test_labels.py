@@ -76,7 +76,7 @@ def test_labels_survive_the_disk_and_are_private(labels: rt.Labels, tmp_path: Pa
 
 
 def test_cautions_stay_with_the_labels(tmp_path: Path) -> None:
-    """The encoder knows English: of a German chat every table says so."""
+    """Of a German chat every table says who labelled it, and with which grade."""
     path = tmp_path / "chat.jsonl"
     said = ["Hast du heute schon mit deiner Mutter gesprochen?", "Nein, ich habe keine Zeit dafür."]
     path.write_text(
@@ -88,9 +88,10 @@ def test_cautions_stay_with_the_labels(tmp_path: Path) -> None:
     )
     labels = rt.label(path)
     (line,) = labels.cautions
-    assert "English" in line
+    assert "whose grade there is" in line
     for shown in (repr(labels.facets()), labels.facets()._repr_html_(), labels._repr_html_()):
-        assert "English" in shown
+        assert "whose grade there is" in shown
+    assert "German: " in repr(labels.facets())
     assert labels.to_json()["cautions"] == [line]
     assert labels.compare(labels).notes[1:] == (line,)
 

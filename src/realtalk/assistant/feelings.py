@@ -22,7 +22,7 @@ from realtalk.assistant.collection import ListedChat
 from realtalk.assistant.periods import Period
 from realtalk.chat import Corpus
 from realtalk.ei.labelling import label_cautions
-from realtalk.ei.labels import LABELS, MEASURES, TurnInput, label_frame, turn_inputs
+from realtalk.ei.labels import LABELS, MEASURES, TurnInput, labelled_frame, turn_inputs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -117,7 +117,7 @@ class Feelings:
         made = self._made.setdefault(chat, {})
         if new := [turn for turn in turns if turn.turn not in made]:
             labeller = self._labeller
-            frame = label_frame(new, labeller.label(new), labeller.name, labeller.version)
+            frame = labelled_frame(new, labeller.label(new), labeller)
             made |= {row["turn"]: row for row in frame.iter_rows(named=True)}
         frame = pl.DataFrame([made[turn.turn] for turn in turns], schema=LABELS)
         return _renamed(chat, frame)

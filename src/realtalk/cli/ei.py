@@ -99,6 +99,14 @@ def label(
     connections: Connections = 10,
     rate: Rate = None,
     device: Device = "cpu",
+    encoder: Annotated[
+        str,
+        typer.Option(
+            "--encoder",
+            metavar="NAME",
+            help="embedded: auto (by the language of each chat), english or multilingual.",
+        ),
+    ] = "auto",
     engine: EngineName = None,
     workers: Workers = None,
     address: Address = None,
@@ -113,6 +121,8 @@ def label(
     With --out writes a run: labels.parquet (one row per turn, unscored with the reason) and
     speakers.parquet. By default nothing leaves this machine and nothing is downloaded.
     A run that was stopped goes on where it was; a judge's answers are also kept in the cache.
+    Chats that are mostly English are labelled by the English encoder, others by the multilingual
+    one; each language has a grade from its own figures: good, usable, rough or none.
     With --engine several processes, or machines, label some hundred turns at a time each.
 
     Examples:
@@ -140,7 +150,7 @@ def label(
 
     rules_of(protocol)
     labeller = make_labeller(
-        measures, model or (), prompts, ask, connections, base_url, rate, device
+        measures, model or (), prompts, ask, connections, base_url, rate, device, encoder
     )
     if measures == "judge" and out is None:
         raise RealtalkError("a judged run needs a place for its labels", fix="name it: --out DIR")
@@ -154,7 +164,15 @@ def label(
     else:
         models = model or ()
         labels = label_in_pieces(
-            source, chosen, measures, models, protocol, out, device=device, fresh=fresh
+            source,
+            chosen,
+            measures,
+            models,
+            protocol,
+            out,
+            device=device,
+            encoder=encoder,
+            fresh=fresh,
         )
     for line in labels.cautions:
         warn(line)
@@ -163,7 +181,8 @@ def label(
         print_json(speakers_json(described))
     else:
         rows = speaker_rows(described).told_apart()
-        show(f"speakers ({labeller.name}, {labeller.version})", *rows)
+        version = labels.settings["solver"]["version"]
+        show(f"speakers ({labeller.name}, {version})", *rows)
         for measure, reason, count in reasons_in(labels.frames()):
             say(f"unscored: {measure} for {count:,} of {len(labels):,} turns ({reason})")
         if out is not None:
@@ -215,14 +234,16 @@ def consistency(
 
         realtalk ei consistency labels --figures pictures
     """
-    from realtalk.cli.printing import print_json, say, show
+    from realtalk.cli.printing import print_json, say, show, warn
     from realtalk.ei import consistency as measure
     from realtalk.ei import consistency_json, consistency_rows
-    from realtalk.ei.consistency import consistency_languages
+    from realtalk.ei.consistency import consistency_doubts, consistency_languages
 
     (side,) = labels_of([labels], protocol)
     found = measure(side.frame, side.protocol)
     warn_of_languages(consistency_languages(found))
+    for line in consistency_doubts(found):
+        warn(line)
     if json:
         print_json(consistency_json(found))
     else:

@@ -82,6 +82,7 @@ def label_in_pieces(
     out: Path | None,
     *,
     device: str = "cpu",
+    encoder: str = "auto",
     fresh: bool = False,
 ) -> Labels:
     """Labels by an engine, with a bar."""
@@ -91,7 +92,9 @@ def label_in_pieces(
     from realtalk.surface.label_pieces import label_pieces
 
     engine = chosen.engine(device)
-    build = labeller_recipe(measures, models, threads=engine.threads, device=device)
+    build = labeller_recipe(
+        measures, models, threads=engine.threads, device=device, encoder=encoder
+    )
     with progress(f"labelling by {measures}") as advance:
         labels = label_pieces(source, build, engine, protocol, out, fresh=fresh, progress=advance)
     for note in source.notes if isinstance(source, CorpusStream) else ():
@@ -123,7 +126,7 @@ def labelled(targets: Sequence[str], protocol: str | None) -> list[tuple[Labels,
 
 
 def warn_of_languages(*sides: Iterable[Languages]) -> None:
-    """Says which chats are not in the language that their labels are for."""
+    """Says which chats are not in English, who labelled them, and with which grade."""
     from realtalk.cli.printing import warn
     from realtalk.ei.languages import language_notes
 

@@ -4,8 +4,9 @@
     write_labels(frame, labeller, Path("block-00000"))
     → block-00000/labels.jsonl, labels.parquet       # rows as `labelling` writes them
 
-A turn stands with all that a way of measuring may see of it: what was said right before, and its
-language, which depends on the whole chat. The history that a judge reads is not there.
+A turn stands with all that a way of measuring may see of it: what was said right before, its
+language and its encoder, which depend on the whole chat. The history that a judge reads is not
+there.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ import orjson
 import polars as pl
 
 from realtalk.chat import Corpus
+from realtalk.ei.identifying import turn_languages
 from realtalk.ei.label_files import TABLE
 from realtalk.ei.labelling import STORED, keyed, with_time
-from realtalk.ei.labels import Labeller, TurnInput, label_row, turn_inputs
-from realtalk.ei.languages import turn_languages
+from realtalk.ei.labels import Labeller, TurnInput, label_row, turn_inputs, version_for
 from realtalk.local.writing import write_bytes, write_parquet
 
 _TURNS = pl.Schema(
@@ -34,6 +35,7 @@ _TURNS = pl.Schema(
         "text": pl.String(),
         "previous": pl.String(),
         "language": pl.String(),
+        "encoder": pl.String(),
     }
 )
 
@@ -64,6 +66,7 @@ def _row(given: TurnInput, language: str) -> tuple[object, ...]:
         given.text,
         given.previous,
         language,
+        given.encoder,
     )
 
 
@@ -74,13 +77,19 @@ def _frame(rows: Sequence[tuple[object, ...]]) -> pl.DataFrame:
 def write_labels(turns: pl.DataFrame, labeller: Labeller, protocol: str, place: Path) -> int:
     """Labels a block; its rows as lines and as a table, exactly as those of the whole."""
     inputs = [
-        TurnInput(chat, session, turn, speaker, tuple(ids), time, text, previous)
-        for chat, session, turn, speaker, time, ids, text, previous, _ in turns.iter_rows()
+        TurnInput(chat, session, turn, speaker, tuple(ids), time, text, previous, encoder=encoder)
+        for chat, session, turn, speaker, time, ids, text, previous, _, encoder in turns.iter_rows()
     ]
     labels = labeller.label(inputs)
     rows = [
-        keyed(label_row(given, label, language, labeller.name, labeller.version), protocol)
-        for given, label, language in zip(inputs, labels, turns["language"], strict=True)
+        keyed(label_row(given, label, language, labeller.name, version), protocol)
+        for given, label, language, version in zip(
+            inputs,
+            labels,
+            turns["language"],
+            (version_for(labeller, given.encoder) for given in inputs),
+            strict=True,
+        )
     ]
     lines = [orjson.dumps(row) for row in rows]
     write_bytes(place / f"{TABLE}.jsonl", b"".join(line + b"\n" for line in lines))

@@ -14,19 +14,19 @@ paper; they are not quite, and p values are a little too small for that.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from realtalk.ei.languages import Languages, language_notes, languages_json
+from realtalk.ei.encoder_choice import SOME
+from realtalk.ei.grades import is_usable
+from realtalk.ei.languages import Languages, language_notes, languages_json, other_languages
 from realtalk.ei.values import (
     FACETS,
-    Facet,
     SpeakerFacets,
     interval_method,
-    interval_text,
     shown,
     speaker_languages,
 )
@@ -37,7 +37,6 @@ from realtalk.metrics.statistics import (
     cliffs_delta,
     holm,
 )
-from realtalk.stats.grids import Grid
 
 _ALPHA = 0.05
 _CLAIMED = ("emotion_diversity", "sentiment_diversity", "empathy")
@@ -105,10 +104,11 @@ class CorpusComparison:
     languages: tuple[tuple[Languages, ...], tuple[Languages, ...]] = ((), ())  # of either side
     protocols: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()  # what is to be said of labels that were not made alike
+    unusable: frozenset[str] = frozenset()  # facets of which nothing is claimed in a sentence
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """The doubts, and chats in another language than their labels are for."""
+        """The doubts, and chats in other languages than English, with their grades."""
         sides = zip(self.names, self.languages, strict=True)
         spoken = (f"{name}: {line}" for name, side in sides for line in language_notes(side))
         return (*self.doubts, *spoken)
@@ -127,6 +127,8 @@ class CorpusComparison:
             ),
             "facets": {each.facet: each.to_json() for each in self.facets},
             "findings": [asdict(finding) for finding in self.findings],
+            "doubts": list(self.doubts),
+            "below_usable": [name for name in FACETS if name in self.unusable],
         }
 
 
@@ -146,18 +148,43 @@ def compare(
     # The claims were made before looking here: only their own three tests are weighed together.
     claimed = [each for each in facets if each.facet in _CLAIMED]
     *diverse, empathic = zip(claimed, holm([each.p_shift for each in claimed]), strict=True)
-    findings = (
+    found = (
         _higher(
             f"{names[0]} is more diverse in emotion and sentiment than {names[1]}", diverse, sign=1
         ),
         _higher(f"{names[1]} is more empathic than {names[0]}", [empathic], sign=-1),
         _more_varied(facets, first, second, names),
     )
+    unusable = _unusable(first, second)
+    findings = tuple(
+        _if_usable(finding, unusable.intersection(about))
+        for finding, about in zip(found, (_CLAIMED[:2], _CLAIMED[2:], FACETS), strict=True)
+    )
     spoken = (speaker_languages(first), speaker_languages(second))
     protocols = tuple(sorted({who.protocol for who in (*first, *second)}))
     counts = (len(first), len(second))
-    doubts = _doubts(first, second)
-    return CorpusComparison(names, counts, facets, findings, spoken, protocols, doubts)
+    languages = other_languages((names[0], spoken[0]), (names[1], spoken[1]))
+    doubts = (*_doubts(first, second), *languages)
+    return CorpusComparison(names, counts, facets, findings, spoken, protocols, doubts, unusable)
+
+
+def _unusable(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> frozenset[str]:
+    """Facets of which too many speakers of a side have labels below usable."""
+    return frozenset(
+        name
+        for name in FACETS
+        for side in (first, second)
+        if sum(not is_usable(who.grade(name)) for who in side) > SOME * len(side)
+    )
+
+
+def _if_usable(finding: PaperFinding, below: Collection[str]) -> PaperFinding:
+    """The finding, or that it cannot be told from these labels."""
+    if not below:
+        return finding
+    named = ", ".join(FACETS[name].title.lower() for name in FACETS if name in below)
+    why = f"labels below usable in these languages ({named}); {finding.because}"
+    return replace(finding, verdict="cannot be told", because=why)
 
 
 def _doubts(first: Sequence[SpeakerFacets], second: Sequence[SpeakerFacets]) -> tuple[str, ...]:
@@ -229,7 +256,8 @@ def _ratio(a: Array, b: Array, left_out: int) -> Estimate:
     return Estimate(value, low, high, n, left_out)
 
 
-def _p(value: float | None) -> str:
+def shown_p(value: float | None) -> str:
+    """ "p = .012", as it is printed."""
     if value is None:
         return "p not tested"
     return "p < .001" if value < 0.001 else f"p = {value:.3f}".replace("0.", ".", 1)
@@ -255,7 +283,7 @@ def _higher(
             f"{facet.title.lower()}: means {shown(facet, each.first.mean)} "
             f"(n = {each.first.n}) and {shown(facet, each.second.mean)} (n = {each.second.n}), "
             f"Cliff's delta {each.delta.value:.2f}{interval}, "
-            f"{_p(p)} (Mann-Whitney, Holm over the claims)"
+            f"{shown_p(p)} (Mann-Whitney, Holm over the claims)"
         )
     verdict: FindingVerdict = "cannot be told"
     if opposed:
@@ -301,7 +329,7 @@ def _more_varied(
     numbers += (
         f"; mean distance from the corpus median {mean_a:.2f} (n = {len(a)}) against "
         f"{mean_b:.2f} (n = {len(b)}) standard deviations, difference {mean_a - mean_b:.2f}"
-        f"{shown_interval}, {_p(p)}"
+        f"{shown_interval}, {shown_p(p)}"
     )
     verdict: FindingVerdict = "cannot be told"
     if p < _ALPHA:
@@ -341,51 +369,3 @@ def _deviations(
             away = np.abs(table[:, use] - np.nanmedian(table[:, use], axis=0)) / widths
             distances += [float(np.nanmean(row)) for row in away if np.isfinite(row).any()]
     return deviations[0], deviations[1]
-
-
-def comparison_rows(comparison: CorpusComparison) -> Grid:
-    """One row per facet: both means with intervals, effect, spread and their corrected p values."""
-    one, other = comparison.names
-    headings = [
-        "facet",
-        f"{one}: mean",
-        f"{other}: mean",
-        "n",
-        "Cliff's delta",
-        "Mann-Whitney p (Holm)",
-        "variance ratio",
-        "Brown-Forsythe p (Holm)",
-    ]
-
-    def mean(facet: Facet, spread: Spread) -> str:
-        return interval_text(facet, Estimate(spread.mean, spread.low, spread.high))
-
-    def estimate(value: Estimate) -> str | None:
-        if value.value is None or value.low is None or value.high is None:
-            return None if value.value is None else f"{value.value:.2f}"
-        return f"{value.value:.2f} [{value.low:.2f}, {value.high:.2f}]"
-
-    return Grid(
-        headings,
-        [
-            [
-                facet.heading,
-                mean(facet, each.first),
-                mean(facet, each.second),
-                f"{each.first.n} / {each.second.n}",
-                estimate(each.delta),
-                _p(each.p_shift_holm).removeprefix("p "),
-                estimate(each.ratio),
-                _p(each.p_spread_holm).removeprefix("p "),
-            ]
-            for facet, each in zip(FACETS.values(), comparison.facets, strict=True)
-        ],
-    )
-
-
-def finding_rows(comparison: CorpusComparison) -> Grid:
-    """The paper's three findings: the claim in these corpora's names, the verdict, the numbers."""
-    return Grid(
-        ["finding", "verdict", "because"],
-        [[each.claim, each.verdict, each.because] for each in comparison.findings],
-    )

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from realtalk.chat import is_nobody
-from realtalk.ei.languages import Languages, languages_json, merged
+from realtalk.ei.languages import Languages, languages_json, merged, other_languages
 from realtalk.ei.protocols import Rules
 from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import FACETS, ByFacet, Facet, interval_method, interval_text
@@ -183,11 +183,24 @@ def consistency_languages(speakers: Sequence[SpeakerConsistency]) -> tuple[Langu
     return merged(once.values())
 
 
+def consistency_doubts(speakers: Sequence[SpeakerConsistency]) -> tuple[str, ...]:
+    """Who writes in other languages in one chat than in another: the gap may be theirs."""
+    return tuple(
+        f"{who.speaker}: {line}"
+        for who in speakers
+        if len(who.languages) == len(who.chats)
+        for line in other_languages(
+            (who.chats[0], [who.languages[0]]), (who.chats[1], [who.languages[1]])
+        )
+    )
+
+
 def consistency_json(speakers: Sequence[SpeakerConsistency]) -> dict[str, Any]:
     """Everything about the differences, with how their intervals were made."""
     return {
         "protocol": sorted({who.protocol for who in speakers}),
         "languages": languages_json(consistency_languages(speakers)),
+        "doubts": list(consistency_doubts(speakers)),
         "interval_method": interval_method(),
         "overall": "mean over facets of the absolute difference divided by the facet's range "
         "over all speakers of the corpus",

@@ -1,27 +1,47 @@
-"""The default way of measuring: one small encoder that ships with the package.
+"""The default way of measuring: two small encoders that ship with the package.
 
     EmbeddedLabeller().label(turn_inputs(corpus))
     → [Label(reflective=False, reflective_p=0.93, sentiment="positive", ...), ...]
-    EmbeddedLabeller(device="cuda").version      → "2 (cuda, fp16)"
+    EmbeddedLabeller(device="cuda").version                  → "2 (cuda, fp16)"
+    EmbeddedLabeller().version_of("multilingual")            → "multilingual 1"
+    EmbeddedLabeller(encoder="multilingual").version         → the same: all turns are its
 
-One pass per turn answers all six measures. How the encoder was trained and scored, and what it
-must not be used for, is in encoders/ei/card.md (`realtalk models card ei`). On a GPU other numbers
-are added up in another order: a few labels in a thousand differ, so the version says where it ran.
+One pass per turn answers all six measures. A turn says which encoder its chat calls for, the
+English or the multilingual one (see `encoder_choice`), unless one is named for all. How they were
+trained and scored, and what they must not be used for, is on their cards (`realtalk models card
+ei`, `… ei_multilingual`). On a GPU other numbers are added up in another order: a few labels in a
+thousand differ, so the version says where it ran.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
-from importlib.resources import as_file, files
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
+from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from realtalk.ei.encoder_choice import (
+    AUTO,
+    ENGLISH_ENCODER,
+    FOLDERS,
+    MULTILINGUAL,
+    EncoderName,
+    check_choice,
+    is_shipped,
+)
 from realtalk.ei.labels import EMOTIONS, MEASURES, SENTIMENTS, Label, TurnInput
 from realtalk.encoders.answers import Rows, answer_columns
 from realtalk.encoders.devices import load_pairs
 from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from realtalk.encoders.pairs import PairEncoder
+    from realtalk.encoders.torch_pairs import TorchPairs
 
 _AT_ONCE = 65_536  # on a GPU: enough to sort by length and to work ahead
 _WORDLESS = "the turn has no words"
@@ -30,29 +50,82 @@ _SEEN = re.compile(r"[!-~]")  # what can be typed on any keyboard always has a t
 
 
 class EmbeddedLabeller:
-    """Labels turns with the shipped encoder, or with another of the same make."""
+    """Labels turns with the shipped encoders, or all of them with another of the same make."""
 
     name = "embedded"
     at_once = 1024
 
     def __init__(
-        self, folder: Path | None = None, threads: int | None = None, device: str = "cpu"
+        self,
+        folder: Path | None = None,
+        threads: int | None = None,
+        device: str = "cpu",
+        encoder: str = AUTO,
     ) -> None:
-        with as_file(files("realtalk.encoders") / "ei") as shipped:
-            self._encoder = load_pairs(folder or shipped, device, threads)
-        self.version = str(self._encoder.settings["version"])
+        self._choice = check_choice(encoder)
+        self._folder, self._threads, self._device = folder, threads, device
+        # The one that is there in any case; the multilingual one is loaded when a chat needs it.
+        first: EncoderName = MULTILINGUAL if encoder == MULTILINGUAL else ENGLISH_ENCODER
+        self._encoders = {first: self._load(first)}
         self.settings: dict[str, str] = {}
+        self._where = ""
         if device != "cpu":
+            numbers = self._encoders[first].numbers
             self.at_once = _AT_ONCE
-            self.settings = {"device": device, "numbers": self._encoder.numbers}
-            self.version += f" ({device}, {self._encoder.numbers})"
+            self.settings = {"device": device, "numbers": numbers}
+            self._where = f" ({device}, {numbers})"
+        self.version = self.version_of(first)
+
+    def version_of(self, encoder: EncoderName) -> str:
+        """The version of whichever encoder labels turns of that one."""
+        if self._folder is not None:
+            return f"{self._encoders[ENGLISH_ENCODER].settings['version']}{self._where}"
+        used = self._used(encoder)
+        number = _version(used)
+        return f"{number if used == ENGLISH_ENCODER else f'{used} {number}'}{self._where}"
 
     def label(self, inputs: Sequence[TurnInput], progress: Progress = silent) -> list[Label]:
         """One label per input; a turn without words, or with none that can be read, is unscored."""
-        strange = self._strange(inputs)
+        places: dict[EncoderName, list[int]] = {}
+        for at, given in enumerate(inputs):
+            places.setdefault(self._used(given.encoder), []).append(at)
+        labels = [Label()] * len(inputs)
+        before = 0
+        for used, some in places.items():
+            own = progress if len(places) == 1 else _after(before, len(inputs), progress)
+            found = self._label(self._loaded(used), [inputs[at] for at in some], own)
+            for at, label in zip(some, found, strict=True):
+                labels[at] = label
+            before += len(some)
+        return labels
+
+    def _used(self, encoder: EncoderName) -> EncoderName:
+        """The encoder that labels turns of that one: itself, or the one that is named for all."""
+        if self._folder is not None or self._choice == ENGLISH_ENCODER:
+            return ENGLISH_ENCODER
+        if self._choice == MULTILINGUAL:
+            return MULTILINGUAL
+        return encoder if self._has_both else ENGLISH_ENCODER
+
+    @cached_property
+    def _has_both(self) -> bool:
+        return is_shipped(MULTILINGUAL)
+
+    def _loaded(self, encoder: EncoderName) -> PairEncoder | TorchPairs:
+        if encoder not in self._encoders:
+            self._encoders[encoder] = self._load(encoder)
+        return self._encoders[encoder]
+
+    def _load(self, encoder: EncoderName) -> PairEncoder | TorchPairs:
+        return load_pairs(self._folder or _place(encoder), self._device, self._threads)
+
+    def _label(
+        self, encoder: PairEncoder | TorchPairs, inputs: Sequence[TurnInput], progress: Progress
+    ) -> list[Label]:
+        strange = _strange(encoder, inputs)
         spoken = [at for at, given in enumerate(inputs) if given.text.strip() and at not in strange]
         pairs = [(inputs[at].previous, inputs[at].text) for at in spoken]
-        answers = self._answers(self._encoder.outputs(pairs, progress))
+        answers = _answers(encoder.outputs(pairs, progress), encoder.settings)
         labels = [Label(unscored=dict.fromkeys(MEASURES, _WORDLESS))] * len(inputs)
         for at, label in zip(spoken, answers, strict=True):
             labels[at] = label
@@ -60,22 +133,39 @@ class EmbeddedLabeller:
             labels[at] = Label(unscored=dict.fromkeys(MEASURES, _UNREADABLE))
         return labels
 
-    def _strange(self, inputs: Sequence[TurnInput]) -> set[int]:
-        """Turns of which the encoder sees nothing: a flag alone, a script it lacks.
 
-        It would answer all the same, from what was said before alone.
-        """
-        doubted = [
-            at
-            for at, given in enumerate(inputs)
-            if given.text.strip() and _SEEN.search(given.text) is None
-        ]
-        known = self._encoder.reads([inputs[at].text for at in doubted])
-        return {at for at, is_known in zip(doubted, known, strict=True) if not is_known}
+def _place(encoder: EncoderName) -> Path:
+    return Path(str(files("realtalk.encoders") / FOLDERS[encoder]))
 
-    def _answers(self, outputs: Rows) -> list[Label]:
-        columns = answer_columns(outputs, self._encoder.settings)
-        columns["sentiment"] = np.array(SENTIMENTS)[columns["sentiment"]]
-        columns["emotion"] = np.array(EMOTIONS)[columns["emotion"]]
-        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-        return [Label(**dict(zip(columns, row, strict=True))) for row in rows]
+
+@cache
+def _version(encoder: EncoderName) -> str:
+    settings = json.loads((_place(encoder) / "settings.json").read_text("utf-8"))
+    return str(settings["version"])
+
+
+def _after(before: int, total: int, progress: Progress) -> Progress:
+    """Progress of one encoder's turns as progress of all."""
+    return lambda done, _, what: progress(before + done, total, what)
+
+
+def _strange(encoder: PairEncoder | TorchPairs, inputs: Sequence[TurnInput]) -> set[int]:
+    """Turns of which the encoder sees nothing: a flag alone, a script it lacks.
+
+    It would answer all the same, from what was said before alone.
+    """
+    doubted = [
+        at
+        for at, given in enumerate(inputs)
+        if given.text.strip() and _SEEN.search(given.text) is None
+    ]
+    known = encoder.reads([inputs[at].text for at in doubted])
+    return {at for at, is_known in zip(doubted, known, strict=True) if not is_known}
+
+
+def _answers(outputs: Rows, settings: Mapping[str, Any]) -> list[Label]:
+    columns = answer_columns(outputs, settings)
+    columns["sentiment"] = np.array(SENTIMENTS)[columns["sentiment"]]
+    columns["emotion"] = np.array(EMOTIONS)[columns["emotion"]]
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [Label(**dict(zip(columns, row, strict=True))) for row in rows]

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from realtalk import __version__
+from realtalk.ei.identifying import turn_languages
 from realtalk.ei.labels import COMPONENTS, LABELS, LEVELS, MEASURES, NOT_ASKED, turn_inputs
-from realtalk.ei.languages import turn_languages
 from realtalk.ei.protocols import rules_of
 from realtalk.errors import RealtalkError
 

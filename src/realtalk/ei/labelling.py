@@ -14,7 +14,7 @@ labeller that `asks` is asked again for what it failed to answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any
 import polars as pl
 
 from realtalk.chat import Corpus
+from realtalk.ei.identifying import turn_languages
 from realtalk.ei.label_files import (
     KIND,
     LABEL_FILE,
@@ -39,8 +40,10 @@ from realtalk.ei.labels import (
     TurnInput,
     label_row,
     turn_inputs,
+    version_for,
+    versions_of,
 )
-from realtalk.ei.languages import chat_languages, language_notes, turn_languages
+from realtalk.ei.languages import chat_languages, language_notes
 from realtalk.ei.protocols import rules_of
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
@@ -74,6 +77,15 @@ def label_settings(
     return {"corpus": dict(corpus), "protocol": protocol, "solver": solver}
 
 
+def settings_for(
+    labeller: Labeller, inputs: Iterable[TurnInput], corpus: Mapping[str, str], protocol: str
+) -> dict[str, Any]:
+    """What run.json says of labels of these turns; the version names every encoder of them."""
+    version = versions_of(labeller, (given.encoder for given in inputs))
+    own = getattr(labeller, "settings", None)
+    return label_settings(corpus, protocol, labeller.name, version, own)
+
+
 def stored_settings(folder: Path) -> Mapping[str, Any] | None:
     """The settings of a run of labels; None of labels of earlier versions and of a file alone."""
     if not (folder / "run.json").is_file():
@@ -93,8 +105,7 @@ def label_corpus(
 ) -> LabelRun:
     """Labels the turns that the folder does not have yet."""
     inputs = turn_inputs(corpus, rules_of(protocol).joined)
-    own = getattr(labeller, "settings", None)
-    settings = label_settings(corpus_record(corpus), protocol, labeller.name, labeller.version, own)
+    settings = settings_for(labeller, inputs, corpus_record(corpus), protocol)
     return label_turns(inputs, settings, labeller, out, fresh=fresh, progress=progress)
 
 
@@ -209,7 +220,8 @@ def _label(
         by_turn = dict(zip(shown, labels, strict=True))
         for at in waiting:
             language = languages[at]
-            row = label_row(inputs[at], by_turn[at], language, labeller.name, labeller.version)
+            version = version_for(labeller, inputs[at].encoder)
+            row = label_row(inputs[at], by_turn[at], language, labeller.name, version)
             table.add(keyed(row, keys[at][2]))
 
 

@@ -8,12 +8,13 @@ A label that could not be made is null and its reason stands in `unscored`, neve
 neutral. `reflective` … `empathy` are the answers, the `_p` columns the probability of the
 answer given (null where the way of measuring has none). The three components of empathy add up
 to it: they are expected levels where a way of measuring has probabilities, and the `_level`
-columns hold the likeliest level of each. `language` is the turn's (see `languages`).
+columns hold the likeliest level of each. `language` is the turn's (see `identifying`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias, overload
@@ -21,7 +22,8 @@ from typing import Any, Protocol, TypeAlias, overload
 import polars as pl
 
 from realtalk.chat import Chat, Corpus, Message
-from realtalk.ei.languages import turn_languages
+from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_for
+from realtalk.ei.identifying import turn_languages
 from realtalk.local.progress import Progress, silent
 
 EMOTIONS = (
@@ -51,7 +53,7 @@ _LABELS: _Kinds = {
     "speaker": pl.String,
     "time": pl.Datetime("us"),
     "message_ids": pl.List(pl.String),
-    "language": pl.String,  # "en", "other", "und"; null where nobody looked
+    "language": pl.String,  # "en", "es", "other", "und" …; null where nobody looked
     "reflective": pl.Boolean,
     "reflective_p": pl.Float32,
     "grounding": pl.Boolean,
@@ -115,6 +117,7 @@ class TurnInput:
     text: str  # the turn's messages, one line each
     previous: str  # the last by somebody else in the session, "" where nobody spoke
     history: Sequence[tuple[str, str]] = ()  # (speaker, text) of the session so far, oldest first
+    encoder: EncoderName = ENGLISH_ENCODER  # the shipped one that its chat's language calls for
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +146,10 @@ class Label:
 class Labeller(Protocol):
     """A way of measuring. `label` answers in the order of its inputs, one label each.
 
-    Three optional attributes: `settings` are what its labels depend on beside its version,
+    Four optional attributes: `settings` are what its labels depend on beside its version,
     `at_once` is how many turns are handed over together (all, where it does not say), `asks`
-    says that something is asked which may fail: what failed is asked again by the next run.
+    says that something is asked which may fail: what failed is asked again by the next run, and
+    `version_of(encoder)` is its version for turns of one encoder or the other.
     """
 
     name: str
@@ -154,6 +158,20 @@ class Labeller(Protocol):
     def label(
         self, inputs: Sequence[TurnInput], progress: Progress = silent
     ) -> Sequence[Label]: ...
+
+
+def version_for(labeller: Labeller, encoder: EncoderName) -> str:
+    """The version that labels a turn of that encoder; most labellers have one for all."""
+    version_of = getattr(labeller, "version_of", None)
+    return labeller.version if version_of is None else str(version_of(encoder))
+
+
+def versions_of(labeller: Labeller, encoders: Iterable[EncoderName]) -> str:
+    """All versions that label turns of these encoders: "2", or "2, multilingual 1"."""
+    return ", ".join(
+        dict.fromkeys(version_for(labeller, each) for each in sorted({*encoders}))
+        or [labeller.version]
+    )
 
 
 def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
@@ -166,6 +184,7 @@ def turn_inputs(corpus: Corpus, joined: bool = True) -> list[TurnInput]:
 
 def _inputs(corpus: Corpus, joined: bool) -> Iterator[TurnInput]:
     for chat in corpus.chats:
+        encoder = chat_encoder(chat)
         session = -1
         history: list[tuple[str, str]] = []
         for index, (number, messages) in enumerate(_units(chat, joined)):
@@ -185,8 +204,17 @@ def _inputs(corpus: Corpus, joined: bool) -> Iterator[TurnInput]:
                 text=text,
                 previous=next(others, ""),
                 history=Past(history, len(history)),
+                encoder=encoder,
             )
             history.append((first.speaker, text))
+
+
+def chat_encoder(chat: Chat) -> EncoderName:
+    """The shipped encoder for a chat, by its joined turns, whatever is labelled of it."""
+    spoken = turn_languages(
+        (chat.id, turn.speaker, "\n".join(map(_said, turn.messages))) for turn in chat.turns
+    )
+    return encoder_for(Counter(spoken))
 
 
 def _units(chat: Chat, joined: bool) -> Iterator[tuple[int, tuple[Message, ...]]]:
@@ -234,9 +262,23 @@ def label_frame(
     inputs: Sequence[TurnInput], labels: Sequence[Label], measure: str, version: str
 ) -> pl.DataFrame:
     """Inputs and their labels as one table, one row per turn."""
+    return _frame(inputs, labels, measure, [version] * len(inputs))
+
+
+def labelled_frame(
+    inputs: Sequence[TurnInput], labels: Sequence[Label], labeller: Labeller
+) -> pl.DataFrame:
+    """The same, with each turn's version as its labeller has it."""
+    versions = [version_for(labeller, given.encoder) for given in inputs]
+    return _frame(inputs, labels, labeller.name, versions)
+
+
+def _frame(
+    inputs: Sequence[TurnInput], labels: Sequence[Label], measure: str, versions: Sequence[str]
+) -> pl.DataFrame:
     languages = turn_languages((given.chat, given.speaker, given.text) for given in inputs)
     rows = [
         label_row(given, label, language, measure, version)
-        for given, label, language in zip(inputs, labels, languages, strict=True)
+        for given, label, language, version in zip(inputs, labels, languages, versions, strict=True)
     ]
     return pl.DataFrame(rows, schema=LABELS)

@@ -17,7 +17,9 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from realtalk.ei.languages import Languages, languages_json, merged
+from realtalk.ei.encoder_choice import MULTILINGUAL
+from realtalk.ei.grades import Grade, is_usable
+from realtalk.ei.languages import Languages, language_name, languages_json, merged
 from realtalk.ei.protocols import PROTOCOLS
 from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Estimate
@@ -116,7 +118,24 @@ class SpeakerFacets(ByFacet):
     @property
     def languages(self) -> Languages:
         """What the speaker's turns are written in; `.english` is the share of English."""
-        return Languages(self.chat, self.measure, self.by_language)
+        return Languages(self.chat, self.measure, self.by_language, self.version)
+
+    def grade(self, facet: str | None = None) -> Grade | None:
+        """How far the labels behind a facet, or all of them, can be used in these languages."""
+        return self.languages.grade(None if facet is None else FACETS[facet].measure)
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether there is more to say than that English was labelled as English."""
+        spoken = self.languages
+        return spoken.encoder == MULTILINGUAL or spoken.grade() not in (None, "good")
+
+    @property
+    def grade_text(self) -> str:
+        """ "Spanish: usable", "Hindi and English: rough", "–" where nothing can be told."""
+        grade = self.grade()
+        named = " and ".join(map(language_name, self.languages.mainly))
+        return "–" if grade is None else f"{named}: {grade}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -125,7 +144,13 @@ class SpeakerFacets(ByFacet):
             "turns": self.turns,
             "sessions": self.sessions,
             "english": self.languages.english,
-            "facets": {facet.name: estimate.to_json() for facet, estimate in self.items()},
+            "languages": list(self.languages.mainly),
+            "encoder": self.languages.encoder,
+            "grade": self.grade(),
+            "facets": {
+                facet.name: {**estimate.to_json(), "grade": self.grade(facet.name)}
+                for facet, estimate in self.items()
+            },
         }
 
 
@@ -152,8 +177,11 @@ SPEAKERS = pl.Schema(
         **{f"{name}{part}": kind for name in FACETS for part, kind in _PARTS.items()},
         "unscored": pl.List(pl.Struct({"facet": pl.String, "reason": pl.String})),
         "by_language": pl.List(pl.Struct({"language": pl.String, "turns": pl.Int32})),
+        "grades": pl.List(pl.Struct({"facet": pl.String, "grade": pl.String})),
     }
 )
+# Tables of earlier versions lack them; grades are looked up anew.
+_LATER = ("by_language", "grades")
 
 
 def speakers_frame(speakers: Sequence[SpeakerFacets]) -> pl.DataFrame:
@@ -176,12 +204,15 @@ def speakers_frame(speakers: Sequence[SpeakerFacets]) -> pl.DataFrame:
         columns["by_language"].append(
             [{"language": name, "turns": turns} for name, turns in who.by_language.items()]
         )
+        columns["grades"].append(
+            [{"facet": name, "grade": grade} for name in FACETS if (grade := who.grade(name))]
+        )
     return pl.DataFrame(columns, schema=SPEAKERS)
 
 
 def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
     """The values that `speakers_frame` was given. Tables of version 0.1.0 know no languages."""
-    missing = [name for name in SPEAKERS if name not in (*frame.columns, "by_language")]
+    missing = [name for name in SPEAKERS if name not in (*frame.columns, *_LATER)]
     if missing:
         raise RealtalkError(
             f"not a table of speakers: column '{missing[0]}' is missing",
@@ -237,19 +268,28 @@ def interval_text(facet: Facet, estimate: Estimate) -> str:
     return f"{shown(facet, estimate.value)} [{low}, {high}]"
 
 
+def facet_text(facet: Facet, who: SpeakerFacets) -> str:
+    """A speaker's facet as it is printed, with its grade where that is below usable."""
+    text, grade = interval_text(facet, who[facet.name]), who.grade(facet.name)
+    scored = who[facet.name].value is not None
+    return f"{text} ({grade})" if scored and not is_usable(grade) else text
+
+
 def speaker_rows(speakers: Sequence[SpeakerFacets]) -> Grid:
     """One row per chat and speaker, one column per facet: value and interval, to be printed."""
     headings = ["speaker", "chat", "turns", "sessions"]
     headings += [facet.heading.lower() for facet in FACETS.values()]
+    graded = any(who.is_graded for who in speakers)
     return Grid(
-        headings,
+        [*headings, "language, grade"] if graded else headings,
         [
             [
                 who.speaker,
                 who.chat,
                 who.turns,
                 who.sessions,
-                *(interval_text(facet, found) for facet, found in who.items()),
+                *(facet_text(facet, who) for facet, _ in who.items()),
+                *([who.grade_text] if graded else []),
             ]
             for who in speakers
         ],

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-_NAMES = ("ei", "memory")
+_NAMES = ("ei", "ei_multilingual", "memory")
 _HEAD = re.compile(r"# Model card: (?P<title>.+), version (?P<version>\S+)\n")
 _TERMS = re.compile(r"^- \*\*Terms\*\*: (?P<terms>.+?)(?=\n-|\n\n)", re.MULTILINE | re.DOTALL)
 
@@ -34,7 +34,8 @@ class Shipped:
 
 def shipped() -> tuple[Shipped, ...]:
     """Every model in the package."""
-    return tuple(_read(name) for name in _NAMES)
+    room = Path(str(files("realtalk.encoders")))
+    return tuple(_read(name) for name in _NAMES if (room / name / "model.onnx").is_file())
 
 
 def _read(name: str) -> Shipped:

@@ -30,10 +30,11 @@ from realtalk.chat import Corpus
 from realtalk.corpora.streaming import CorpusStream
 from realtalk.corpora.tables import to_corpus
 from realtalk.ei.blocks import block_frames, write_labels
+from realtalk.ei.encoder_choice import EncoderName
 from realtalk.ei.label_files import TABLE, is_earlier
 from realtalk.ei.label_stream import turn_count
 from realtalk.ei.labelling import STORED, label_settings, learned_lines, open_run, write_table
-from realtalk.ei.labels import Labeller
+from realtalk.ei.labels import Labeller, versions_of
 from realtalk.ei.protocols import rules_of
 from realtalk.engine.describing import refuse_problems
 from realtalk.engine.jobs import Engine, Job
@@ -120,7 +121,8 @@ def label_blocks(
         prepared.write(source, rules.joined, size)
         record = {"name": source.name, "format": source.format, "sha256": prepared.sha256}
         own = getattr(labeller, "settings", None)
-        settings = label_settings(record, protocol, labeller.name, labeller.version, own)
+        version = versions_of(labeller, prepared.encoders)
+        settings = label_settings(record, protocol, labeller.name, version, own)
         with _opened(folder, settings, fresh) as run:
             if fresh or turn_count(folder) != prepared.turns:
                 make = partial(make_worker, build, protocol)
@@ -163,6 +165,7 @@ class _Prepared:
         self._hash = ContentHash()
         self.learned: list[str] = []
         self.turns = 0
+        self.encoders: set[EncoderName] = set()
         self.files: tuple[Path, ...] = ()
 
     @property
@@ -175,6 +178,7 @@ class _Prepared:
             place = self._folder / f"block-{len(files):05}.parquet"
             files.append(write_parquet(place, frame))
             self.turns += frame.height
+            self.encoders |= set(frame["encoder"])
         self.files = tuple(files)
 
     def _seen(self, source: TurnSource) -> Iterator[Corpus]:

@@ -18,7 +18,7 @@ import polars as pl
 
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.label_files import read_labels, with_languages
-from realtalk.ei.labels import Labeller, TurnInput, label_frame, turn_inputs
+from realtalk.ei.labels import Labeller, TurnInput, labelled_frame, turn_inputs
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import file_stem, write_parquet
 
@@ -71,11 +71,6 @@ def _label(chat: Chat, corpus: Corpus, labeller: Labeller) -> dict[str, pl.DataF
         once.setdefault((given.previous, given.text), given)
     labels = dict(zip(once, labeller.label(list(once.values())), strict=True))
     return {
-        unit: label_frame(
-            side,
-            [labels[given.previous, given.text] for given in side],
-            labeller.name,
-            labeller.version,
-        )
+        unit: labelled_frame(side, [labels[given.previous, given.text] for given in side], labeller)
         for unit, side in inputs.items()
     }

@@ -14,11 +14,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from realtalk.chat import Corpus
-from realtalk.ei.labels import Label, Labeller, TurnInput
-from realtalk.ei.languages import turn_languages
+from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName
+from realtalk.ei.identifying import turn_languages
+from realtalk.ei.labels import (
+    Label,
+    Labeller,
+    TurnInput,
+    chat_encoder,
+    version_for,
+    versions_of,
+)
 from realtalk.evals.values import Answer, Row
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.overlap import distinct, length_ratio, overlap
@@ -57,7 +66,8 @@ class TurnScorer:
         """What the scores depend on."""
         return {
             "version": SCORING_VERSION,
-            "labels": f"{self._labeller.name} {self._labeller.version}",
+            "labels": f"{self._labeller.name} "
+            f"{versions_of(self._labeller, self._encoders.values())}",
             "similarity": "none" if self._similarity is None else self._similarity.version,
             "authorship": AUTHORSHIP_VERSION,
             **({} if self._bertscore is None else {"semantic": self._bertscore.version}),
@@ -92,17 +102,29 @@ class TurnScorer:
         counts = Counter(told)
         return {
             "measure": self._labeller.name,
+            "version": version_for(self._labeller, self._encoder(task.test.id)),
             "by_language": [{"language": name, "turns": n} for name, n in counts.items()],
         }
 
     def _label(self, scored: Sequence[tuple[PersonaTurn, Row]]) -> None:
         new = [(t, r) for t, r in scored if (t.prompt.speaker, t.id) not in self._truths]
-        labels = self._labeller.label([_input(turn, turn.text) for turn, _ in new])
+        labels = self._labeller.label([self._input(turn, turn.text) for turn, _ in new])
         for (turn, _), label in zip(new, labels, strict=True):
             self._truths[turn.prompt.speaker, turn.id] = label
-        said = self._labeller.label([_input(turn, row["answer"]) for turn, row in scored])
+        said = self._labeller.label([self._input(turn, row["answer"]) for turn, row in scored])
         for (turn, row), label in zip(scored, said, strict=True):
             _agree(row, self._truths[turn.prompt.speaker, turn.id], label)
+
+    def _input(self, turn: PersonaTurn, text: str) -> TurnInput:
+        return _input(turn, text, self._encoder(turn.prompt.chat))
+
+    def _encoder(self, chat: str) -> EncoderName:
+        """The encoder of the tested chat: what is simulated of it is measured by the same."""
+        return self._encoders.get(chat, ENGLISH_ENCODER)
+
+    @cached_property
+    def _encoders(self) -> dict[str, EncoderName]:
+        return {chat.id: chat_encoder(chat) for chat in self._corpus.chats}
 
     def _compare(self, rows: Sequence[Row]) -> None:
         for row in rows:
@@ -167,7 +189,7 @@ def _can(row: Row) -> bool:
     return row["unscored"] is None is row["untold"]
 
 
-def _input(turn: PersonaTurn, text: str) -> TurnInput:
+def _input(turn: PersonaTurn, text: str, encoder: EncoderName) -> TurnInput:
     """A text in the turn's place: what was said before is the same for truth and simulation."""
     prompt = turn.prompt
     history = tuple(
@@ -184,6 +206,7 @@ def _input(turn: PersonaTurn, text: str) -> TurnInput:
         text=text,
         previous=prompt.previous,
         history=history,
+        encoder=encoder,
     )
 
 

@@ -131,6 +131,7 @@ def _speaker(rows: Sequence[Row], fact: Row) -> SpeakerScores:
             fact["test"],
             fact.get("measure") or "embedded",  # runs of 0.1.0 knew no other
             {each["language"]: each["turns"] for each in fact.get("by_language") or ()},
+            fact.get("version") or "",
         ),
     )
 

@@ -24,7 +24,7 @@ from typing import Any
 import polars as pl
 
 from realtalk.chat import Chat, Corpus, Turn, is_nobody
-from realtalk.ei.labels import Labeller, label_frame, turn_inputs
+from realtalk.ei.labels import Labeller, labelled_frame, turn_inputs
 from realtalk.encoders.tokens import count_each
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
@@ -60,7 +60,7 @@ def label_corpus(
     found = labeller.label(
         inputs, lambda done, total, _: progress(done, total, f"labelling {corpus.name}")
     )
-    return label_frame(inputs, found, labeller.name, labeller.version)
+    return labelled_frame(inputs, found, labeller)
 
 
 def choices_of(

@@ -85,10 +85,15 @@ def make_portrait(
             corpus, quick=options.quick, cache=cache, say=say, progress=progress
         )
         labels = made.frame
-        page = replace(page, cautions=_cautions(made.cautions, options), sampled=made.sampled)
+        page = replace(
+            page,
+            cautions=_cautions(made.cautions, options),
+            sampled=made.sampled,
+            claims=made.claims,
+        )
     progress(0, 0, "counting")
     aggregates = Aggregates.build(tables, labels, words=options.words)
-    return Portrait(aggregates, page, tuple(glance(aggregates)))
+    return Portrait(aggregates, page, tuple(glance(aggregates, claims=page.claims)))
 
 
 def write_portrait(portrait: Portrait, path: Path) -> Path:

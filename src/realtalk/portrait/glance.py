@@ -44,8 +44,11 @@ def wording() -> Mapping[str, Any]:
     return found
 
 
-def glance(aggregates: Aggregates) -> list[Sentence]:
-    """At most eight sentences; what nothing carries is not said."""
+def glance(aggregates: Aggregates, *, claims: bool = True) -> list[Sentence]:
+    """At most eight sentences; what nothing carries is not said.
+
+    Without `claims` nothing is said of feelings: labels are below usable in these languages.
+    """
     frame = aggregates.lines.frame
     if frame.is_empty():
         return []
@@ -55,7 +58,7 @@ def glance(aggregates: Aggregates) -> list[Sentence]:
         *_shares(aggregates),
         *_replies(aggregates),
         *_course(days),
-        *_mood(aggregates),
+        *(_mood(aggregates) if claims else []),
     ][:_MOST]
 
 

@@ -3,7 +3,8 @@
     made = PortraitLabels.make(corpus, quick=True)
     made.frame          one row per labelled turn
     made.sampled        → "1,600 of 12,034 turns were labelled, spread evenly over time."
-    made.cautions       → ("Chat_1: hardly any English in 412 turns; …",)
+    made.cautions       → ("Chat_1: Spanish in 412 turns, labelled by the multilingual …",)
+    made.claims         → whether a sentence about feelings may be made of them
 
 Labels are kept as a run in the user's cache: ids and labels, no text. Labelling that was stopped
 goes on where it was.
@@ -20,8 +21,10 @@ import polars as pl
 
 from realtalk.chat import Corpus
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.ei.labelling import label_cautions, label_settings, label_turns, spread
+from realtalk.ei.grades import is_usable
+from realtalk.ei.labelling import label_cautions, label_turns, settings_for, spread
 from realtalk.ei.labels import TurnInput, turn_inputs
+from realtalk.ei.languages import chat_languages
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
@@ -38,6 +41,7 @@ class PortraitLabels:
     frame: pl.DataFrame
     sampled: str
     cautions: tuple[str, ...]
+    claims: bool = True
 
     @classmethod
     def make(
@@ -55,11 +59,12 @@ class PortraitLabels:
         chosen = spread(turns, QUICK) if quick and len(turns) > QUICK else turns
         is_sample = chosen is not turns
         record = corpus_record(corpus)
-        settings = label_settings(record, "turns", labeller.name, labeller.version)
+        settings = settings_for(labeller, chosen, record, "turns")
         if is_sample:
             settings["sampled"] = len(chosen)
         part = str(QUICK) if is_sample else "all"
-        unit = f"{record['sha256']}-{labeller.version}-{part}"
+        version = settings["solver"]["version"].replace(", ", "-").replace(" ", "-")
+        unit = f"{record['sha256']}-{version}-{part}"
         place = cache_folder(cache) / "portraits" / unit
         if not (place / "labels.parquet").is_file():
             _announce(labeller, chosen, say)
@@ -69,7 +74,9 @@ class PortraitLabels:
             if is_sample
             else ""
         )
-        return cls(run.frame, sampled, label_cautions(run.frame, corpus))
+        spoken = chat_languages(run.frame)
+        claims = all(is_usable(each.grade("sentiment")) for each in spoken)
+        return cls(run.frame, sampled, label_cautions(run.frame, corpus), claims)
 
 
 def _announce(

@@ -35,11 +35,16 @@ class PageOptions:
     anonymous: bool = False
     cautions: Sequence[str] = ()
     sampled: str = ""  # how many turns of how many were labelled, where not all were
+    claims: bool = True  # whether labels are good enough for a sentence about feelings
 
 
 def render(aggregates: Aggregates, options: PageOptions) -> str:
     """The page as text."""
-    data = aggregates.to_json() | {"title": options.title, "anonymous": options.anonymous}
+    data = aggregates.to_json() | {
+        "title": options.title,
+        "anonymous": options.anonymous,
+        "claims": options.claims,
+    }
     if options.anonymous:
         data |= {
             "people": [f"Person {letter}" for letter in ascii_uppercase[: len(data["people"])]],

@@ -5,7 +5,7 @@
 
 The rule: one figure per kind of run, in this order, and the first three that can be given with
 an interval: people against models, memory, persona, threads, consistency, the corpus. Nothing is
-said where nothing was measured.
+said where nothing was measured, or where labels are below usable in the language of a chat.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from realtalk.ei.grades import is_usable
 from realtalk.report.memory import by_corpus
 from realtalk.report.persona import figure_of
 from realtalk.report.threads import HEADLINE
@@ -60,7 +61,9 @@ def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
         tested = [
             each
             for each in comparison.facets
-            if each.delta.value is not None and each.p_shift_holm is not None
+            if each.delta.value is not None
+            and each.p_shift_holm is not None
+            and each.facet not in comparison.unusable
         ]
         clear = [each for each in tested if (each.p_shift_holm or 0.0) < _ALPHA]
         if not tested:
@@ -155,6 +158,7 @@ def _persona(
             for each in group.values()
             if (kappa := figure_of(each, "kappa_emotion")).value is not None
             and kappa.low is not None
+            and all(is_usable(spoken.grade("emotion")) for spoken in each.languages)
         ]
         if not candidates:
             continue
@@ -206,7 +210,9 @@ def _consistency(loaded: LoadedRuns) -> KeyFigure | None:
         known = [
             who
             for who in labels.consistency
-            if who.overall.value is not None and who.overall.low is not None
+            if who.overall.value is not None
+            and who.overall.low is not None
+            and all(is_usable(spoken.grade()) for spoken in who.languages)
         ]
         if labels.written.is_simulated or not known:
             continue

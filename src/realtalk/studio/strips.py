@@ -3,7 +3,7 @@
     strips = Strips.background(chat)     starts on first use; kept in the cache
     strips.of("D1:2")                    → Label(sentiment="positive", emotion="joy", …) or None
     strips.progress                      → (done, total, "")
-    strips.doubt                         → "hardly any English in 412 turns; …", "" where none
+    strips.doubt                         → "Spanish in 412 turns, labelled by …", "" of English
 
 A turn's label stands beside each of its messages. Labels that are made here are kept as a run
 in the user's cache, ids and labels only, so the next opening of the same chat finds them.
@@ -24,9 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Chat, Corpus
+from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for, is_shipped
+from realtalk.ei.identifying import turn_languages
 from realtalk.ei.label_files import read_labels, with_languages
-from realtalk.ei.labels import Label, TurnInput, turn_inputs
-from realtalk.ei.languages import Languages, chat_languages, language_notes, turn_languages
+from realtalk.ei.labels import Label, TurnInput, turn_inputs, versions_of
+from realtalk.ei.languages import Languages, chat_languages, language_notes
 from realtalk.errors import RealtalkError
 from realtalk.local.download import cache_folder
 
@@ -71,7 +73,11 @@ class Strips:
         """Strips that fill by themselves; the thread ends with the program."""
         turns = turn_inputs(Corpus("", "", (chat,)))
         languages = turn_languages((each.chat, each.speaker, each.text) for each in turns)
-        strips = cls(languages=[Languages(chat.id, "embedded", Counter(languages))])
+        spoken = Counter(languages)
+        # Said at once, before the encoder is loaded: which one it will be is known.
+        version = MULTILINGUAL if encoder_for(spoken) == MULTILINGUAL else ""
+        version = version if is_shipped(MULTILINGUAL) else ""
+        strips = cls(languages=[Languages(chat.id, "embedded", spoken, version)])
         strips.total = len(chat.turns)
         threading.Thread(target=strips._make, args=(chat, cache), daemon=True).start()
         return strips
@@ -93,8 +99,9 @@ class Strips:
         _yield_to_readers()
         inputs = turn_inputs(Corpus("", "", (chat,)))
         labeller = EmbeddedLabeller(threads=1)  # the other cores are for the reader
-        settings = {"measure": labeller.name, "version": labeller.version}
-        place = folder / f"{_fingerprint(chat)}-{labeller.version}-{_LAYOUT}"
+        version = versions_of(labeller, {given.encoder for given in inputs})
+        settings = {"measure": labeller.name, "version": version}
+        place = folder / f"{_fingerprint(chat)}-{version.replace(' ', '-')}-{_LAYOUT}"
         with RunFolder.open(place, "studio labels", settings) as run:
             rows = run.table("labels", _KEY)
             for row in rows.rows:

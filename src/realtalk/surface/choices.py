@@ -56,6 +56,7 @@ def make_labeller(
     base_url: str | None = None,
     rate: str | None = None,
     device: str = "cpu",
+    encoder: str = "auto",
 ) -> Labeller:
     """The way of measuring by its name, with what it needs."""
     for option, given, ways in (
@@ -64,6 +65,7 @@ def make_labeller(
         ("--base-url", base_url, ("judge",)),
         ("--rate", rate, ("judge",)),
         ("--device", device != "cpu", ("embedded",)),
+        ("--encoder", encoder != "auto", ("embedded",)),
     ):
         if given and way in _WAYS and way not in ways:
             raise RealtalkError(
@@ -73,7 +75,7 @@ def make_labeller(
     if way == "embedded":
         from realtalk.ei.embedded import EmbeddedLabeller
 
-        return EmbeddedLabeller(device=device)
+        return EmbeddedLabeller(device=device, encoder=encoder)
     if way == "hub":
         from realtalk.ei.hub import HubLabeller
         from realtalk.ei.hub_models import parse_models
@@ -99,7 +101,12 @@ def make_labeller(
 
 
 def labeller_recipe(
-    way: str, models: Sequence[str] = (), *, threads: int | None = None, device: str = "cpu"
+    way: str,
+    models: Sequence[str] = (),
+    *,
+    threads: int | None = None,
+    device: str = "cpu",
+    encoder: str = "auto",
 ) -> Callable[[], Labeller]:
     """How a worker makes its own: what travels to it is no model, but how to build one."""
     if way == "judge":
@@ -113,7 +120,7 @@ def labeller_recipe(
         return partial(HubLabeller, parse_models(list(models)))
     from realtalk.ei.embedded import EmbeddedLabeller
 
-    return partial(EmbeddedLabeller, threads=threads, device=device)
+    return partial(EmbeddedLabeller, threads=threads, device=device, encoder=encoder)
 
 
 def engine_of(name: str | None, workers: int | None, address: str | None) -> Engine | None:

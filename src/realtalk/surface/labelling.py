@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from realtalk.chat import Corpus
     from realtalk.ei.labels import Labeller
+    from realtalk.ei.languages import Languages
     from realtalk.ei.values import SpeakerFacets
 
 _SPEAKERS = 4  # shown side by side
@@ -73,7 +74,7 @@ class Facets:
 
     def _grid(self) -> tuple[list[str], list[list[Any]]]:
         """One row per facet and one column per speaker: few speakers, eleven facets."""
-        from realtalk.ei.values import FACETS, interval_text
+        from realtalk.ei.values import FACETS, facet_text
 
         several = len({who.chat for who in self.speakers}) > 1
         shown = self.speakers[:_SPEAKERS]
@@ -81,10 +82,12 @@ class Facets:
         rows = [
             [
                 facet.heading,
-                *(interval_text(facet, who[facet.name]) for who in shown),
+                *(facet_text(facet, who) for who in shown),
             ]
             for facet in FACETS.values()
         ]
+        if any(who.is_graded for who in shown):
+            rows.append(["Language, grade", *(who.grade_text for who in shown)])
         return ["facet", *names], rows
 
 
@@ -159,14 +162,20 @@ class Labels:
         return ", ".join(self.frame["measure"].unique(maintain_order=True).to_list())
 
     @cached_property
+    def languages(self) -> tuple[Languages, ...]:
+        """What every chat is written in, its encoder, and that encoder's `.grade()` there."""
+        from realtalk.ei.languages import chat_languages
+
+        return tuple(each for part in self.frames() for each in chat_languages(part))
+
+    @cached_property
     def cautions(self) -> tuple[str, ...]:
-        """Chats in another language than the labels are for, and chats that were learned from."""
-        from realtalk.ei.languages import chat_languages, language_notes
+        """Chats in other languages than English, with their grades, and chats learned from."""
+        from realtalk.ei.languages import language_notes
 
         if self._cautions is not None:
             return tuple(self._cautions)
-        languages = (each for part in self.frames() for each in chat_languages(part))
-        return tuple(language_notes(languages))
+        return tuple(language_notes(self.languages))
 
     def caution(self, lines: Sequence[str]) -> None:
         """Adds what only the corpus tells: which chats were learned from."""
@@ -316,6 +325,7 @@ def label(
     connections: int = 10,
     rate: str | None = None,
     device: str = "cpu",
+    encoder: str = "auto",
     engine: str | None = None,
     workers: int | None = None,
     address: str | None = None,
@@ -329,8 +339,9 @@ def label(
     (classifiers run here; `model` may name others as measure=name) or "judge" (the language model
     that `model` names is sent the chat, and asked what `ask` lists with our rubrics or those in
     the folder `prompts`). `protocol` is "turns", "paper" or "released". `device` is where the
-    encoder in this package runs: "cpu" or "cuda". Labelling in the folder `out` goes on where it
-    was stopped; `fresh` starts anew there.
+    encoders in this package run: "cpu" or "cuda"; `encoder` is which of them labels: "english",
+    "multilingual", or "auto", by the language of each chat. Labelling in the folder `out` goes on
+    where it was stopped; `fresh` starts anew there.
 
     `engine` "processes" or "ray" labels with so many `workers`, on the cluster at `address`; the
     labels are the same. The path of a stored corpus in parts is read part by part.
@@ -341,14 +352,16 @@ def label(
     models = [model] if isinstance(model, str) else list(model or ())
     place = None if prompts is None else Path(prompts)
     labeller = choices.make_labeller(
-        measure, models, place, ask, connections, base_url, rate, device
+        measure, models, place, ask, connections, base_url, rate, device, encoder
     )
     folder = None if out is None else Path(out)
     asked = any(each is not None for each in (engine, workers, address))
     pieces = pieces_of(corpus, measure, asked=asked)
     if pieces is not None:
         chosen = choose(engine, workers, address, device)
-        build = choices.labeller_recipe(measure, models, threads=chosen.threads, device=device)
+        build = choices.labeller_recipe(
+            measure, models, threads=chosen.threads, device=device, encoder=encoder
+        )
         return label_pieces(pieces, build, chosen, protocol, folder, fresh=fresh, progress=progress)
     return label_by(labeller, as_corpus(corpus), protocol, folder, fresh=fresh, progress=progress)
 

@@ -42,7 +42,7 @@ function glance(result, hidden = state.hidden) {
   if (result.streak && result.streak.days > 1) found.push({ id: "streak", figure: counted(result.streak.days, "day"), text: fill(words.streak, { from: dated(result.streak.from), to: dated(result.streak.to) }) });
   if (result.silence) found.push({ id: "silence", figure: counted(result.silence.days, "day"), text: fill(result.silence.days > 1 ? words.silence : words.silence_day, { from: dated(result.silence.from), to: dated(result.silence.to) }) });
   if (result.busiest && total.active > 1) found.push({ id: "busiest", figure: counted(result.busiest.messages, "message"), text: fill(words.busiest, { date: dated(result.busiest.day) }) });
-  if (PARTS.emotions) {
+  if (PARTS.emotions && RAW.claims) {
     const mood = overall("positive", result.own), negative = overall("negative", result.own);
     if (mood.value !== null) found.push({ id: "mood", figure: percent(mood.value), text: fill(words.mood, { negative: percent(negative.value) }) });
   }

@@ -1,0 +1,73 @@
+"""An encoder, a language and a measure → how far its labels can be used there.
+
+    grade_of("multilingual", "es", "sentiment")       → "good"
+    grade_of("multilingual", "es")                    → "usable": of the language as a whole
+    grade_of("english", "es")                         → "none"
+    worst(["good", "rough"])                          → "rough"
+    figure_of("es", "sentiment")                      → {"score": 0.61, "n": 110, …}
+
+The grades of the multilingual encoder come from its figures on test data, by the rules of
+training/languages_grades.py, and lie beside its weights. The English encoder is good in English,
+where it was measured, and nowhere else. Below "usable" no sentence is made of labels.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, Literal, TypeAlias
+
+from realtalk.ei.encoder_choice import FOLDERS, MULTILINGUAL, EncoderName
+from realtalk.ei.identifying import ENGLISH
+
+Grade: TypeAlias = Literal["none", "rough", "usable", "good"]
+
+GRADES: Final[tuple[Grade, ...]] = ("none", "rough", "usable", "good")  # the better, the later
+
+
+def grade_of(encoder: EncoderName, language: str, measure: str | None = None) -> Grade:
+    """The grade of one measure in a language, or of the language as a whole."""
+    if encoder != MULTILINGUAL:
+        return "good" if language == ENGLISH else "none"
+    own = _stored()["languages"].get(language)
+    if own is None:
+        return "none"
+    if measure is None:
+        return _checked(own["grade"])
+    return _checked(own["measures"].get(measure, {"grade": "none"})["grade"])
+
+
+def figure_of(language: str, measure: str) -> Mapping[str, Any] | None:
+    """The figure that a grade of the multilingual encoder comes from; None where there is none."""
+    own = _stored()["languages"].get(language, {"measures": {}})
+    found: Mapping[str, Any] | None = own["measures"].get(measure)
+    return found
+
+
+def graded_languages() -> Mapping[str, Grade]:
+    """Every language that the multilingual encoder was measured in."""
+    stored = _stored()["languages"]
+    return {language: _checked(own["grade"]) for language, own in stored.items()}
+
+
+def worst(grades: Iterable[Grade]) -> Grade | None:
+    """The lowest of several; None of none."""
+    return min(grades, key=GRADES.index, default=None)
+
+
+def is_usable(grade: Grade | None) -> bool:
+    """Whether sentences may be made of labels; where no grade applies, they may."""
+    return grade is None or GRADES.index(grade) >= GRADES.index("usable")
+
+
+def _checked(grade: str) -> Grade:
+    return next(each for each in GRADES if each == grade)
+
+
+@cache
+def _stored() -> Mapping[str, Any]:
+    place = files("realtalk.encoders").joinpath(FOLDERS[MULTILINGUAL], "grades.json")
+    stored: Mapping[str, Any] = json.loads(place.read_text("utf-8"))
+    return stored

@@ -1,0 +1,244 @@
+"""Grades of languages: where they come from, and where nothing may be claimed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from facet_labels import lively, table
+from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows, speakers
+from realtalk.ei import grades as stored
+from realtalk.ei.consistency import consistency, consistency_doubts
+from realtalk.ei.grades import (
+    GRADES,
+    figure_of,
+    grade_of,
+    graded_languages,
+    is_usable,
+    worst,
+)
+from realtalk.ei.labels import MEASURES
+from realtalk.ei.languages import (
+    Languages,
+    language_name,
+    language_notes,
+    other_languages,
+)
+from realtalk.ei.values import from_frame, speakers_frame, speakers_json
+from realtalk.encoders.identifier import LanguageIdentifier
+
+TRAINING = Path(__file__).parents[2] / "training"
+MADE: Mapping[str, Any] = {
+    "version": "1",
+    "rules": {},
+    "languages": {
+        "es": {
+            "grade": "usable",
+            "measures": {
+                **{"sentiment": {"grade": "good"}, "emotion": {"grade": "usable"}},
+                **{"reflective": {"grade": "rough"}, "grounding": {"grade": "usable"}},
+                **{"empathy": {"grade": "usable"}, "intimacy": {"grade": "usable"}},
+            },
+        },
+        "sw": {"grade": "rough", "measures": {"sentiment": {"grade": "rough"}}},
+        "en": {"grade": "usable", "measures": {"sentiment": {"grade": "usable"}}},
+    },
+}
+VERSION = "multilingual 1"
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Grades of this test's own, whatever ships."""
+    monkeypatch.setattr(stored, "_stored", lambda: MADE)
+    yield
+
+
+def spoken(turns: dict[str, int], chat: str = "c", version: str = VERSION) -> Languages:
+    return Languages(chat, "embedded", turns, version)
+
+
+def test_the_shipped_grades_can_be_read() -> None:
+    for language, grade in graded_languages().items():
+        assert grade in GRADES and grade_of("multilingual", language) == grade
+        for measure in MEASURES:
+            figure = figure_of(language, measure)
+            own = grade_of("multilingual", language, measure)
+            assert own == ("none" if figure is None else figure["grade"])
+
+
+def test_every_language_that_is_told_has_a_name() -> None:
+    for language in (*LanguageIdentifier.shipped().languages, *graded_languages()):
+        assert language_name(language) != language
+
+
+def test_grades_by_encoder_language_and_measure(made: None) -> None:
+    assert grade_of("english", "en", "emotion") == "good"
+    assert grade_of("english", "es") == "none"
+    assert grade_of("multilingual", "es") == "usable"
+    assert grade_of("multilingual", "es", "sentiment") == "good"
+    assert grade_of("multilingual", "sw", "empathy") == "none"  # nobody measured it
+    assert grade_of("multilingual", "xx") == "none"
+    assert worst(["good", "rough", "usable"]) == "rough" and worst([]) is None
+    assert is_usable("good") and is_usable("usable") and is_usable(None)
+    assert not is_usable("rough") and not is_usable("none")
+
+
+def test_a_mixed_chat_has_the_worse_grade(made: None) -> None:
+    assert spoken({"es": 60, "sw": 40}).grade() == "rough"
+    assert spoken({"es": 90, "sw": 10}).grade() == "usable"  # a quotation
+    assert spoken({"en": 60, "es": 40}).grade("sentiment") == "usable"
+    assert spoken({"und": 4}).grade() is None
+    assert Languages("c", "judge", {"sw": 9}).grade() is None
+    assert spoken({"en": 9}, version="2").grade() == "good"
+
+
+def test_the_note_has_the_grade_in_place_of_a_warning(made: None) -> None:
+    chats = [spoken({"es": 10}, f"c{at}") for at in range(5)] + [spoken({"sw": 8}, "mbali")]
+    first, second = language_notes(chats)
+    assert first == (
+        "c0, c1, c2 and 2 more: Spanish in 50 turns, labelled by the multilingual encoder, whose "
+        "grade there is usable (sentiment good; reflective rough)"
+    )
+    assert second.startswith("mbali: Swahili in 8 turns")
+    assert second.endswith("; read its facets as hints") and "not to be trusted" not in second
+    (unknown,) = language_notes([spoken({"xx": 5})])
+    assert "none; not to be trusted. A language model may do better: --measures judge" in unknown
+    (both,) = language_notes([spoken({"es": 5, "en": 5})])
+    assert "English and Spanish in 10 turns" in both or "Spanish and English" in both
+
+
+def labelled(language: str, chats: str, seed: int, version: str = VERSION) -> Any:
+    rows = [
+        {**row, "measure": "embedded", "version": version, "language": language}
+        for at, name in enumerate(chats.split())
+        for row in lively(name, ("Ana", f"Bo {name}"), seed + at, wide=seed < 9)
+    ]
+    return table(rows)
+
+
+def test_facets_of_a_rough_language_carry_it(made: None) -> None:
+    found = speakers(labelled("sw", "a", 1))
+    grid = speaker_rows(found)
+    assert grid.headings[-1] == "language, grade" and grid.rows[0][-1] == "Swahili: rough"
+    at = grid.headings.index("sentiment diversity")
+    assert str(grid.rows[0][at]).endswith("(rough)")
+    assert str(grid.rows[0][grid.headings.index("empathy")]).endswith("(none)")
+    told = speakers_json(found)["speakers"][0]
+    assert told["grade"] == "rough" and told["facets"]["sentiment_diversity"]["grade"] == "rough"
+    frame = speakers_frame(found)
+    assert {"facet": "empathy", "grade": "none"} in frame["grades"][0].to_list()
+    assert from_frame(frame) == found and from_frame(frame.drop("grades")) == found
+    usable = speaker_rows(speakers(labelled("es", "a", 1)))
+    assert "(rough)" in str(usable.rows[0][usable.headings.index("reflective frequency")])
+    assert "(" not in str(usable.rows[0][usable.headings.index("empathy")])
+    english = speaker_rows(speakers(labelled("en", "a", 1, "2")))
+    assert english.headings[-1] != "language, grade"
+
+
+def test_nothing_is_claimed_below_usable(made: None) -> None:
+    people = speakers(labelled("en", "a b c d", 1, "2"))
+    models = speakers(labelled("sw", "e f g h", 9))
+    plain = compare(people, speakers(labelled("en", "e f g h", 9, "2")), ("one", "two"))
+    assert [each.verdict for each in plain.findings].count("cannot be told") < 3
+    assert plain.unusable == frozenset() and plain.doubts == ()
+    found = compare(people, models, ("one", "two"))
+    assert {each.verdict for each in found.findings} == {"cannot be told"}
+    assert all("labels below usable" in str(row[2]) for row in finding_rows(found).rows)
+    assert all("(below usable)" in str(row[0]) for row in comparison_rows(found).rows)
+    assert "empathy" in found.to_json()["below_usable"]
+    # What may be the language's doing is said, beside the labellers.
+    assert "what differs may be the language's doing" in found.doubts[-1]
+    assert "one is in English, two in Swahili" in found.doubts[-1]
+    assert found.to_json()["doubts"] == list(found.doubts)
+    # Spanish is usable but for reflection: what stands on that alone is not said.
+    good = compare(people, speakers(labelled("es", "e f g h", 9)), ("one", "two"))
+    assert good.unusable == {"reflective_frequency"}
+    assert good.findings[1].verdict == plain.findings[1].verdict
+    assert good.findings[2].verdict == "cannot be told"
+
+
+def test_one_person_in_two_languages_is_said(made: None) -> None:
+    import polars as pl
+
+    both = pl.concat([labelled("es", "uno", 1), labelled("en", "two", 2, "2")])
+    (line,) = consistency_doubts(consistency(both))
+    assert line.startswith("Ana: uno is in Spanish, two in English: what differs may be")
+    same = pl.concat([labelled("es", "uno", 1), labelled("es", "dos", 2)])
+    assert consistency_doubts(consistency(same)) == ()
+    assert other_languages(("a", []), ("b", [spoken({"es": 3})])) == ()
+
+
+def figure(task: str, lang: str, score: float, half: float = 0.05, n: int = 200) -> dict[str, Any]:
+    return {
+        **{"task": task, "lang": lang, "n": n, "score": score},
+        **{"low": score - half, "high": score + half},
+    }
+
+
+@pytest.fixture
+def rules(monkeypatch: pytest.MonkeyPatch) -> Any:
+    pytest.importorskip("sklearn")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(TRAINING)])
+    return import_module("languages_grades")
+
+
+def test_grades_come_from_scores_by_written_rules(rules: Any) -> None:
+    assert rules.graded(figure("", "", 0.60), (0.3, 0.5, 0.53)) == "good"
+    assert rules.graded(figure("", "", 0.60, half=0.15), (0.3, 0.5, 0.53)) == "usable"
+    assert rules.graded(figure("", "", 0.60, half=0.35), (0.3, 0.5, 0.53)) == "rough"
+    assert rules.graded(figure("", "", 0.29), (0.3, 0.5, 0.53)) == "none"
+    assert rules.graded(figure("", "", 0.90, n=20), (0.3, 0.5, 0.53)) == "none"
+    assert rules.graded(figure("", "", 0.90), (0.3, 0.5)) == "usable"  # no set but the rubric
+
+
+def test_the_nearest_question_decides(rules: Any) -> None:
+    scores = [
+        figure("rubric sentiment", "fr", 0.40),
+        figure("umsab", "fr", 0.80, n=900),
+        figure("rubric sentiment", "es", 0.40),  # single lines
+        figure("umsab", "es", 0.80, n=900),
+        figure("rubric empathy", "es", 0.90),
+        figure("umsab", "hi", 0.80, n=900),
+        figure("twins sentiment", "hi", 0.10),
+        figure("twins sentiment", "pl", 0.70),
+        figure("umsab", "mean of 8", 0.90),
+        figure("twins reflective", "pl", float("nan")),
+        *(figure(f"twins {name}", "pl", 0.80) for name in ("emotion", "grounding", "empathy")),
+        figure("xed", "sr", 0.50, n=300),
+        figure("xed", "hr", 0.30, n=100),
+    ]
+    made = rules.grades(scores, "7")
+    languages = made["languages"]
+    assert made["version"] == "7" and "mean of 8" not in languages
+    assert languages["fr"]["measures"]["sentiment"]["grade"] == "rough"
+    assert languages["es"]["measures"]["sentiment"]["grade"] == "usable"
+    assert languages["es"]["measures"]["empathy"]["grade"] == "usable"
+    assert languages["hi"]["measures"]["sentiment"]["grade"] == "usable"
+    assert languages["hi"]["grade"] == "none"  # one measure of six
+    assert languages["pl"]["grade"] == "usable"  # four
+    # Languages of one code share their figures, by n.
+    assert languages["hr"]["measures"]["emotion"] == {
+        **{"task": "xed", "n": 400, "score": 0.45, "low": 0.4, "high": 0.5, "grade": "usable"}
+    }
+    assert "| Polish (pl) | usable |" in rules.grade_table(made)
+    assert "| es | .400 | .350 to .450 | 200 |" in rules.score_tables(scores)
+    assert json.loads(json.dumps(made)) == json.loads(json.dumps(rules.grades(scores, "7")))
+
+
+def test_a_table_takes_its_place_in_a_card(rules: Any, tmp_path: Path) -> None:
+    card = tmp_path / "card.md"
+    card.write_text("# Card\n<!-- grades -->\nold\n<!-- /grades -->\nby hand\n", "utf-8")
+    tables = import_module("card_tables")
+    tables.put_between(card, "grades", "| new |")
+    assert card.read_text("utf-8") == (
+        "# Card\n<!-- grades -->\n\n| new |\n\n<!-- /grades -->\nby hand\n"
+    )
+    with pytest.raises(ValueError, match="has no marks"):
+        tables.put_between(card, "scores", "")
