@@ -3,6 +3,7 @@
     python training/learned.py --data ../shared/data
     → src/realtalk/encoders/memory/learned.npz   LoCoMo 7,012, DailyDialog 5,120 …
     → src/realtalk/encoders/ei/learned.npz       REALTALK (chats 2 and 6) 813, LoCoMo …
+    → src/realtalk/encoders/ei_multilingual/learned.npz     what it learned beside the English sets
 
 Memory: messages and questions that the retriever and its ranking weights learned from
 (`memory_data.py` has made them before), and LoCoMo, on which the weights of the `extract` reader
@@ -22,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from ei_data import ALLOWED, Conversations, dialogues, unlabelled
+from languages_sources import lines
 from realtalk.corpora.opening import open_reading
 from realtalk.encoders.learned import fingerprint
 from realtalk.memory.index import document_text
@@ -75,6 +77,22 @@ def ei_texts(data: Path) -> dict[str, list[str]]:
     return found
 
 
+def language_texts(data: Path) -> dict[str, list[str]]:
+    """Conversations in other languages. In scripts without spaces nothing is long enough to be
+    known by, so sets in Chinese or Japanese alone are left out."""
+    sets = {
+        "XPersona": ("parallel.xpersona.train",),
+        "MELD": ("emotion.meld_zh_de.train",),
+        "MaSaC": ("emotion.masac.train",),
+        "MSCTD": ("sentiment.msctd.train", "sentiment.msctd.dev"),
+        "BConTrasT": ("parallel.bcontrast_de.train",),
+    }
+    return {
+        name: [str(row["text"]) for file in files for row in lines(data, file)]
+        for name, files in sets.items()
+    }
+
+
 def save(texts: Mapping[str, Iterable[str]], path: Path) -> None:
     sets = {
         name: np.unique(
@@ -91,9 +109,11 @@ def save(texts: Mapping[str, Iterable[str]], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="the folder with the corpora")
-    data = parser.parse_args().data
-    save(memory_texts(data), TARGET / "memory" / "learned.npz")
-    save(ei_texts(data), TARGET / "ei" / "learned.npz")
+    parser.add_argument("--only", default="memory,ei,ei_multilingual")
+    options = parser.parse_args()
+    texts = {"memory": memory_texts, "ei": ei_texts, "ei_multilingual": language_texts}
+    for name in options.only.split(","):
+        save(texts[name](options.data), TARGET / name / "learned.npz")
 
 
 if __name__ == "__main__":

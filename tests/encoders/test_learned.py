@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+import itertools
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.opening import open_reading
+from realtalk.ei.labelling import learned_lines
 from realtalk.encoders.learned import Learned, fingerprint
 
 TEXTS = [
@@ -52,9 +57,9 @@ def test_a_chat_is_known_by_a_part_of_it() -> None:
     assert known.chat([]) is None
 
 
-@pytest.mark.parametrize("model", ["memory", "ei"])
+@pytest.mark.parametrize("model", ["memory", "ei", "ei_multilingual"])
 @pytest.mark.parametrize("corpus", ["sample", "sample-simulated"])
-def test_our_samples_are_new_to_both_models(model: str, corpus: str) -> None:
+def test_our_samples_are_new_to_all_models(model: str, corpus: str) -> None:
     known = Learned.of(model)
     for chat in open_reading(corpus).reading.corpus.chats:
         assert known.chat(message.text for message in chat.messages) is None
@@ -72,3 +77,17 @@ def test_published_sets_are_known(data: Path) -> None:
     assert set(sets("memory", "realtalk")) == {None}
     # Two of REALTALK's chats are among the EI encoder's silver labels, eight are its test.
     assert sum(each is not None for each in sets("ei", "realtalk")) == 2
+
+
+def test_conversations_in_other_languages_are_known(data: Path) -> None:
+    path = data / "multilingual" / "parallel.xpersona.train.jsonl.gz"
+    if not path.is_file():
+        pytest.skip("no multilingual data here")
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        rows = [json.loads(line) for line in itertools.islice(stream, 4000)]
+    texts = [row["text"] for row in rows if row["lang"] in ("fr", "id", "it")][:60]
+    assert Learned.of("ei_multilingual").chat(texts) == "XPersona"
+    messages = tuple(Message(f"m{at}", "ab"[at % 2], None, text) for at, text in enumerate(texts))
+    chat = Chat("c", ("a", "b"), (Session(1, None, messages),))
+    (line,) = learned_lines(Corpus("x", "csv", (chat,)))
+    assert line.startswith("c: in-sample, the encoder learned from XPersona")

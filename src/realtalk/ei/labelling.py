@@ -22,7 +22,7 @@ from typing import Any
 
 import polars as pl
 
-from realtalk.chat import Corpus
+from realtalk.chat import Chat, Corpus
 from realtalk.ei.identifying import turn_languages
 from realtalk.ei.label_files import (
     KIND,
@@ -166,13 +166,20 @@ def label_cautions(frame: pl.DataFrame, corpus: Corpus | None = None) -> tuple[s
 
 
 def learned_lines(corpus: Corpus) -> tuple[str, ...]:
-    """Which chats the shipped encoder learned from: its labels of others are worse."""
+    """Which chats the shipped encoders learned from: their labels of others are worse.
+
+    The multilingual one learned from the English one's sets, and from conversations of its own,
+    none of which is in English: a chat that is known by either was learned from by its encoder.
+    """
     from realtalk.encoders.learned import Learned
 
-    known = Learned.of("ei")
-    named = {
-        chat.id: known.chat(message.text for message in chat.messages) for chat in corpus.chats
-    }
+    both = (Learned.of("ei"), Learned.of("ei_multilingual"))
+
+    def known(chat: Chat) -> str | None:
+        texts = [message.text for message in chat.messages]
+        return next((name for each in both if (name := each.chat(texts)) is not None), None)
+
+    named = {chat.id: known(chat) for chat in corpus.chats}
     return tuple(
         f"{chat}: in-sample, the encoder learned from {name}; expect less on other chats"
         for chat, name in named.items()

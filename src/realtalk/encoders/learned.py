@@ -26,7 +26,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-ShippedName = Literal["memory", "ei"]
+ShippedName = Literal["memory", "ei", "ei_multilingual"]
 
 _FEWEST_WORDS = 5  # "ok thanks" is in every chat
 _FEWEST_KNOWN = 5
