@@ -253,6 +253,11 @@ def lines_of(path: Path, most: int) -> dict[str, list[str]]:
     return found
 
 
+def test_a_script_of_one_language_tells_it() -> None:
+    assert told(["நாளை நாம் சந்தைக்குப் போகலாம், குடையை எடுத்து வா"] * 3).turns == {"ta": 3}
+    assert told(["ხვალ ბაზარში წავიდეთ, ქოლგა არ დაგავიწყდეს"] * 3).turns == {"ka": 3}
+
+
 def test_a_script_that_is_not_known_is_another_language() -> None:
     assert told(["ᚠᛇᚻ ᛒᛦᚦ ᚠᚱᚩᚠᚢᚱ ᚠᛁᚱᚪ ᚷᛖᚻᚹᛦᛚᚳᚢᛗ"] * 3).turns == {"other": 3}
 

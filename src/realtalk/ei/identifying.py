@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from realtalk.encoders.identifier import LanguageIdentifier, Scores
-from realtalk.encoders.language_words import amount, script_of, words_of
+from realtalk.encoders.language_words import ONE_LANGUAGE, amount, script_of, words_of
 
 ENGLISH, OTHER, UNTOLD = "en", "other", "und"
 
@@ -91,7 +91,7 @@ def _named(pieces: Sequence[_Piece]) -> list[str]:
     identifier = LanguageIdentifier.shipped()
     scores = [piece.scores(identifier) for piece in pieces]
     known = [at for at, own in enumerate(scores) if own is not None]
-    names = [OTHER] * len(pieces)
+    names = [ONE_LANGUAGE.get(script_of(piece.words), OTHER) for piece in pieces]
     if not known:
         return names
     alone = np.stack([own for own in scores if own is not None])

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 # Addresses, names of accounts, and what looks like program text.
@@ -32,6 +32,13 @@ _ANYWHERE = re.compile(
     r"|[хахе]{3,}|[\u110f\u1112\u1172\u116e]+|[ه]{2,}|w{2,}|5{3,})\Z"
 )
 _SPACELESS = frozenset("CJK HIRAGANA KATAKANA THAI LAO KHMER MYANMAR".split())  # noqa: SIM905
+
+# Scripts in which hardly anything but one language is written: no weights are needed.
+ONE_LANGUAGE: Mapping[str, str] = {
+    **{"GEORGIAN": "ka", "GUJARATI": "gu", "GURMUKHI": "pa", "KANNADA": "kn", "KHMER": "km"},
+    **{"LAO": "lo", "MALAYALAM": "ml", "MYANMAR": "my", "ORIYA": "or", "SINHALA": "si"},
+    **{"TAMIL": "ta", "TELUGU": "te"},
+}
 
 
 def words_of(text: str) -> list[str]:
