@@ -26,6 +26,7 @@ DOCS = Path(__file__).parents[2] / "docs"
     "name",
     [
         "memory",
+        "languages",
         pytest.param("threads", marks=pytest.mark.slow),
         pytest.param("persona", marks=pytest.mark.slow),
     ],
@@ -63,6 +64,20 @@ def test_the_rows_of_memory_hold_ids_and_numbers_only() -> None:
         if not kind.is_numeric() and kind != pl.Boolean:
             said = set(rows[name].cast(pl.String).drop_nulls())
             assert said <= known.get(name, set()), name
+
+
+def test_the_rows_of_languages_hold_names_and_ranks_only() -> None:
+    rows = pl.read_parquet(DOCS / "results" / "languages-rows.parquet")
+    assert rows.schema["rank"].is_integer() and rows["rank"].min() == 1
+    assert rows.select(pl.exclude("rank")).is_unique().all()
+    assert set(rows["set"]) == {"own", "paraphrases"}
+    assert set(rows["way"]) == {"encoder", "words", "now"}
+    assert rows["language"].str.contains(r"^[a-z]{2}(-Latn)?$").all()
+    assert rows["question"].str.contains(r"^[QS]\d+$").all()
+    # English is ranked as it was.
+    english = rows.filter(pl.col("language") == "en").sort("set", "question")
+    before, now = (english.filter(pl.col("way") == way)["rank"] for way in ("encoder", "now"))
+    assert before.to_list() == now.to_list()
 
 
 @pytest.fixture(scope="module")

@@ -119,6 +119,27 @@ def test_search_finds_parts_of_scripts_without_spaces() -> None:
     assert index.search("อากาศ", 9).rows[0].place == 1
 
 
+@pytest.mark.parametrize(
+    ("query", "said", "marked"),
+    [
+        ("雨", "今日は雨ですね", "今日は\x02雨\x03ですね"),
+        ("電車 雨", "雨で電車が遅れた", "\x02雨\x03で\x02電車\x03が遅れた"),
+        ("بيت", "أنا في البَيت الآن", "أنا في ال\x02بَيت\x03 الآن"),
+        ("ספר", "הספר אצלי", "ה\x02ספר\x03 אצלי"),
+        ("हिन्दी", "मैं हिन्दी बोलता हूँ", "मैं \x02हिन्दी\x03 बोलता हूँ"),
+        ("기차", "KTX기차를 탔어", "KTX\x02기차\x03를 탔어"),
+    ],
+)
+def test_search_looks_into_words_of_other_scripts(query: str, said: str, marked: str) -> None:
+    """Also where another message begins with the word, and without the points of vowels."""
+    index = MessageIndex(texts(f"{query.split(maxsplit=1)[0]} x", "हन्दी न", said))
+    wanted = [2] if " " in query else [0, 2]
+    assert index.places(query) == wanted
+    hits = index.search(query, 9)
+    assert [hit.place for hit in hits.rows] == wanted and hits.total == len(wanted)
+    assert hits.rows[-1].excerpt == marked
+
+
 def test_hits_are_marked_and_bounded() -> None:
     index = MessageIndex(texts("x " * 500 + "needle" + " y" * 500, "\x02not a mark\x03 needle"))
     found = index.search("needle", 1)

@@ -4,8 +4,9 @@
     → [FoundMessage(chat, session, message, 7.1), …]
     nearest(memories, "what she rides to work", …)    → the same, whatever words were used
 
-Words are ranked over all chats together by BM25; where none is found, as in scripts without
-spaces, the letters are looked for. Meaning is ranked by the memory `retrieved`, chat by chat.
+Words are ranked by BM25 over all English chats together, and over all others, each read in its own
+language; where none is found, the letters are looked for. Meaning is ranked by the memory
+`retrieved`, chat by chat.
 """
 
 from __future__ import annotations
@@ -15,12 +16,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from realtalk.assistant.collection import Collection, ListedChat
 from realtalk.assistant.periods import Period
 from realtalk.chat import Message, Question, Session
-from realtalk.encoders.lexical import Bm25, best_first
+from realtalk.encoders import lexical
+from realtalk.encoders.lexical import Bm25, ReadWords, best_first
+from realtalk.encoders.terms import reading
 from realtalk.memory.index import document_text
 from realtalk.memory.retrieved import BuiltRetrieved
+
+_BY_CHANCE = 0.3  # of the best score: what has less shares a piece of a word, and not the word
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +64,34 @@ class WordSearch:
         return [document_text(each.message) for each in self._messages]
 
     @cached_property
-    def _index(self) -> Bm25:
-        return Bm25(self._texts)
+    def _indexes(self) -> list[tuple[list[int], Bm25]]:
+        """Places of messages that are read alike, and their words."""
+        english: list[int] = []
+        groups: list[tuple[list[int], ReadWords]] = [(english, lexical.words)]
+        first = 0
+        for chat in self._collection.chats:
+            places = list(range(first, first := first + sum(1 for _ in chat.spoken())))
+            read = reading([self._texts[at] for at in places])
+            if read is lexical.words:
+                english += places
+            else:
+                groups.append((places, read))
+        return [(at, Bm25([self._texts[n] for n in at], read)) for at, read in groups if at]
+
+    def _scores(self, wanted: str) -> npt.NDArray[np.float64]:
+        scores = np.zeros(len(self._texts))
+        for places, index in self._indexes:
+            own = index.scores(wanted)
+            # Pieces of words are shared by chance, which words are not.
+            least = 0.0 if index.reads_english else _BY_CHANCE * own.max(initial=0.0)
+            scores[places] = np.where(own >= least, own, 0.0)
+        return scores
 
     def rows(
         self, words: str, chats: Sequence[ListedChat], person: str, period: Period
     ) -> list[FoundMessage]:
         """The messages that hold one of the words, those with more and rarer ones first."""
-        scores = self._index.scores(words)
+        scores = self._scores(words)
         places = [at for at in best_first(scores) if scores[at] > 0]
         if not places:
             wanted = words.strip().casefold()

@@ -4,7 +4,8 @@
     ranking.scores("who repaired a radio?")     → [0.0, 0.94]
 
 Memories ask a `Ranking` and know nothing of how it ranks: `Bm25` is the one that needs no
-model, another can be put in its place.
+model, another can be put in its place. Texts in English are read by `words`; how others are is
+told by their languages (`encoders.terms`), and a question is read as the texts are.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from realtalk.chat import Chat
 
 _WORD = re.compile(r"\w+")
-_EMPTY = frozenset(
+EMPTY = frozenset(
     """a about after all am an and any are as at be been before but by can could did do does for
     from had has have he her hers him his how i if in into is it its just me my not of on or our
     she so than that the their them then there they this to up was we were what when where which
@@ -39,11 +40,12 @@ class Ranking(Protocol):
 
 
 RankingOf: TypeAlias = Callable[[Sequence[str]], Ranking]
+ReadWords: TypeAlias = Callable[[str], list[str]]
 
 
 def words(text: str) -> list[str]:
     """The words that carry meaning, in lower case and without their endings."""
-    return [_bare(word) for word in _WORD.findall(text.lower()) if word not in _EMPTY]
+    return [_bare(word) for word in _WORD.findall(text.lower()) if word not in EMPTY]
 
 
 @lru_cache(maxsize=65536)
@@ -57,11 +59,14 @@ def _bare(word: str) -> str:
 
 
 class Bm25:
-    """BM25 over texts."""
+    """BM25 over texts; how their words are read follows from their language, unless given."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], read: ReadWords | None = None) -> None:
+        from realtalk.encoders.terms import reading  # which reads English by `words`
+
         self._size = len(texts)
-        corpus = [words(text) for text in texts]
+        self._read = read or reading(texts)
+        corpus = [self._read(text) for text in texts]
         self._known = {word for text in corpus for word in text}
         if self._known:
             from bm25s import BM25
@@ -71,9 +76,14 @@ class Bm25:
             self._index = BM25(k1=1.2, b=0.75)
             self._index.index(corpus, show_progress=False)
 
+    @property
+    def reads_english(self) -> bool:
+        """Whether words are whole English words, and not pieces of other ones."""
+        return self._read is words
+
     def scores(self, query: str) -> npt.NDArray[np.float64]:
         """One score per text."""
-        query_words = [word for word in dict.fromkeys(words(query)) if word in self._known]
+        query_words = [word for word in dict.fromkeys(self._read(query)) if word in self._known]
         if not query_words:
             return np.zeros(self._size)
         return np.asarray(self._index.get_scores(query_words), np.float64)

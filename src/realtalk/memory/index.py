@@ -25,10 +25,12 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import regex
 
 from realtalk.chat import Chat, Message
-from realtalk.encoders.lexical import Bm25
+from realtalk.encoders.lexical import Bm25, ReadWords, words
 from realtalk.encoders.sentences import Encoded, TextEncoder
+from realtalk.encoders.terms import reading
 from realtalk.errors import RealtalkError
 from realtalk.local.caches import INDEXES, cache_limit, keep_within
 from realtalk.local.download import cache_folder
@@ -38,6 +40,7 @@ from realtalk.local.writing import atomic_path
 Floats: TypeAlias = npt.NDArray[np.float32]
 Whole: TypeAlias = npt.NDArray[np.int64]
 
+_LETTERS, _LATIN = regex.compile(r"\p{L}"), regex.compile(r"\p{Latin}")
 _LAYOUT = "1"  # of the stored file
 _NEIGHBOURS = 1  # messages before and after, in a window
 
@@ -125,12 +128,29 @@ class ChatIndex:
         )
 
     @cached_property
+    def read(self) -> ReadWords:
+        """How the chat's words are read, by its language."""
+        return reading(self.texts)
+
+    @property
+    def is_english(self) -> bool:
+        """Whether it is, or too short to tell: the encoder learned English."""
+        return self.read is words
+
+    @cached_property
+    def is_latin(self) -> bool:
+        """Whether most letters are Latin, which is what the encoder's pieces are made of."""
+        some = "".join(self.texts[:: 1 + len(self.texts) // 500])
+        return 2 * len(_LATIN.findall(some)) >= len(_LETTERS.findall(some))
+
+    @cached_property
     def words(self) -> tuple[Bm25, Bm25, Bm25]:
         """BM25 over messages, over windows of three, and over sessions."""
         named = [f"{who}: {text}" for who, text in zip(self.speakers, self.texts, strict=True)]
         windows = [" ".join(named[a:b]) for a, b in self.windows]
         sessions = [" ".join(named[a:b]) for a, b in self.session_bounds]
-        return Bm25(named), Bm25(windows), Bm25(sessions)
+        read = self.read
+        return Bm25(named, read), Bm25(windows, read), Bm25(sessions, read)
 
     def prepare(self, *, with_words: bool) -> None:
         """Makes now what the first question would otherwise wait for."""

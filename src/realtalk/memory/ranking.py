@@ -7,7 +7,9 @@
 Likeness is measured in several ways (vectors, best matches of tokens, words; of the message, its
 window, its session), each brought to mean 0 and deviation 1 over the chat's messages; priors say
 who is asked about, and which messages tell rather than ask. The weights were fitted on chats of our
-own training set that the encoder had not seen; no benchmark had a part in them.
+own training set that the encoder had not seen; no benchmark had a part in them. The encoder learned
+English: in a chat of another language, pieces of words (`encoders.terms`) stand beside it, or in
+its place.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import numpy.typing as npt
 
 from realtalk.chat import Chat, Question
 from realtalk.encoders.sentences import Encoded, TextEncoder
+from realtalk.encoders.terms import is_named
 from realtalk.memory.index import ChatIndex
 from realtalk.metrics.dates import resolve
 
@@ -51,6 +54,14 @@ FUSED: Weights = MappingProxyType(
         "day": 1.23,
     }
 )
+# Other languages: pieces of words weigh what vectors and tokens do in English. In Latin letters
+# they stand beside these, which still see names, numbers and words that languages share; other
+# letters are single signs to the encoder, and it only disturbs (docs/results/languages.md).
+_PIECES = FUSED["vectors"] + FUSED["tokens"]
+LATIN: Weights = MappingProxyType({**FUSED, "words": _PIECES})
+OTHER: Weights = MappingProxyType(
+    {name: FUSED[name] for name in ("session_words", "speaker", "day")} | {"words": _PIECES}
+)
 ENCODER: Weights = MappingProxyType({"vectors": 1.0})
 BM25: Weights = MappingProxyType({"words": 1.0})
 
@@ -65,22 +76,32 @@ class SearchedQuestion:
 
     @classmethod
     def of(
-        cls, chat: Chat, question: Question, *, aliases: bool = True, dates: bool = True
+        cls,
+        chat: Chat,
+        question: Question,
+        *,
+        aliases: bool = True,
+        dates: bool = True,
+        is_english: bool = True,
     ) -> SearchedQuestion:
         """The question with aliases replaced by the speakers' names and dates resolved.
 
         What is relative ("last week") counts from when it is asked, else from the last message.
+        Other languages than English glue endings and particles to a name.
         """
         text = _own_names(chat, question.text) if aliases else question.text
-        named = tuple(
-            name for name in chat.speakers if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
-        )
+        names = _has_name if is_english else is_named
+        named = tuple(name for name in chat.speakers if names(name, text))
         days: tuple[tuple[int, int], ...] = ()
         moment = question.asked or _last(chat)
         if dates and moment is not None:
             found = resolve(question.text, moment)
             days = tuple((each.first.toordinal(), each.last.toordinal()) for each in found)
         return cls(text, named, days)
+
+
+def _has_name(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _own_names(chat: Chat, text: str) -> str:

@@ -5,9 +5,11 @@
               ranked=("D4:7", "D1:2", ...))
 
 `way` says what ranks them: `fused` (the shipped encoder, words and priors together), `encoder`
-(its vectors alone) or `bm25` (words alone, no model). `ranked` holds every message, best first;
-a budget is filled in that order, passing over a message that is too long for what is left, as
-far as what would fill it twice.
+(its vectors alone) or `bm25` (words alone, no model). The encoder learned English: `fused` ranks a
+chat of another language by pieces of its words too, or alone where its letters are not Latin, with
+the same priors. `ranked` holds every
+message, best first; a budget is filled in that order, passing over a message that is too long for
+what is left, as far as what would fill it twice.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ from realtalk.memory.ranking import (
     BM25,
     ENCODER,
     FUSED,
+    LATIN,
+    OTHER,
     Floats,
     SearchedQuestion,
     Weights,
@@ -104,8 +108,22 @@ class Retrieved(ConfiguredMemory):
         return "1" if self.encoder is None else f"1+{self.encoder.version}"
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltRetrieved:
+        plain = ChatIndex.around(chat, None)
+        if self.by_words(plain):
+            return BuiltRetrieved(self, plain)
         index = ChatIndex.of(chat, self.encoder, cache=self._cache, progress=progress)
         return BuiltRetrieved(self, index)
+
+    def by_words(self, index: ChatIndex) -> bool:
+        """Whether a chat is not for the encoder at all; hops need its vectors."""
+        foreign = not (index.is_english or index.is_latin)
+        return self.way == "fused" and not self.hops and foreign
+
+    def weights(self, index: ChatIndex) -> Weights:
+        """How much each feature counts in a chat."""
+        if self.way != "fused" or index.is_english:
+            return _WEIGHTS[self.way]
+        return LATIN if index.is_latin else OTHER
 
 
 class BuiltRetrieved:
@@ -122,13 +140,18 @@ class BuiltRetrieved:
 
     def scores(self, question: Question) -> Floats:
         """One score per message, in the order of `index.ids`."""
-        memory = self._memory
+        memory, index = self._memory, self.index
         asked = SearchedQuestion.of(
-            self.index.chat, question, aliases=memory.aliases, dates=memory.dates
+            index.chat,
+            question,
+            aliases=memory.aliases,
+            dates=memory.dates,
+            is_english=index.is_english,
         )
-        found = scores(self.index, asked, memory.encoder, _WEIGHTS[memory.way])
+        encoder = None if memory.by_words(index) else memory.encoder
+        found = scores(index, asked, encoder, memory.weights(index))
         for _ in range(memory.hops):
-            found = again(self.index, found)
+            found = again(index, found)
         return found
 
     def ranked(self, question: Question) -> tuple[str, ...]:

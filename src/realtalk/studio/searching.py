@@ -3,9 +3,11 @@
     MessageIndex(messages).search("sist mar")
     → Hits(total=3, rows=(Hit(17, "my \\x02sister\\x03 Mara"),))
 
-Words match by their beginning, without accents and case (SQLite's FTS5). Scripts that are
-written without spaces are one long word to it, so a query that finds nothing is looked for
-letter by letter. The marks around a hit are control characters that no message holds.
+Words match by their beginning, without accents and case (SQLite's FTS5). Other scripts than Latin,
+Greek and Cyrillic part no words by spaces, glue small words to them (Arabic, Hebrew, Korean), or
+write vowels as marks, which it takes for the end of a word: there every word of the query is looked
+for anywhere, both sides folded alike. A query that finds nothing is looked for letter by letter.
+The marks around a hit are control characters that no message holds.
 
 The messages go in as JSON, thousands per statement: SQLite then works without Python's lock, beside
 a server that is starting. An index of beginnings would double the work and spare a query of one
@@ -22,11 +24,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import orjson
+import regex
 
 from realtalk.chat import Message
+from realtalk.corpora.redaction.folding import fold, mapped
 
 MARKS = ("\x02", "\x03")
 _WORD = re.compile(r"\w+")
+# Letters of scripts in which a word's beginning is no word's beginning to SQLite, or to its reader.
+_ANYWHERE = regex.compile(
+    r"[\p{Alphabetic}--[\p{Latin}\p{Greek}\p{Cyrillic}\p{Armenian}\p{Georgian}]]", regex.V1
+)
 _CONTROL = re.compile(f"[{''.join(MARKS)}\x00]")
 _AROUND = 60  # characters shown on each side of a hit
 _LONGEST_QUERY = 200
@@ -77,12 +85,25 @@ class MessageIndex:
             )
 
     @cached_property
-    def _folded(self) -> list[str]:
+    def _lower(self) -> list[str]:
         return [text.casefold() for text in self._texts]
+
+    @cached_property
+    def _folded(self) -> list[str]:
+        return [fold(text) for text in self._texts]
 
     def search(self, query: str, most: int) -> Hits:
         """The first `most` hits in the chat's order, and the number of all."""
         query = _typed(query)
+        if wanted := _wanted_anywhere(query):
+            places = self._with_all(wanted)
+            return Hits(
+                len(places),
+                tuple(
+                    Hit(at, _excerpt(_marked_folded(self._texts[at], wanted)))
+                    for at in places[:most]
+                ),
+            )
         if (match := _match(query)) and (hits := self._matching(match, most)):
             return hits
         return self._containing(query, most) if query else Hits(0)
@@ -90,6 +111,8 @@ class MessageIndex:
     def places(self, query: str) -> list[int]:
         """Where all hits stand, in the chat's order."""
         query = _typed(query)
+        if wanted := _wanted_anywhere(query):
+            return self._with_all(wanted)
         if match := _match(query):
             rows = self._database.execute(
                 "SELECT rowid FROM message WHERE message MATCH ? ORDER BY rowid", (match,)
@@ -119,11 +142,39 @@ class MessageIndex:
         return Hits(len(places), rows)
 
     def _holding(self, wanted: str) -> list[int]:
-        return [place for place, text in enumerate(self._folded) if wanted in text]
+        return [place for place, text in enumerate(self._lower) if wanted in text]
+
+    def _with_all(self, wanted: Sequence[str]) -> list[int]:
+        return [
+            place for place, text in enumerate(self._folded) if all(word in text for word in wanted)
+        ]
 
 
 def _typed(query: str) -> str:
     return _CONTROL.sub("", query[:_LONGEST_QUERY]).strip()
+
+
+def _wanted_anywhere(query: str) -> list[str]:
+    """The words of a query in such a script, folded; none of another query."""
+    return (
+        [word for part in query.split() if (word := fold(part))] if _ANYWHERE.search(query) else []
+    )
+
+
+def _marked_folded(text: str, wanted: Sequence[str]) -> str:
+    """The text with marks around the first place of each word that was found folded."""
+    folded, places = mapped(text)
+    spans = []
+    for word in wanted:
+        at = folded.find(word)
+        if at >= 0:
+            spans.append((places[at][0], places[at + len(word) - 1][1]))
+    end, parts = 0, []
+    for first, last in sorted(spans):
+        if first >= end:
+            parts += [text[end:first], MARKS[0], text[first:last], MARKS[1]]
+            end = last
+    return "".join((*parts, text[end:]))
 
 
 def _match(query: str) -> str:
