@@ -33,11 +33,12 @@ def open_file(file_browser: Any) -> Iterator[Callable[..., Any]]:
     wrong: list[str] = []
     contexts: list[Any] = []
 
-    def opened(file: Path, width: int = 1200, height: int = 900) -> Any:
+    def opened(file: Path, width: int = 1200, height: int = 900, locale: str = "en-US") -> Any:
         context = file_browser.new_context(
             viewport={"width": width, "height": height},
             accept_downloads=True,
             color_scheme="light",
+            locale=locale,
         )
         contexts.append(context)
         page = context.new_page()

@@ -36,6 +36,52 @@ JAPANESE = (
 )
 ARABIC = ("صباح الخير يا جماعة", "هههههه والله", "متى الموعد؟", "شكرا جزيلا 🌹", "انا في الطريق")
 
+# Sentences whose last word is one person's and whose other words are everybody's.
+SAID_BY_TWO = {
+    "hi": (("{} में अच्छा नहीं है", "मैं तो {} के लिए जा रहा हूँ"), ("बगीचा", "नदी"), ("क्रिकेट", "चाय")),
+    "ar": (("أنا رايح {} دلوقتي", "مش عارف ليه {} كده"), ("مستشفى", "بحر"), ("مباراة", "قهوة")),
+    "tr": (
+        ("bugün {} çok güzel değil mi", "ben de {} için geldim ama"),
+        ("bahçe", "deniz"),
+        ("maç", "kahve"),
+    ),
+    "ko": (
+        ("오늘은 {}가 너무 좋아", "나는 {}를 진짜 많이 봤어"),
+        ("영화", "바다"),
+        ("축구", "커피"),
+    ),
+    "th": (("วันนี้{}ดีมาก", "เราไม่ได้ไป{}แล้ว"), ("ทะเล", "โรงเรียน"), ("ฟุตบอล", "กาแฟ")),
+    "zh": (("今天{}真的很好", "我不知道{}在哪里"), ("火车", "花园"), ("足球", "咖啡")),
+    "ja": (
+        ("今日は{}がとても楽しみです", "私は{}にもう行きました"),
+        ("図書館", "映画"),
+        ("野球", "紅茶"),
+    ),
+    "ru": (
+        ("а у меня сегодня {} не очень", "я же про {} уже тебе говорила"),
+        ("сад", "море"),
+        ("футбол", "кофе"),
+    ),
+}
+
+
+def two_people(language: str, count: int = 600) -> Corpus:
+    """One person's words are the first two, the other's the last two; the rest is everybody's."""
+    frames, hers, his = SAID_BY_TWO[language]
+    draw = random.Random(language)
+    begin, sessions = datetime(2025, 3, 1, 9), []
+    for number in range(count // 20):
+        at = begin + timedelta(days=number)
+        said = []
+        for place in range(20):
+            who = draw.randrange(2)
+            words = (hers, his)[who] if draw.random() < 0.9 else (his, hers)[who]
+            text = draw.choice(frames).format(draw.choice(words))
+            time = at + timedelta(minutes=place)
+            said.append(Message(f"{number}:{place}", ("Uma", "Odo")[who], time, text))
+        sessions.append(Session(number + 1, at, tuple(said)))
+    return corpus(Chat("two", ("Uma", "Odo"), tuple(sessions)))
+
 
 def chat(
     people: Sequence[str],

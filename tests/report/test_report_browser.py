@@ -180,3 +180,35 @@ def test_names_stand_at_the_left_of_every_line_of_panels(page: Any, width: int) 
         ".map((box) => Math.round(box.top))]; }"
     )
     assert len(set(names)) == 1 and len(names) >= len(set(tops)) > 1
+
+
+def test_numbers_and_dates_follow_the_reader_and_savings_do_not(
+    open_file: Callable[..., Any], tmp_path: Path
+) -> None:
+    rows = (
+        ("second", 17109.8, 1234, "0.53 [0.49, 0.57]", "2026-03-02", "0.2.0"),
+        ("first", 2.5, 98, "0.61 [0.50, 0.70]", "2025-12-31", "0.2.0"),
+    )
+    table = TableView("Figures", ("run", "mean", "n", "share", "day", "version"), rows)
+    section = Section("one", "One", "1,234 turns in 2 chats.", (table,))
+    key = KeyFigure("81 %", "of 1,234 turns", "95 % interval 78 … 84 %")
+    file = tmp_path / "page.html"
+    made = {"realtalk": "0.2.0", "date": "2026-11-15"}
+    file.write_text(render("Any", [section], made=made, key_figures=[key]), "utf-8")
+    page = open_file(file, locale="de-DE")
+    cells = page.locator("tbody tr").nth(0).locator("th, td").all_inner_texts()
+    assert cells == ["second", "17.109,8", "1.234", "0,53 [0,49, 0,57]", "2. März 2026", "0.2.0"]
+    assert page.inner_text(".lead >> nth=0") == "1.234 turns in 2 chats."
+    assert page.inner_text("footer") == "realtalk\n0.2.0\ndate\n15. November 2026"
+    page.locator("thead th button").nth(1).click()  # sorted by what the numbers are
+    assert page.locator("tbody th").all_inner_texts() == ["first", "second"]
+    page.locator("thead th button").nth(4).click()
+    assert page.locator("tbody th").all_inner_texts() == ["first", "second"]
+    text = saved(page, page.locator("[data-save=csv]")).decode()
+    assert "second,17109.8,1234" in text and "2026-03-02" in text
+    arabic = open_file(file, locale="ar-EG")
+    assert arabic.inner_text("tbody td >> nth=1") == "١٬٢٣٤"
+    assert arabic.inner_text("tbody td >> nth=4") == "0.2.0"
+    english = open_file(file)
+    assert english.inner_text("tbody td >> nth=0") == "17,109.8"
+    assert "2026-11-15" in english.inner_text("footer")

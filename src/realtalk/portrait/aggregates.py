@@ -93,6 +93,7 @@ class Aggregates:
             "first": self.first.isoformat() if self.first else None,
             "unit": self.lines.unit,
             "spaceless": self.lines.spaceless,
+            "languages": [] if self.words is None else list(self.words.languages),
             "rows": _columns(rows),
             "hours": self._hours(frame, row_of),
             "replies": self._replies(frame, row_of),

@@ -22,7 +22,7 @@ from typing import Any
 from realtalk import __version__
 from realtalk.portrait.aggregates import Aggregates
 from realtalk.report.markup import json_text
-from realtalk.report.page import document_head
+from realtalk.report.page import document_head, locale_script
 
 _SCRIPTS = ("data.js", "charts.js", "glance.js", "view.js")
 
@@ -52,7 +52,7 @@ def render(aggregates: Aggregates, options: PageOptions) -> str:
             "title": "",
         }
     style = _asset("page.css")
-    script = "\n".join(_asset(name) for name in _SCRIPTS)
+    script = "\n".join((locale_script(), *(_asset(name) for name in _SCRIPTS)))
     return "\n".join(
         (
             *document_head("A chat, measured", style, [script]),
@@ -90,7 +90,7 @@ def _bar(aggregates: Aggregates) -> str:
 
 def _head(aggregates: Aggregates, options: PageOptions, data: dict[str, Any]) -> Iterator[str]:
     yield '<div class="opening"><h1 id="heading">A chat, measured</h1>'
-    yield f'<p class="holds">{escape(holds(aggregates, options, data))}</p></div>'
+    yield f'<p class="holds" data-local>{escape(holds(aggregates, options, data))}</p></div>'
     yield (
         '<div class="filters" role="search" aria-label="Filters">'
         '<div id="filter-people-group" class="group"><span class="label" id="people-label">People'
@@ -158,8 +158,9 @@ def _foot() -> Iterator[str]:
     for name, title, _, method in _methods():
         yield f'<div id="method-{name}"><dt>{escape(title)}</dt><dd>{escape(method)}</dd></div>'
     day = datetime.now(UTC).date().isoformat()
-    made = f"realtalk {__version__}, Python {platform.python_version()}, {day}"
-    yield f"</dl></section><footer>{escape(made)}</footer>"
+    made = escape(f"realtalk {__version__}, Python {platform.python_version()}, ")
+    dated = f'<time datetime="{day}">{day}</time>'
+    yield f"</dl></section><footer>{made}{dated}</footer>"
 
 
 @cache

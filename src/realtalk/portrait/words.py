@@ -6,18 +6,23 @@
 
 Only what can be shown without showing a message is kept: a word must have been used five times
 in three sessions, has no digit in it, and is no speaker's name; addresses are cut out first. Which
-words set a person apart is decided by `log_odds`, over the whole time and over parts of it.
+words set a person apart is decided by `log_odds`, over the whole time and over parts of it. In
+other languages than English the commonest words are left out, whoever said them; scripts without
+spaces are cut into words first, and Korean words lose their particles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 import polars as pl
 
+from realtalk.corpora.redaction.folding import fold_word
+from realtalk.encoders.common_words import ENGLISH, UNKNOWN, common_words, languages_in
+from realtalk.encoders.segmenting import Segmenter, korean_stem
 from realtalk.portrait.lines import ADDRESS, MessageLines
 from realtalk.portrait.typical import log_odds
 
@@ -33,8 +38,7 @@ EMOJI = (
     rf"|{_PICTURE}[\x{{fe0f}}\x{{1f3fb}}-\x{{1f3ff}}]*"
     rf"(?:\x{{200d}}{_PICTURE}[\x{{fe0f}}\x{{1f3fb}}-\x{{1f3ff}}]*)*"
 )
-_HAN = r"\p{Han}+"
-_LONG = 12  # letters of a run without spaces beyond which it is several words
+_LAUGHED = r"[哈呵嘿嘻]{2,}|[ㅋㅎㅠㅜ]{2,}"  # written to the end of a word, and no part of it
 _DOMAIN = r"(?i)(?:https?://|www\.)(?:[^\s/@]*@)?(?:www\.)?([a-z0-9.-]+\.[a-z]{2,})"
 _KEY = ("chat", "date", "speaker")
 
@@ -58,71 +62,116 @@ class WordsUsed:
     laughter: Counted
     openings: Counted
     domains: Counted
+    languages: tuple[str, ...] = ()  # whose commonest words were left out
 
 
 def count_words_used(lines: MessageLines, names: Collection[str]) -> WordsUsed:
     """Counts over all messages; `names` are parts of speakers' names in lower case."""
     said = lines.frame.select(*_KEY, "session", "time", "text")
     clean = pl.col("text").str.replace_all(ADDRESS, " ").str.replace_all(_MAIL, " ")
-    said = said.with_columns(clean.str.to_lowercase().alias("clean"))
-    tokens = _tokens(said, lines.spaceless)
+    # A Turkish İ in lower case is an i with a dot of its own, which nobody writes.
+    lower = clean.str.to_lowercase().str.replace_all("i\u0307", "i", literal=True)
+    said = said.with_columns(lower.alias("clean"))
+    spoken = languages_in(said["text"].to_list())
+    languages = tuple(each for each in spoken if each not in (ENGLISH, UNKNOWN))
+    left_out = () if spoken[:1] == (ENGLISH,) else languages
+    runs = _tokens(said)
+    pieces = _pieces(runs["item"], lines.spaceless, left_out)
+    tokens = runs if pieces is None else _in_pieces(runs, pieces, "piece")
     every = tokens.group_by(_KEY).len("count")
-    allowed = _allowed(tokens, names)
-    kept = tokens.join(allowed, on="item", how="semi")
+    allowed = _allowed(tokens, names, parts=pieces is not None)
+    kept = tokens.join(_telling(allowed, left_out), on="item", how="semi")
     chosen = _typical(kept, tokens)
     words = _counted(kept.join(chosen, on="item", how="semi"))
     total = max(1, tokens.height)
     used = dict(words.counts.group_by("item").agg(pl.col("count").sum()).iter_rows())
+    openings = _openings(said)
+    if pieces is not None:
+        first = pieces.with_columns(pl.col("piece").list.head(1))
+        openings = _in_pieces(openings, first, "piece")
     return WordsUsed(
         every,
         words,
         tuple(used[item] / total for item in range(len(words.items))),
         _counted(_emoji(said), _EMOJI),
-        _counted(_laughs(tokens)),
-        _counted(_openings(said).join(allowed, on="item", how="semi"), _OPENINGS),
+        _counted(_laughs(runs if pieces is None else _in_pieces(runs, pieces, "part"))),
+        _counted(openings.join(allowed, on="item", how="semi"), _OPENINGS),
         _counted(_domains(lines.frame), _DOMAINS),
+        left_out,
     )
 
 
-def _tokens(said: pl.DataFrame, spaceless: bool) -> pl.DataFrame:
+def _tokens(said: pl.DataFrame) -> pl.DataFrame:
     """One row per word used: chat | date | speaker | session | time | item."""
-    tokens = (
+    return (
         said.select(*_KEY, "session", "time", pl.col("clean").str.extract_all(_WORD).alias("item"))
         .explode("item")
         .drop_nulls("item")
         .with_columns(pl.col("item").str.replace_all("’", "'", literal=True))
     )
-    if not spaceless:
-        return tokens
-    runs = tokens.select("item").unique()
-    pieces = runs.with_columns(
-        pl.col("item").map_elements(_pieces, return_dtype=pl.List(pl.String)).alias("piece")
-    )
-    return (
-        tokens.join(pieces, on="item", maintain_order="left")
-        .drop("item")
-        .explode("piece")
-        .drop_nulls("piece")
-        .rename({"piece": "item"})
-    )
 
 
-def _pieces(run: str) -> list[str]:
-    """A run of letters without spaces: pairs of Chinese characters, and what is short itself."""
+def _pieces(items: pl.Series, spaceless: bool, languages: Collection[str]) -> pl.DataFrame | None:
+    """What is counted of each item: the words of a run, a stem; None where it is the item.
+
+    item | part (without the laughter that is written behind it, and that) | piece
+    """
+    if not spaceless and "ko" not in languages:
+        return None
     import regex
 
-    pieces: list[str] = []
-    for part in regex.findall(rf"{_HAN}|[^\p{{Han}}]+", run):
-        if regex.fullmatch(_HAN, part):
-            pieces += [part[at : at + 2] for at in range(len(part) - 1)] or [part]
-        elif len(part) <= _LONG:
-            pieces.append(part)
-    return pieces
+    runs = dict(items.value_counts().sort("item").iter_rows())
+    laughed = regex.compile(f"({_LAUGHED})")
+    said = {run: [each for each in laughed.split(run) if each] for run in runs}
+    if spaceless:
+        counts: dict[str, int] = {}
+        for run, uses in runs.items():
+            for part in said[run]:
+                counts[part] = counts.get(part, 0) + uses
+        cut: Callable[[str], list[str]] = Segmenter(counts, common_words(languages)).words
+    else:
+        cut = _stemmed
+    pieces = [
+        [word for part in said[run] for word in ([part] if laughed.match(part) else cut(part))]
+        for run in runs
+    ]
+    return pl.DataFrame(
+        {"item": list(runs), "part": [said[run] for run in runs], "piece": pieces},
+        schema={"item": pl.String, "part": pl.List(pl.String), "piece": pl.List(pl.String)},
+    )
 
 
-def _allowed(tokens: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
-    """Words that enough people could have said: none of one evening, and nobody's name."""
+def _stemmed(word: str) -> list[str]:
+    return [korean_stem(word)]
+
+
+def _in_pieces(tokens: pl.DataFrame, pieces: pl.DataFrame, column: str) -> pl.DataFrame:
+    return (
+        tokens.join(pieces.select("item", column), on="item", maintain_order="left")
+        .drop("item")
+        .explode(column)
+        .drop_nulls(column)
+        .rename({column: "item"})
+    )
+
+
+def _telling(allowed: pl.DataFrame, languages: Collection[str]) -> pl.DataFrame:
+    """Without the words that say little in these languages."""
+    if not languages:
+        return allowed
+    common = common_words(languages)
+    return allowed.filter(
+        ~pl.col("item").map_elements(lambda word: fold_word(word) in common, pl.Boolean)
+    )
+
+
+def _allowed(tokens: pl.DataFrame, names: Collection[str], *, parts: bool) -> pl.DataFrame:
+    """Words that enough people could have said: none of one evening, and nobody's name.
+
+    With `parts` a word may hold a name that no space parts from it: then it is hidden, too.
+    """
     hidden = pl.Series(sorted(names), dtype=pl.String).implode()
+    held = pl.Series([name for name in sorted(names) if parts and len(name) > 1], dtype=pl.String)
     return (
         tokens.group_by("item")
         .agg(pl.len().alias("n"), pl.struct("chat", "session").n_unique().alias("sessions"))
@@ -131,6 +180,7 @@ def _allowed(tokens: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
             pl.col("sessions") >= LEAST_SESSIONS,
             ~pl.col("item").is_in(hidden),
             ~pl.col("item").str.replace(r"'s?$", "").is_in(hidden),
+            ~pl.col("item").str.contains_any(held.implode()),
         )
         .select("item")
     )

@@ -25,6 +25,7 @@ from realtalk.report.values import Cell, ChartView, TableView
 _NUMBER = r"[+\-−]?(?:\d[\d,]*)?\.?\d+"
 _WITH_INTERVAL = re.compile(rf"({_NUMBER}%?(?: ± {_NUMBER})?) ([\[(][^\])]*[\])])")
 _BEGINS_WITH_NUMBER = re.compile(rf"(?:[<>=] ?)?{_NUMBER}(?![\w-])")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 # What could end the script element, or what JavaScript once took for the end of a line.
 _UNSAFE = str.maketrans(
     {each: f"\\u{ord(each):04x}" for each in ("<", ">", "&", "\u2028", "\u2029")}
@@ -77,7 +78,7 @@ def table_html(view: TableView, number: int, level: int) -> str:
         f"<tr>{''.join(_cell(value, at == 0, numeric[at]) for at, value in enumerate(row))}</tr>"
         for row in view.rows
     )
-    note = f'<p class="note">{within(view.note)}</p>' if view.note else ""
+    note = f'<p class="note" data-local>{within(view.note)}</p>' if view.note else ""
     find = (
         '<span class="found" role="status"></span><input type="search" data-find'
         f' placeholder="Find" autocomplete="off" aria-label="Find in {escape(view.title)}">'
@@ -94,7 +95,7 @@ def table_html(view: TableView, number: int, level: int) -> str:
 
 def chart_html(view: ChartView, number: int, level: int) -> str:
     """A place for a chart, and its specification as data beside it."""
-    note = f'<p class="note">{within(view.note)}</p>' if view.note else ""
+    note = f'<p class="note" data-local>{within(view.note)}</p>' if view.note else ""
     return (
         f'<figure class="chart" id="chart-{number}"><figcaption class="title">'
         f"<h{level}>{within(view.title)}</h{level}>"
@@ -138,7 +139,8 @@ def _cell(value: Cell, is_first: bool, is_number: bool) -> str:
         else f'{escape(match[1])} <span class="iv">{escape(match[2])}</span>'
     )
     tag, scope = ("th", ' scope="row"') if is_first else ("td", "")
-    return f"<{tag}{scope}{_class(' '.join(names))}{exact}>{inner}</{tag}>"
+    local = " data-local" if is_number or _DATE.fullmatch(text) else ""
+    return f"<{tag}{scope}{_class(' '.join(names))}{exact}{local}>{inner}</{tag}>"
 
 
 def _class(names: str) -> str:

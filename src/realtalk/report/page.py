@@ -22,6 +22,8 @@ from realtalk.report.direction import alone, within
 from realtalk.report.markup import chart_html, section_ids, table_html
 from realtalk.report.values import KeyFigure, Section
 
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
 
 def render(
     title: str,
@@ -33,7 +35,7 @@ def render(
 ) -> str:
     """The page. `made` is shown at its foot: {"realtalk": "0.1.0", "date": "2026-11-15", …}."""
     style = _asset("page.css")
-    script = _asset("page.js")
+    script = f"{locale_script()}\n{_asset('page.js')}"
     ids = [section.id for section in sections]
     anchors = section_ids(ids)
     drawn = any(section.charts for section in sections)
@@ -59,6 +61,11 @@ def render(
         "",
     ]
     return "\n".join(parts)
+
+
+def locale_script() -> str:
+    """What writes dates and numbers as the reader's browser does."""
+    return _asset("locale.js")
 
 
 def document_head(title: str, style: str, scripts: Sequence[str]) -> tuple[str, ...]:
@@ -125,11 +132,11 @@ def _opening(
 
 def _card(key: KeyFigure, anchor: str) -> str:
     topic = f'<span class="topic">{within(key.topic)}</span>' if key.topic else ""
-    extent = f'<span class="range">{within(key.range)}</span>' if key.range else ""
+    extent = f'<span class="range" data-local>{within(key.range)}</span>' if key.range else ""
     more = f'<a class="more" href="#{anchor}">See the tables</a>' if anchor else ""
     return (
-        f'<li>{topic}<span class="figure">{within(key.figure)}</span>{extent}'
-        f"<p>{within(key.says)}</p>{more}</li>"
+        f'<li>{topic}<span class="figure" data-local>{within(key.figure)}</span>{extent}'
+        f"<p data-local>{within(key.says)}</p>{more}</li>"
     )
 
 
@@ -143,7 +150,7 @@ def _sections(sections: Sequence[Section], anchors: Sequence[str]) -> list[str]:
             f"<h{level}>{within(section.title)}</h{level}>"
         )
         if section.lead:
-            parts.append(f'<p class="lead">{within(section.lead)}</p>')
+            parts.append(f'<p class="lead" data-local>{within(section.lead)}</p>')
         for chart in section.charts:
             charts += 1
             parts.append(chart_html(chart, charts, level + 1))
@@ -151,7 +158,7 @@ def _sections(sections: Sequence[Section], anchors: Sequence[str]) -> list[str]:
             tables += 1
             parts.append(table_html(table, tables, level + 1))
         if section.notes:
-            lines = "".join(f"<li>{within(note)}</li>" for note in section.notes)
+            lines = "".join(f"<li data-local>{within(note)}</li>" for note in section.notes)
             parts.append(f'<ul class="notes">{lines}</ul>')
         parts.append("</section>")
     return parts
@@ -159,9 +166,14 @@ def _sections(sections: Sequence[Section], anchors: Sequence[str]) -> list[str]:
 
 def _foot(made: Mapping[str, str]) -> str:
     pairs = "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{alone(value)}</dd></div>" for name, value in made.items()
+        f"<div><dt>{escape(name)}</dt><dd>{_dated(value)}</dd></div>"
+        for name, value in made.items()
     )
     return f'<footer><dl class="made">{pairs}</dl></footer>'
+
+
+def _dated(value: str) -> str:
+    return f'<time datetime="{value}">{value}</time>' if _DATE.fullmatch(value) else alone(value)
 
 
 @cache

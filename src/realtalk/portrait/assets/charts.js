@@ -20,25 +20,27 @@ function svg(tag, attributes = {}, ...children) {
 const titled = (node, text) => { node.append(svg("title", {}, text)); return node; };
 const bdi = (text) => el("bdi", {}, text);
 
-const commas = (number) => Math.round(number).toLocaleString("en-US");
-const decimal = (number, digits = 1) => number.toFixed(digits);
 const percent = (share) => {
   const value = share * 100;
-  return value > 0 && value < 1 ? "under 1%" : value > 99 && value < 100 ? "over 99%" : `${Math.round(value)}%`;
+  return value > 0 && value < 1 ? `under ${hundredths(1)}` : value > 99 && value < 100 ? `over ${hundredths(99)}` : hundredths(Math.round(value));
 };
 const counted = (number, one, many = one + "s") => `${commas(number)} ${number === 1 ? one : many}`;
 const dated = (day) => {
   const date = dateOf(day);
-  return `${date.getUTCDate()} ${WORDING.months[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
+  return isEnglish() ? `${date.getUTCDate()} ${WORDING.months[date.getUTCMonth()]} ${date.getUTCFullYear()}` : longDate(date);
 };
-const monthName = (key) => `${WORDING.months[Number(key.slice(5, 7)) - 1]} ${Number(key.slice(0, 4))}`;
+const monthName = (key) => (isEnglish() ? `${WORDING.months[Number(key.slice(5, 7)) - 1]} ${Number(key.slice(0, 4))}` : clock(isoDate(`${key}-01`), { month: "long", year: "numeric" }));
+const shortMonth = (date) => (isEnglish() ? WORDING.months[date.getUTCMonth()].slice(0, 3) : clock(date, { month: "short" }));
+const weekdayName = (day) => (isEnglish() ? WEEKDAYS[day] : dayOfWeek(day, "long"));
+const weekdayShort = (day) => (isEnglish() ? WEEKDAYS[day].slice(0, 3) : shortDay(day));
+const hourName = (hour) => (isEnglish() ? `${hour}:00` : clock(new Date(Date.UTC(2024, 0, 1, hour % 24)), { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }));
 // A wait in the unit of the export's clock, in words; a clock of minutes knows no seconds.
 function waited(value) {
   const seconds = RAW.unit === "minute" ? value * 60 : value;
   if (seconds < 60) return RAW.unit === "minute" || seconds < 1 ? "under a minute" : counted(Math.round(seconds), "second");
   if (seconds < 3570) return counted(Math.round(seconds / 60), "minute");
-  const hours = seconds / 3600;
-  return hours < 9.95 ? `${decimal(hours).replace(/\.0$/, "")} hours`.replace(/^1 hours$/, "1 hour") : counted(Math.round(hours), "hour");
+  const hours = seconds / 3600, tenths = Number(hours.toFixed(1));
+  return hours < 9.95 ? `${decimal(tenths, Number.isInteger(tenths) ? 0 : 1)} ${tenths === 1 ? "hour" : "hours"}` : counted(Math.round(hours), "hour");
 }
 
 // A chart with its caption and the same figures as a table, for those who do not see it.
@@ -79,14 +81,14 @@ function calendar(days, first, last) {
     });
     let free = -99;
     const names = block.filter((day, at) => dateOf(day).getUTCDate() === 1 || at === 0).map((day) => {
-      const x = 34 + (place(day)[0] - start) * size;
-      if (x - free < 26) return null;
-      free = x;
-      return svg("text", { x, y: 11 }, WORDING.months[dateOf(day).getUTCMonth()].slice(0, 3) + (short && dateOf(day).getUTCMonth() === 0 ? ` ${dateOf(day).getUTCFullYear()}` : ""));
+      const x = 34 + (place(day)[0] - start) * size, name = shortMonth(dateOf(day));
+      if (x < free) return null;
+      free = x + Math.max(26, 7 * [...name].length + 6);
+      return svg("text", { x, y: 11 }, name + (short && dateOf(day).getUTCMonth() === 0 ? ` ${plainYear(dateOf(day).getUTCFullYear())}` : ""));
     }).filter(Boolean);
-    const weekdays = ["Mon", "Wed", "Fri"].map((name, at) => svg("text", { x: 0, y: 15 + size / 2 + 5 + at * 2 * size }, name));
-    return el("div", { class: short ? "" : "year" }, short ? null : el("span", { class: "year-name" }, String(year)),
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": short ? "Calendar" : `Calendar of ${year}` },
+    const weekdays = [0, 2, 4].map((day, at) => svg("text", { x: 0, y: 15 + size / 2 + 5 + at * 2 * size }, weekdayShort(day)));
+    return el("div", { class: short ? "" : "year" }, short ? null : el("span", { class: "year-name" }, plainYear(year)),
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": short ? "Calendar" : `Calendar of ${plainYear(year)}` },
         svg("svg", { viewBox: `0 0 ${wide} ${22 + 7 * size}`, width: wide, height: 22 + 7 * size, class: "plain" }, names, weekdays, cells)));
   });
 }
@@ -96,9 +98,9 @@ function weekChart(week) {
   const most = Math.max(1, ...week.flat()), wide = (chartWidth() - 40) / 24, high = Math.min(24, Math.max(16, wide));
   const cells = week.flatMap((hours, day) => hours.map((count, hour) => titled(
     svg("rect", { class: `heat-${tone(count / most)}`, x: 40 + hour * wide, y: 20 + day * high, width: wide - 2, height: high - 2, rx: 3 }),
-    `${WEEKDAYS[day]}, ${hour}:00 to ${hour + 1}:00: ${counted(count, "message")}`)));
-  const hours = (wide < 16 ? [0, 6, 12, 18] : [0, 3, 6, 9, 12, 15, 18, 21]).map((hour) => svg("text", { x: 40 + hour * wide, y: 13 }, `${hour}:00`));
-  const names = WEEKDAYS.map((name, day) => svg("text", { x: 0, y: 24 + high / 2 + day * high }, name.slice(0, 3)));
+    `${weekdayName(day)}, ${hourName(hour)} to ${hourName(hour + 1)}: ${counted(count, "message")}`)));
+  const hours = (wide < 16 ? [0, 6, 12, 18] : [0, 3, 6, 9, 12, 15, 18, 21]).map((hour) => svg("text", { x: 40 + hour * wide, y: 13 }, hourName(hour)));
+  const names = WEEKDAYS.map((_, day) => svg("text", { x: 0, y: 24 + high / 2 + day * high }, weekdayShort(day)));
   return svg("svg", { viewBox: `0 0 ${40 + 24 * wide} ${22 + 7 * high}`, class: "fluid", role: "img", "aria-label": "Messages by weekday and hour" }, hours, names, cells);
 }
 
@@ -132,8 +134,12 @@ function timeAxis(keys, left, wide, y) {
   const every = Math.max(1, Math.ceil(78 / wide));
   return keys.map((key, at) => (at % every ? null : svg("text", { x: left + (at + 0.5) * wide, y, "text-anchor": "middle" }, binName(key, true)))).filter(Boolean);
 }
-const binName = (key, short = false) => (key.length === 7 ? (short ? `${WORDING.months[Number(key.slice(5)) - 1].slice(0, 3)} ${key.slice(0, 4)}` : monthName(key))
-  : (short ? `${Number(key.slice(8))} ${WORDING.months[Number(key.slice(5, 7)) - 1].slice(0, 3)}` : `week of ${dated(dayOf(key))}`));
+function binName(key, short = false) {
+  const month = key.length === 7, date = isoDate(month ? `${key}-01` : key);
+  if (!short) return month ? monthName(key) : `week of ${dated(dayOf(key))}`;
+  if (!isEnglish()) return clock(date, month ? { month: "short", year: "numeric" } : { day: "numeric", month: "short" });
+  return month ? `${shortMonth(date)} ${key.slice(0, 4)}` : `${date.getUTCDate()} ${shortMonth(date)}`;
+}
 
 // Round numbers that hold everything from low to high, within a measure's range.
 function niceTicks(low, high, range) {

@@ -6,6 +6,7 @@ function nameOf(person, hidden = state.hidden) {
   if (person === OTHERS) return counted(RAW.others, "other");
   return hidden ? `Person ${LETTERS[person]}` : RAW.people[person];
 }
+const saidName = (person, hidden = state.hidden) => apart(nameOf(person, hidden));  // within a sentence
 const colour = (person) => (person === OTHERS ? "others" : String(person % 13));
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
@@ -13,7 +14,7 @@ const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => v
 function glance(result, hidden = state.hidden) {
   const { total, people } = result, words = WORDING.sentences, found = [];
   if (!total.messages) return found;
-  const name = (person) => nameOf(person, hidden);
+  const name = (person) => saidName(person, hidden);
   const writing = people.filter((who) => who.messages);
   const count = total.people + (RAW.others && writing.some((who) => who.person === OTHERS) ? RAW.others - 1 : 0);
   const by = count === 1 ? name(writing[0].person) : `${commas(count)} people`;
@@ -75,7 +76,8 @@ function save(name, blob) {
 const cardText = (drawing) => '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(drawing);
 function saveCard(kind) {
   const shown = document.getElementById("card-names").checked && !RAW.anonymous;
-  const drawing = card(glance(figures(state), !shown), headingOf(!shown)), text = cardText(drawing);
+  // Whoever gets it may read another language than whoever saves it.
+  const drawing = inEnglish(() => card(glance(figures(state), !shown), headingOf(!shown))), text = cardText(drawing);
   if (kind === "svg") { save("chat-card.svg", new Blob([text], { type: "image/svg+xml" })); return; }
   const image = new Image();
   image.onload = () => {
@@ -87,8 +89,8 @@ function saveCard(kind) {
 }
 function headingOf(hidden = state.hidden) {
   if (RAW.title && !hidden) return RAW.title;
-  const named = RAW.people.map((_, person) => nameOf(person, hidden));
+  const named = RAW.people.map((_, person) => saidName(person, hidden));
   if (hidden || !named.length) return RAW.people.length === 2 ? "Two people and their chat" : RAW.people.length === 1 ? "One person's chat" : "A chat, measured";
-  if (named.length + RAW.others > 3) return `${named.slice(0, 2).join(", ")} and ${named.length + RAW.others - 2} others`;
+  if (named.length + RAW.others > 3) return `${named.slice(0, 2).join(", ")} and ${commas(named.length + RAW.others - 2)} others`;
   return named.length === 1 ? named[0] : `${named.slice(0, -1).join(", ")} and ${named[named.length - 1]}`;
 }

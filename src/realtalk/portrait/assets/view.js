@@ -70,7 +70,7 @@ function drawRhythm(result) {
     parts.push(figure("Month by month", el("div", {}, people.length > 1 ? legend(people) : null, monthChart(months, people)), ["Month", ...people.map((person) => bdi(nameOf(person))), "Together"],
       months.map((entry) => [monthName(entry.month), ...people.map((person) => commas(entry.counts[person])), commas(sum(entry.counts))])));
   }
-  parts.push(figure("Hours of the week", el("div", {}, weekChart(result.week), heatKey()), ["Hour", ...WEEKDAYS], Array.from({ length: 24 }, (_, hour) => [`${hour}:00`, ...result.week.map((day) => commas(day[hour]))])));
+  parts.push(figure("Hours of the week", el("div", {}, weekChart(result.week), heatKey()), ["Hour", ...WEEKDAYS.map((_, day) => weekdayName(day))], Array.from({ length: 24 }, (_, hour) => [hourName(hour), ...result.week.map((day) => commas(day[hour]))])));
   const pauses = silences(days);
   if (pauses.length) parts.push(el("figure", {}, el("figcaption", {}, "The longest silences"), el("ol", { class: "plain-list" }, pauses.map((pause) => el("li", {}, el("strong", {}, counted(pause.days, "day")), ` ${dated(pause.from)} to ${dated(pause.to)}`)))));
   put("rhythm-body", parts);
@@ -97,17 +97,18 @@ function drawWords(result) {
     if (faces.length) parts.push(el("h4", {}, "Favourite emoji"), el("ul", { class: "faces" }, faces.map((entry) => el("li", {}, el("span", { class: "face" }, coloured(entry.item)), el("span", { class: "small" }, commas(entry.count))))));
     if (first && faces.length) parts.push(el("p", { class: "small" }, "First emoji: ", el("span", { class: "emoji" }, coloured(emoji.items[first.item])), ` on ${dated(first.day)}`));
     const laughed = sum(laughter.counts.map((counts) => counts[who.person]));
-    if (laughed) parts.push(el("h4", {}, "Laughs"), el("p", {}, `${decimal((laughed / who.messages) * 100)} times in 100 messages, mostly “${laughs[0].item}”`));
+    if (laughed) parts.push(el("h4", {}, "Laughs"), el("p", {}, `${decimal((laughed / who.messages) * 100)} times in ${commas(100)} messages, mostly “${apart(laughs[0].item)}”`));
     if (greets.length) parts.push(el("h4", {}, "First word of the day"), el("p", {}, greets.map((entry, at) => [at ? ", " : "", bdi(`“${entry.item}”`), ` ${counted(entry.count, "time")}`])));
     return parts.length ? el("article", { class: "person" }, el("h3", {}, el("span", { class: `dot fill-${colour(who.person)}`, "aria-hidden": "true" }), bdi(nameOf(who.person))), parts) : null;
   }).filter(Boolean);
   const sites = domains.items.map((item, at) => ({ name: item, value: sum(domains.counts[at]) })).filter((entry) => entry.value).sort((a, b) => b.value - a.value).slice(0, 10);
   show("words", cards.length + sites.length > 0);
-  put("words-body", cards.length ? el("div", { class: "people-cards" }, cards) : null,
+  const left = RAW.languages.length ? el("p", { class: "note" }, `Left out: words that say little in ${RAW.languages.map(languageName).join(", ")}.`) : null;
+  put("words-body", cards.length ? left : null, cards.length ? el("div", { class: "people-cards" }, cards) : null,
     sites.length ? el("figure", {}, el("figcaption", {}, "Where links lead"), bars(sites.map((entry) => ({ ...entry, text: commas(entry.value) })))) : null);
 }
 
-const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value * 100).toFixed(0)}`;
+const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${decimal(Math.abs(value * 100), 0)}`;
 const ranged = (entry, format) => (entry.value === null ? null : `${format(entry.value)} (${format(entry.low)} to ${format(entry.high)})`);
 const byMonth = (day) => isoOf(day).slice(0, 7);
 const byWeek = (day) => isoOf(day - ((dateOf(day).getUTCDay() + 6) % 7));
@@ -134,13 +135,13 @@ function drawFeelings(result) {
   const people = result.people.filter((who) => who.messages && who.person !== OTHERS).sort((a, b) => b.messages - a.messages);
   const parts = [];
   if (everyone.value === null) {
-    put("feelings-body", el("p", {}, `Too little to tell: ${counted(everyone.n, "turn")} on ${counted(everyone.days, "day")}. At least ${WORDING.least.turns} turns on ${WORDING.least.days} days are needed.`));
+    put("feelings-body", el("p", {}, `Too little to tell: ${counted(everyone.n, "turn")} on ${counted(everyone.days, "day")}. At least ${commas(WORDING.least.turns)} turns on ${commas(WORDING.least.days)} days are needed.`));
     return;
   }
   const lines = people.length > 1 && people.length <= 4 ? people.map((who) => ({ name: nameOf(who.person), colour: colour(who.person), people: new Set([who.person]) })) : [{ name: "everyone chosen", colour: "all", people: null }];
   if (total.first !== null && total.first !== total.last) {
     const dated_ = own.map((yes, row) => yes && ROWS.day[row] >= 0);
-    for (const [name, caption, format, range] of [["mood", "The mood: positive minus negative turns, of 100", signed, [-1, 1]], ["intimacy", "How personal it gets (0 to 100)", (value) => (value * 100).toFixed(0), [0, 1]], ["empathy", "How much they tune in to each other (0 to 6)", (value) => value.toFixed(2), [0, 6]]]) {
+    for (const [name, caption, format, range] of [["mood", "The mood: positive minus negative turns, of 100", signed, [-1, 1]], ["intimacy", "How personal it gets (0 to 100)", (value) => decimal(value * 100, 0), [0, 1]], ["empathy", "How much they tune in to each other (0 to 6)", (value) => decimal(value, 2), [0, 6]]]) {
       const found = course(name, dated_, lines, total.span);
       if (!found) continue;
       const { keys, series } = found;
@@ -153,13 +154,13 @@ function drawFeelings(result) {
   if (kinds.length) parts.push(el("figure", {}, el("figcaption", {}, "What it sounds like, in shares of turns"), bars(kinds)));
   const shown = people.slice(0, 13), scores = shown.map((who) => { const only = new Set([who.person]); return Object.fromEntries(Object.keys(MEASURES).map((name) => [name, overall(name, own, only)])); });
   if (scores.some((score) => score.mood.value !== null)) {
-    const plain = (value) => value.toFixed(2), hundred = (value) => (value * 100).toFixed(0);
+    const plain = (value) => decimal(value, 2), hundred = (value) => decimal(value * 100, 0);
     const rows = [["Turns with a label", (score) => commas(score.mood.n)], ["Positive", (score) => ranged(score.positive, percent)], ["Negative", (score) => ranged(score.negative, percent)], ["How personal (0 to 100)", (score) => ranged(score.intimacy, hundred)], ["Tunes in (0 to 6)", (score) => ranged(score.empathy, plain)], ["Tunes in when the other is low", (score) => ranged(score.low, plain)], ["Tunes in otherwise", (score) => ranged(score.other, plain)]]
       .map(([name, of]) => [name, ...scores.map(of)]).filter((row) => row.slice(1).some((cell) => cell !== null));
     parts.push(el("figure", {}, el("figcaption", {}, "By person"), grid(["", ...shown.map((who) => bdi(nameOf(who.person)))], rows.map((row) => row.map((cell) => cell ?? "too few turns")), "Feelings by person", "sides")));
   }
   const days = standingOut(own), bright = days.filter((entry) => entry.z > 0).slice(0, 3), dark = days.filter((entry) => entry.z < 0).slice(-3).reverse();
-  const line = (entry) => el("li", {}, el("strong", {}, dated(entry.day)), ` ${signed(entry.mood)} of 100, from ${counted(entry.n, "turn")}`);
+  const line = (entry) => el("li", {}, el("strong", {}, dated(entry.day)), ` ${signed(entry.mood)} of ${commas(100)}, from ${counted(entry.n, "turn")}`);
   if (days.length) parts.push(el("figure", {}, el("figcaption", {}, "Days that stand out"), el("div", { class: "two" }, bright.length ? el("div", {}, el("h4", {}, "Brighter than usual"), el("ol", { class: "plain-list" }, bright.map(line))) : null, dark.length ? el("div", {}, el("h4", {}, "Darker than usual"), el("ol", { class: "plain-list" }, dark.map(line))) : null)));
   put("feelings-body", parts);
 }
@@ -170,7 +171,7 @@ function draw() {
   document.title = `${headingOf()} · realtalk`;
   drawGlance(result); drawPeople(result); drawRhythm(result); drawWords(result); drawFeelings(result);
   const period = state.from === null && state.to === null ? "all the time" : `${dated(state.from ?? 0)} to ${dated(state.to ?? LAST_DAY)}`;
-  const who = state.people && state.people.length ? state.people.map((person) => nameOf(person)).join(", ") : "everyone";
+  const who = state.people && state.people.length ? state.people.map((person) => saidName(person)).join(", ") : "everyone";
   byId("selection").textContent = `Showing ${who}, ${period}: ${counted(result.total.messages, "message")}.`;
   for (const link of document.querySelectorAll("nav.sections a")) link.hidden = byId(link.hash.slice(1)).hidden;
 }
@@ -193,7 +194,7 @@ function filters() {
     draw();
   }
   function chatNames() {
-    const names = RAW.chats.map((chat, at) => el("option", { value: at, selected: state.chat === at }, state.hidden || RAW.anonymous ? `Chat ${at + 1}` : chat));
+    const names = RAW.chats.map((chat, at) => el("option", { value: at, selected: state.chat === at }, state.hidden || RAW.anonymous ? `Chat ${commas(at + 1)}` : chat));
     if (RAW.other_chats) names.push(el("option", { value: RAW.chats.length }, counted(RAW.other_chats, "other chat")));
     put("filter-chat", el("option", { value: "" }, "All chats"), names);
   }
@@ -217,8 +218,8 @@ function filters() {
     };
     from.onchange = to.onchange = read;
     const years = [...new Set([dateOf(0).getUTCFullYear(), ...ROWS.day.filter((day) => day >= 0).map((day) => dateOf(day).getUTCFullYear())])].sort();
-    put("filter-period", el("option", { value: "" }, "All the time"), years.length > 1 ? years.map((year) => el("option", { value: `${year}-01-01/${year}-12-31` }, String(year))) : null,
-      [[30, "Last 30 days"], [90, "Last 90 days"], [365, "Last 365 days"]].filter(([days]) => days < LAST_DAY).map(([days, name]) => el("option", { value: `${isoOf(LAST_DAY - days + 1)}/${isoOf(LAST_DAY)}` }, name)));
+    put("filter-period", el("option", { value: "" }, "All the time"), years.length > 1 ? years.map((year) => el("option", { value: `${year}-01-01/${year}-12-31` }, plainYear(year))) : null,
+      [30, 90, 365].filter((days) => days < LAST_DAY).map((days) => el("option", { value: `${isoOf(LAST_DAY - days + 1)}/${isoOf(LAST_DAY)}` }, `Last ${commas(days)} days`)));
     byId("filter-period").onchange = (event) => {
       const [low, high] = event.target.value ? event.target.value.split("/") : [isoOf(0), isoOf(LAST_DAY)];
       from.value = low < isoOf(0) ? isoOf(0) : low; to.value = high > isoOf(LAST_DAY) ? isoOf(LAST_DAY) : high;
@@ -238,6 +239,7 @@ byId("card-svg").onclick = () => saveCard("svg");
 byId("card-png").onclick = () => saveCard("png");
 show("hide-names-group", !RAW.anonymous);
 show("card-names-group", !RAW.anonymous);
+localise();
 window.realtalk = { figures, glance, typicalWords, overall, monthly, standingOut, uses, card, cardText, headingOf, state };
 let resized = 0, drawnFor = chartWidth();
 window.addEventListener("resize", () => {

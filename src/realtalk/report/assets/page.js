@@ -1,4 +1,3 @@
-"use strict";
 // Sorting, saving, light and dark, and charts that are drawn when they come into view.
 (() => {
   const root = document.documentElement;
@@ -48,7 +47,8 @@
 
   // ---- tables
   const NUMBER = /^[<>= ]*([+\-−]?(?:\d[\d,]*)?\.?\d+)/;
-  const textOf = (cell) => cell.textContent.trim();
+  localise();
+  const textOf = (cell) => (cell.dataset.en ?? cell.textContent).trim();  // as it was written, in English
   const numberOf = (cell) => {
     if (cell.dataset.v !== undefined) return Number(cell.dataset.v);
     const found = NUMBER.exec(textOf(cell));
@@ -89,9 +89,9 @@
     const box = field.closest(".table");
     const wanted = field.value.trim().toLowerCase();
     const rows = [...box.querySelector("table").tBodies[0].rows];
-    for (const row of rows) row.hidden = ![...row.cells].some((cell) => textOf(cell).toLowerCase().includes(wanted));
+    for (const row of rows) row.hidden = ![...row.cells].some((cell) => `${textOf(cell)}\n${cell.textContent}`.toLowerCase().includes(wanted));
     const left = rows.filter((row) => !row.hidden).length;
-    box.querySelector(".found").textContent = wanted ? `${left} of ${rows.length}` : "";
+    box.querySelector(".found").textContent = wanted ? `${commas(left)} of ${commas(rows.length)}` : "";
   };
   for (const field of fields) {
     field.addEventListener("input", () => find(field));
@@ -220,6 +220,17 @@
     }
     return window.vegaEmbed(...given);
   };
+  // Numbers and dates on axes as the reader writes them; what is saved stays English.
+  const LOCAL = isEnglish() ? {} : (() => {
+    const parts = new Intl.NumberFormat(locale, { minimumFractionDigits: 1 }).formatToParts(1234567.5);
+    const sign = (type, other) => parts.find((part) => part.type === type)?.value ?? other;
+    const days = (width) => [6, 0, 1, 2, 3, 4, 5].map((day) => dayOfWeek(day, width));
+    const months = (width) => Array.from({ length: 12 }, (_, at) => clock(new Date(Date.UTC(2024, at, 1)), { month: width }));
+    return {
+      formatLocale: { decimal: sign("decimal", "."), thousands: sign("group", ","), grouping: [3], currency: ["", ""], numerals: Array.from({ length: 10 }, (_, digit) => numeral(digit, {})) },
+      timeFormatLocale: { dateTime: "%x %X", date: "%Y-%m-%d", time: "%H:%M:%S", periods: ["AM", "PM"], days: days("long"), shortDays: days("short"), months: months("long"), shortMonths: months("short") },
+    };
+  })();
   const OPTIONS = { mode: "vega-lite", ast: true, actions: false, defaultStyle: false, hover: false };
   const specOf = (figure) => JSON.parse(figure.querySelector("script").textContent);
   // The height that a chart will take, within a line or so: without it the page would jump under
@@ -244,7 +255,7 @@
     const spec = look(dark ? recoloured(fit) : fit, dark, room < 520);
     const box = document.createElement("div");
     try {
-      const result = await embed(box, spec, { ...OPTIONS, renderer: "svg", tooltip });
+      const result = await embed(box, spec, { ...OPTIONS, ...LOCAL, renderer: "svg", tooltip });
       plot.replaceChildren(box);
       results.get(figure)?.finalize();
       results.set(figure, result);
