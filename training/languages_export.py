@@ -1,10 +1,12 @@
 """Weights as they travelled → the compact ONNX of the multilingual encoder.
 
-    python training/languages_export.py --weights FOLDER --name s
+    python training/languages_export.py --weights FOLDER --name s [--mix mix.npz]
     → training/build/languages/model/{model.onnx, tokenizer.json, settings.json}
 
 In the same form as the English encoder (ei_export.py, compact.py): 8-bit weights, rows of
-embeddings in 8 bits, same inputs, the English heads at the same places before the others.
+embeddings in 8 bits, same inputs, the English heads at the same places before the others. With the
+map of languages_rubric.py the rubric's heads are sums of all heads that ship: sums of linear heads
+are linear heads, so the file does not change its form.
 """
 
 from __future__ import annotations
@@ -14,15 +16,34 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
+import torch
 from tokenizers import Tokenizer
 
 from compact import compact
 from ei_export import built, exported, settings_of
-from languages_heads import HEADS
+from ei_model import EiModel
+from languages_heads import HEADS, MIXED_ANSWERS, PLACES
 from languages_vocab import FIRST, LAST, OUT
 from languages_weights import load
 
 VERSION = "1"
+
+
+def mixed(model: EiModel, path: Path) -> None:
+    """Folds the map into the heads."""
+    ships = [
+        at
+        for name, place in PLACES.items()
+        if HEADS[name].shipped
+        for at in range(place.start, place.stop)
+    ]
+    weight, bias = (values.detach()[ships].clone() for values in model.heads.parameters())
+    with np.load(path) as file, torch.no_grad():
+        for name in (each for each in file.files if not each.endswith("_constant")):
+            by, constant = (torch.from_numpy(file[n]).float() for n in (name, f"{name}_constant"))
+            model.heads.weight[PLACES[name]] = by.T @ weight
+            model.heads.bias[PLACES[name]] = by.T @ bias + constant
 
 
 def main() -> None:
@@ -31,15 +52,20 @@ def main() -> None:
     parser.add_argument("--name", default="s", help="of the run that made them")
     parser.add_argument("--config", type=Path, default=OUT / "config.json")
     parser.add_argument("--vocab", type=Path, default=OUT / "tokenizer.json")
+    parser.add_argument("--mix", type=Path, help="what languages_rubric.py made")
     parser.add_argument("--out", type=Path, default=OUT / "model")
     options = parser.parse_args()
     model = built(load(options.weights, options.name), options.config)
+    if options.mix:
+        mixed(model, options.mix)
     fast = options.out.parent / "fast.onnx"
     options.out.mkdir(parents=True, exist_ok=True)
     exported(model, fast, fast=True, heads=HEADS)
     compact(fast, options.out / "model.onnx")
     shutil.copy(options.vocab, options.out / "tokenizer.json")
     settings = settings_of(HEADS, VERSION, FIRST, LAST)
+    if options.mix:
+        settings["answers"] = MIXED_ANSWERS
     # The mark of a word's beginning says nothing of a word that has no pieces.
     settings["silent"] = [Tokenizer.from_file(str(options.vocab)).token_to_id("▁")]
     (options.out / "settings.json").write_text(json.dumps(settings, indent=1) + "\n")

@@ -9,6 +9,8 @@ that give a chat its labels, and those that a public test set is scored with.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ei_heads import HEADS as ENGLISH
 from ei_heads import Head, places
 
@@ -31,3 +33,10 @@ HEADS: dict[str, Head] = {
 PLACES = places(HEADS)
 WIDTH = sum(head.size for head in HEADS.values())
 ENGLISH_WIDTH = sum(head.size for head in ENGLISH.values())
+
+# How answers are read off heads that languages_rubric.py mixed: nothing more to join, no cuts.
+MIXED_ANSWERS: dict[str, Any] = {
+    **{"reflective_cut": 0.0, "grounding_cut": 0.0},
+    **{name: [1.0, 0.0] for name in ("sentiment", "emotion", "intimacy")},
+    "temperature": dict.fromkeys(("reflective", "grounding", "sentiment", "emotion"), 1.0),
+}

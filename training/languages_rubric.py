@@ -1,0 +1,210 @@
+"""Rubric labels in many languages → the last linear map of the multilingual encoder, and figures.
+
+    python training/languages_rubric.py --model FOLDER --json rubric.json
+    → FOLDER/mix.npz      the eight rubric heads as sums of all shipped outputs
+      rubric.json         agreement by language, each language left out of its own map
+
+The English cuts do not fit: they were set on chats where every fourth turn grounds, and in other
+languages an output is lower where the encoder is less sure. What a rubric head says here is its own
+output times a factor, plus a little of every other output, plus a constant. `PULL` keeps the sums
+small. Figures come from maps that saw no label of the language they are of; the map that ships has
+seen all. languages_export.py folds it into the heads, so nothing of it is left at run time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+from sklearn.metrics import cohen_kappa_score
+
+import ei_heads as english
+from ei_score import pearson
+from languages_heads import MIXED_ANSWERS
+from languages_score import Row, figure, floors, mean_of
+from languages_sources import lines
+from realtalk.encoders.answers import answer_columns
+from realtalk.encoders.pairs import PairEncoder
+
+HERE = Path(__file__).parent
+LABELS = HERE / "languages" / "labels.jsonl"
+PULL = 0.1  # towards no sums
+HELD = 0.01  # the factor's, towards one
+PARTS = ("emotional_reaction", "interpretation", "exploration")
+HEADS = ("reflective", "grounding", "sentiment", "emotion", "intimacy", *PARTS)
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Turns with rubric labels, in the order of the file."""
+
+    pairs: list[tuple[str, str]]  # what was said before, and the turn
+    langs: Array
+    in_context: Array
+    answers: list[dict[str, Any]]
+
+    def truth(self, head: str) -> Array:
+        values = [answer[head] for answer in self.answers]
+        if head == "intimacy":
+            return (np.array(values, float) - 1) / 4
+        names = {"sentiment": english.SENTIMENTS, "emotion": english.EMOTIONS}.get(head)
+        return np.array([names.index(each) if names else int(each) for each in values])
+
+
+def labelled(data: Path) -> Labelled:
+    wanted = [json.loads(line) for line in LABELS.open("r", encoding="utf-8")]
+    texts: dict[str, list[str]] = {}
+    pairs = []
+    for each in wanted:
+        if (name := each["file"]) not in texts:
+            texts[name] = [row["text"] for row in lines(data, name.removesuffix(".jsonl.gz"))]
+        before = each["before_line"]
+        pairs.append(("" if before is None else texts[name][before], texts[name][each["line"]]))
+    return Labelled(
+        pairs,
+        np.array([each["lang"] for each in wanted]),
+        np.array([each["before_line"] is not None for each in wanted]),
+        [each["labels"] for each in wanted],
+    )
+
+
+def own(outputs: Array, head: str, settings: dict[str, Any]) -> Array:
+    """A head's output as the English encoder's settings join it with the tweets' head."""
+    places, shares = settings["places"], settings["answers"]
+    found = outputs[:, slice(*places[head])].astype(float)
+    if head in ("sentiment", "emotion", "intimacy"):
+        mine, tweets = shares[head]
+        found = mine * found + tweets * outputs[:, slice(*places[f"tweet_{head}"])]
+        return np.asarray(found / (mine + tweets if head == "intimacy" else 1))
+    return found
+
+
+@dataclass(frozen=True)
+class Mix:
+    """A head as factor × its own output + outputs @ weights + constant."""
+
+    factor: float
+    weights: Array
+    constant: Array
+
+    def __call__(self, mine: Array, outputs: Array) -> Array:
+        return np.asarray(self.factor * mine + outputs @ self.weights + self.constant)
+
+
+def fitted(mine: Array, outputs: Array, truth: Array, head: str) -> Mix:
+    """The map that explains these labels best without being large."""
+    mean, spread = outputs.mean(0), outputs.std(0).clip(1e-3)
+    scaled = (outputs - mean) / spread
+    width, size = mine.shape[1], scaled.shape[1]
+    one_hot = np.eye(max(width, 2))[truth] if head != "intimacy" else truth[:, None]
+
+    def parts(x: Array) -> tuple[float, Array, Array]:
+        return x[0], x[1 : 1 + width], x[1 + width :].reshape(size, width)
+
+    def loss(x: Array) -> tuple[float, Array]:
+        log_factor, constant, weights = parts(x)
+        factor = np.exp(log_factor)
+        out = factor * mine + scaled @ weights + constant
+        if head == "intimacy":
+            apart = out - one_hot
+            value, slope = 10 * np.mean(apart**2), 20 * apart / len(out)
+        else:
+            both = np.hstack([np.zeros_like(out), out]) if width == 1 else out
+            value = -np.mean((one_hot * log_softmax(both, axis=1)).sum(1))
+            slope = (softmax(both, axis=1) - one_hot)[:, -width:] / len(out)
+        value += PULL * np.sum(weights**2) + HELD * log_factor**2
+        by_factor = np.sum(slope * mine) * factor + 2 * HELD * log_factor
+        by_weights = scaled.T @ slope + 2 * PULL * weights
+        return float(value), np.concatenate([[by_factor], slope.sum(0), by_weights.ravel()])
+
+    start = np.zeros(1 + width + size * width)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 300})
+    log_factor, constant, weights = parts(found.x)
+    weights = weights / spread[:, None]
+    return Mix(float(np.exp(log_factor)), weights, constant - mean @ weights)
+
+
+def left_out(outputs: Array, given: Labelled, settings: dict[str, Any]) -> Array:
+    """The outputs with every language's rubric heads from a map that has not seen it."""
+    mixed = outputs.astype(float).copy()
+    for head in HEADS:
+        place = slice(*settings["places"][head])
+        mine, truth = own(outputs, head, settings), given.truth(head)
+        for lang in np.unique(given.langs):
+            there = given.langs == lang
+            mix = fitted(mine[~there], outputs[~there], truth[~there], head)
+            mixed[there, place] = mix(mine[there], outputs[there])
+    return mixed.astype(np.float32)
+
+
+def kappa(truth: Array, said: Array) -> float:
+    """Cohen's; 0 where truth and answers are all one class, which says nothing."""
+    if len(np.union1d(truth, said)) < 2:
+        return 0.0
+    return float(cohen_kappa_score(truth, said))
+
+
+def figures(mixed: Array, given: Labelled, settings: dict[str, Any]) -> Iterator[Row]:
+    """Kappa, or Pearson of empathy and intimacy: by language, in dialogue, of single lines."""
+    said = answer_columns(mixed, {**settings, "answers": MIXED_ANSWERS})
+    truth = {name: given.truth(name) for name in HEADS}
+    truth["empathy"] = np.sum([truth[name] for name in PARTS], axis=0)
+    for name in ("sentiment", "emotion", "grounding", "reflective", "empathy", "intimacy"):
+
+        def score(at: Array, name: str = name) -> float:
+            if name in ("empathy", "intimacy"):
+                return pearson(truth[name][at].astype(float), said[name][at].astype(float))
+            return kappa(truth[name][at], said[name][at].astype(int))
+
+        task = f"rubric {name}"
+        by = [
+            figure(task, str(lang), np.flatnonzero(given.langs == lang), score)
+            for lang in np.unique(given.langs)
+        ]
+        yield from (*by, mean_of(task, by, lambda _: True))
+        for title, at in (("in dialogue", given.in_context), ("single lines", ~given.in_context)):
+            yield figure(task, title, np.flatnonzero(at), score)
+
+
+def save(path: Path, outputs: Array, given: Labelled, settings: dict[str, Any]) -> None:
+    """The map of all labels, each head as one matrix over the shipped outputs."""
+    kept = {}
+    for head in HEADS:
+        mine = own(outputs, head, settings)
+        mix = fitted(mine, outputs, given.truth(head), head)
+        unit = np.eye(outputs.shape[1])
+        alone = own(unit, head, settings)  # each output's share in the head's own
+        kept[head] = mix.factor * alone + mix.weights
+        kept[f"{head}_constant"] = mix.constant
+    np.savez(path, **kept)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--model", type=Path, required=True, help="exported without a map")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    encoder = PairEncoder(options.model)
+    given = labelled(options.data)
+    outputs = encoder.outputs(given.pairs)
+    found = list(figures(left_out(outputs, given, encoder.settings), given, encoder.settings))
+    for each in found:
+        said = f"{each['score']:.3f} | {each['low']:.3f}-{each['high']:.3f}"
+        print(f"| {each['task']} | {each['lang']} | {each['n']:,} | {said} |")
+    floors(found)
+    save(options.model / "mix.npz", outputs, given, encoder.settings)
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
