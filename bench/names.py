@@ -1,13 +1,15 @@
 """How much of what identifies people is left after redaction, by kind and language.
 
     python bench/names.py --chats bench/names
-    python bench/names.py --public ../shared/data/names --tools realtalk,presidio,scrubadub
+    python bench/names.py --public ../shared/data/names --tools realtalk,rules,presidio,scrubadub
     python bench/names.py --time
+    python bench/names.py --guide        (the guide's table: how much is left, by language)
 
 Left is the share of marked mentions of which a letter or digit is still there; precision the share
 of what was replaced as a person that meets a mark of a person ("a name": or of a place or an
-organisation). Ours redacts a whole chat with its speakers; Presidio (pattern recognisers, no
-language model) and scrubadub (its default detectors) read message by message, where installed.
+organisation), and of the other kinds of one of the kind. Ours redacts a whole chat with its
+speakers, with the tagger or by `rules` alone; Presidio (pattern recognisers, no language model) and
+scrubadub (its default detectors) read message by message, where installed.
 Public sets are read as chats of one speaker, 50 sentences each, and are never learned from.
 """
 
@@ -32,6 +34,14 @@ MARK = re.compile(r"\[\[([A-Z]+):(.*?)\]\]")
 NAMES = ("PER", "LOC", "ORG")
 SURE = ("PHONE", "EMAIL", "HANDLE", "BANK")
 SPEAKER = "SPEAKER"
+OURS = {
+    "person": "PER",
+    "place": "LOC",
+    "organisation": "ORG",
+    "address": "ADDRESS",
+    "birthday": "DOB",
+    "number": "ID",
+}
 PUBLIC = {"PER", "LOC", "ORG", "ADDRESS", "DOB", "ID", "PHONE", "EMAIL", "HANDLE"}
 
 
@@ -111,9 +121,18 @@ def sentence(row: dict[str, Any]) -> Marked:
     return Marked("", join.join(row["tokens"]) if text is None else text, tuple(spans))
 
 
-def realtalk_tool() -> Tool:
+def rules_tool() -> Tool:
+    from realtalk.corpora.redaction.redact import RULES
+
+    return realtalk_tool(RULES)
+
+
+def realtalk_tool(sources: Any = None) -> Tool:
     from realtalk.chat import Chat, Corpus, Message, Session
     from realtalk.corpora.redaction.redact import redact
+    from realtalk.encoders.name_sources import name_sources
+
+    chosen = name_sources() if sources is None else sources
 
     def run(chat: LabelledChat) -> list[Gone]:
         said = tuple(
@@ -122,7 +141,7 @@ def realtalk_tool() -> Tool:
         )
         speakers = tuple(dict.fromkeys(message.speaker for message in said))
         corpus = Corpus("c", "x", (Chat("c", speakers, (Session(1, NOON, said),)),))
-        made, _ = redact(corpus)
+        made, _ = redact(corpus, sources=chosen)
         messages = made.chats[0].messages
         return [differences(row.text, m.text) for row, m in zip(chat.rows, messages, strict=True)]
 
@@ -207,7 +226,12 @@ def scrubadub_tool() -> Tool:
     return run
 
 
-TOOLS = {"realtalk": realtalk_tool, "presidio": presidio_tool, "scrubadub": scrubadub_tool}
+TOOLS: dict[str, Callable[[], Tool]] = {
+    "realtalk": realtalk_tool,
+    "rules": rules_tool,
+    "presidio": presidio_tool,
+    "scrubadub": scrubadub_tool,
+}
 Counts = dict[tuple[str, str], Counter[str]]
 
 
@@ -226,8 +250,12 @@ def measure(tool: Tool, chats: list[LabelledChat]) -> Counts:
                     counts[chat.lang, each]["all"] += 1
                     counts[chat.lang, each]["left"] += left
             for start, end, kind in gone:
+                meets = {k for s, e, k in row.spans if s < end and start < e}
+                if kind in OURS:
+                    counts[chat.lang, f"as {kind}"]["replaced"] += 1
+                    counts[chat.lang, f"as {kind}"]["right"] += OURS[kind] in meets
+                    counts[chat.lang, f"as {kind}"]["marked"] += bool(meets)
                 if kind == "person":
-                    meets = {k for s, e, k in row.spans if s < end and start < e}
                     counts[chat.lang, "PER"]["replaced"] += 1
                     counts[chat.lang, "PER"]["right"] += "PER" in meets
                     counts[chat.lang, "PER"]["a name"] += bool(meets & set(NAMES))
@@ -250,6 +278,31 @@ def tell(name: str, counts: Counts) -> None:
         cells = [share(counts, here, (kind,), "left", "all") for kind in kinds]
         cells += [share(counts, here, ("PER",), top, "replaced") for top in ("right", "a name")]
         print(f"{lang:8} " + " ".join(f"{cell:7.2f}" for cell in cells))
+
+    print("of what is replaced as each kind the share that meets a mark of it, and of any; n")
+    print("lang     " + " ".join(f"{kind:>17}" for kind in OURS))
+    for lang in [*langs, "all"]:
+        here = langs if lang == "all" else [lang]
+        told = []
+        for kind in OURS:
+            right, marked = (
+                share(counts, here, (f"as {kind}",), top, "replaced") for top in ("right", "marked")
+            )
+            count = sum(counts[each, f"as {kind}"]["replaced"] for each in here)
+            told.append(f"{right:5.2f} {marked:5.2f} {count:5}")
+        print(f"{lang:8} " + " ".join(told))
+
+
+def guide(counts: Counts) -> None:
+    """The guide's table, in Markdown."""
+    print("| language | persons | places | organisations | of persons replaced: names |")
+    print("|---|---|---|---|---|")
+    langs = sorted({lang for lang, _ in counts})
+    for lang in [*langs, "all"]:
+        here = langs if lang == "all" else [lang]
+        cells = [share(counts, here, (kind,), "left", "all") for kind in NAMES]
+        cells.append(share(counts, here, ("PER",), "a name", "replaced"))
+        print(f"| {lang} | " + " | ".join(f"{100 * cell:.0f} %" for cell in cells) + " |")
 
 
 def floors(counts: Counts) -> None:
@@ -291,6 +344,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=300, help="sentences per file and language")
     parser.add_argument("--tools", default="realtalk")
     parser.add_argument("--time", action="store_true")
+    parser.add_argument("--guide", action="store_true", help="print the guide's table")
     options = parser.parse_args()
     chats = list(own_chats(options.chats))
     if options.time:
@@ -307,8 +361,11 @@ def main() -> None:
                 print(f"{tool}: not installed ({error.name})")
                 continue
             counts = measure(run, some)
+            if options.guide:
+                guide(counts)
+                continue
             tell(f"{tool} on {title}", counts)
-            if tool == "realtalk":
+            if tool in ("realtalk", "rules"):
                 floors(counts)
 
 

@@ -26,6 +26,8 @@ from typing import Any
 
 import numpy as np
 
+from realtalk.encoders.letter_case import word_case
+
 HERE = Path(__file__).parent
 TEMPLATES = HERE / "names"
 BUILD = HERE / "build" / "names"
@@ -37,6 +39,13 @@ UNSURE = {"HANDLE", "PER_NOM", "LOC_NOM", "ORG_NOM", "GPE_NOM", "GROUP", "MUSICA
 # What a source leaves unmarked, beside addresses, birthdays and numbers, which few have.
 LACKS = {"restaurant8k": (1, 2), "slurp": (), "nlupp": (1, 2), "indonlu_nerp": (2,)}
 HAS_PRIVATE = {"presidio_synth", "presidio_gen", "meddocan", "pii_nano"}
+# Sets whose terms are narrower than the package's: research only, non-commercial, the repository's
+# GPL, or none stated. `names_train.py --open` learns without them.
+RESTRICTED = {
+    "conll", "arman_fa", "phoner_covid", "maha_ner", "elner4", "ner_uk", "masakhaner1_am",
+    "masakhaner2", "wikineural", "hinglish_tweets", "arabic_ner_masakha", "cluener", "nemo_he",
+    "parsner_social", "pioner_silver", "runne", "telugu_ner", "maha_social_ner", "latvian_ner",
+}  # fmt: skip
 MOST = 3_000  # sentences per language and source
 GENERATED = 2_500  # messages per language
 LONGEST = 400  # letters
@@ -222,28 +231,6 @@ def is_dev(text: str) -> bool:
 def load(path: Path) -> list[Row]:
     with lzma.open(path, "rt", encoding="utf-8") as stream:
         return [json.loads(line) for line in stream]
-
-
-def case_of(piece: str) -> int:
-    """0 nothing to see, 1 small, 2 a capital first, 3 capitals, 4 mixed, 5 digits."""
-    letters = [sign for sign in piece if sign.isalpha()]
-    if not letters:
-        return 5 if any(sign.isdigit() for sign in piece) else 0
-    upper = sum(sign.isupper() for sign in letters)
-    if not upper:
-        return 1 if any(sign.islower() for sign in letters) else 0
-    if upper == len(letters) and len(letters) > 1:
-        return 3
-    return 2 if letters[0].isupper() and upper == 1 else 4
-
-
-def word_case(text: str, start: int, end: int) -> int:
-    """The case of the word that a piece is of; whether the piece begins it is seen by itself."""
-    while start and text[start - 1].isalnum():
-        start -= 1
-    while end < len(text) and text[end].isalnum():
-        end += 1
-    return case_of(text[start:end])
 
 
 def pack(rows: list[Row], tokenizer: Any, most: int = 96) -> dict[str, Any]:

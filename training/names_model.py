@@ -17,9 +17,9 @@ import torch
 from torch import Tensor, nn
 
 from names_data import KINDS
+from realtalk.encoders.letter_case import CASES
 
 TAGS = 1 + 2 * len(KINDS)
-CASES = 6
 
 
 class NameTagger(nn.Module):

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from names_data import BUILD, KINDS, load, pack
+from names_data import BUILD, KINDS, RESTRICTED, load, pack
 from names_model import TAGS, NameTagger
 
 HERE = Path(__file__).parent
@@ -193,6 +193,9 @@ def main() -> None:
     add("--budget", type=int, default=16_384, help="pieces of a batch")
     add("--lr", type=float, default=5e-4)
     add("--seed", type=int, default=0)
+    add(
+        "--open", action="store_true", help="without sets of narrower terms (names_data.RESTRICTED)"
+    )
     add("--limit", type=int, default=0, help="so many rows only")
     add("--save", type=Path, default=BUILD)
     options = parser.parse_args()
@@ -204,6 +207,8 @@ def main() -> None:
     began = time.time()
     tokenizer = Tokenizer.from_file(str(options.tokenizer))
     rows = load(options.data)
+    if options.open:
+        rows = [row for row in rows if row["src"] not in RESTRICTED]
     packed = pack(rows[: options.limit] if options.limit else rows, tokenizer)
     first, last = (tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]"))
     data = Packed(packed, first, last, device)

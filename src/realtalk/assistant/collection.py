@@ -82,8 +82,10 @@ class Collection:
         if redact:
             # All at once: a person has one stand-in everywhere, and two never share one.
             from realtalk.corpora.redaction.redact import redact as rewrite
+            from realtalk.encoders.name_sources import name_sources
 
-            renamed = list(rewrite(Corpus("", "", tuple(renamed)))[0].chats)
+            made, _ = rewrite(Corpus("", "", tuple(renamed)), sources=name_sources())
+            renamed = list(made.chats)
         rows = zip(renamed, sources, stored, strict=True)
         return cls([ListedChat(*row) for row in rows])
 

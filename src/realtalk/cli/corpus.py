@@ -1,4 +1,4 @@
-"""`read`, `export`, `check` and `redact`: corpora in and out."""
+"""`read`, `export` and `check`: corpora in and out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from realtalk.cli.each import EachRequest, check_each, redact_each
+from realtalk.cli.each import EachRequest, check_each
 from realtalk.cli.options import (
     Address,
     Columns,
@@ -27,6 +27,7 @@ from realtalk.cli.options import (
     read_options,
 )
 from realtalk.cli.reading import read
+from realtalk.cli.redacting import redact
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
@@ -246,140 +247,3 @@ def _example(finding: object) -> str:
     assert isinstance(finding, CheckFinding)
     place = " ".join(part for part in (finding.chat, finding.where) if part)
     return f"{place}: {finding.detail}" if finding.detail else place
-
-
-def redact(
-    paths: SeveralTargets,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where to write.")],
-    names: Annotated[
-        str, typer.Option("--names", metavar="A,B", help="More names to replace, comma-separated.")
-    ] = "",
-    keep: Annotated[
-        str,
-        typer.Option(
-            "--keep",
-            metavar="KINDS",
-            help="What to leave as it is, comma-separated: people, places, organisations, "
-            "birthdays, handles, phones, emails, links, addresses, numbers, files, extra.",
-        ),
-    ] = "",
-    kinds: Annotated[
-        str,
-        typer.Option(
-            "--kinds",
-            metavar="KINDS",
-            help="Replace only these kinds in texts, and speakers; as --keep names them.",
-        ),
-    ] = "",
-    review: Annotated[
-        Path | None,
-        typer.Option(
-            "--review",
-            metavar="FILE",
-            help="A table (CSV) of what was found besides speakers, to tick. Where there is none "
-            "it is written, and nothing else; where there is one it is applied.",
-        ),
-    ] = None,
-    restore: Annotated[
-        Path | None,
-        typer.Option(
-            "--restore",
-            metavar="KEY",
-            help="Put the names back into a redacted corpus, by the key that was written with it.",
-        ),
-    ] = None,
-    key: Annotated[
-        Path | None,
-        typer.Option(
-            "--key",
-            metavar="FILE",
-            help="Also write who is who, as JSON. Keep it private. With --each a folder, for one "
-            "file per corpus.",
-        ),
-    ] = None,
-    each: Each = False,
-    engine: EngineName = None,
-    workers: Workers = None,
-    address: Address = None,
-    fresh: Fresh = False,
-    format_name: FormatName = None,
-    gap: Gap = "6h",
-    dates: Dates = None,
-    timezone: Timezone = None,
-    column: Columns = None,
-    json: Json = False,
-) -> None:
-    """Replace names, handles, phones, e-mails, links, streets and numbers by stable stand-ins.
-
-    Works offline. Names of people who are only spoken of are found by a cautious rule:
-    read the result before you share it, and add what it missed with --names.
-
-    With --each every input becomes a corpus of its own, named by a number. Stand-ins are given
-    anew in each: redact several chats as one corpus where the same person has to stay the same.
-
-    Examples:
-
-        realtalk redact mara --out mara-shared --names "Aunt Fay,Willow Street"
-
-        realtalk redact mara --out mara-shared --review names.csv
-
-        realtalk redact mara-shared --restore key.json --out mara-again
-
-        realtalk redact corpora/ --each --out shared --key keys --engine processes --workers 2
-    """
-    from realtalk.cli.printing import print_json, say, warn
-    from realtalk.corpora.redaction.redact import find_candidates, kept_without
-    from realtalk.corpora.redaction.redact import redact as rewrite
-    from realtalk.corpora.redaction.review import read_review, write_review
-    from realtalk.corpora.redaction.storing import store_redacted, store_restored
-    from realtalk.errors import RealtalkError
-    from realtalk.local.writing import write_json
-
-    options = read_options(gap, dates, timezone, column)
-    chosen = EngineOptions(engine, workers, address)
-    request = EachRequest(paths, out, format_name, options, chosen, fresh, json)
-    kept = frozenset(_listed(keep)) | (kept_without(_listed(kinds)) if kinds else frozenset())
-    if each:
-        if alone := "--review" if review is not None else "--restore" if restore else None:
-            raise RealtalkError(f"{alone} is for one corpus", fix="leave --each out")
-        redact_each(request, _listed(names), kept, key)
-        return
-    with opened(request.single(), format_name, options) as found:
-        if restore is not None:
-            total = store_restored(found.reading.corpus, restore, out)
-            say(f"{total:,} messages with their names again: {out} (keep it private)")
-            return
-        if review is not None and not review.exists():
-            rows = write_review(
-                review, find_candidates(found.reading.corpus, names=_listed(names), keep=kept)
-            )
-            say(f"{rows:,} names and the like to decide on: {review} (keep it private)")
-            say("nothing else was written: change decisions there, then run the same command again")
-            return
-        corpus, mapping = rewrite(
-            found.reading.corpus,
-            names=_listed(names),
-            keep=kept,
-            decisions=read_review(review) if review is not None else (),
-        )
-    total = store_redacted(corpus, out)
-    if key is not None:
-        write_json(key, mapping.to_file())
-    if mapping.is_named_in(out.name):
-        warn("the folder's name names a speaker: rename it before you share it")
-    if json:
-        # How many of each kind, and nothing that they stood for.
-        told = str(key) if key is not None else None
-        print_json({"folder": str(out), "messages": total, "key": told, "found": mapping.counts()})
-        return
-    if key is not None:
-        say(f"who is who: {key} (keep it private)")
-    for kind, count in mapping.counts().items():
-        say(f"{kind}: {count:,}")
-    if mapping.left:
-        say(f"everyday words in small letters that are speakers' names too, left: {mapping.left:,}")
-    say(f"stored in {out}; read it once before you share it")
-
-
-def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]

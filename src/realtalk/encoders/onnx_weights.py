@@ -27,6 +27,7 @@ Message = dict[int, list[int | memoryview]]
 
 _KINDS = {1: "<f4", 2: "u1", 3: "i1", 7: "<i8"}  # numbers of ONNX for its types
 _ZERO = 128  # an unsigned weight that stands for nothing
+_ENDS = ("_q", "_s")  # of a table's whole numbers, and of its scales
 _PRODUCT = "/MatMul_Q8"  # how the compact form calls the product of a layer
 
 
@@ -40,6 +41,24 @@ def read_weights(path: Path) -> dict[str, Floats]:
             where=str(path),
             fix="install the package again",
         ) from error
+
+
+def read_table(path: Path, name: str) -> tuple[npt.NDArray[np.int8], Floats]:
+    """A table as it is stored: whole numbers, one scale per row; read from the file as needed."""
+    try:
+        # A map of the file: of 37 MB only the rows that texts need are ever read.
+        graph = _fields(_bytes(_fields(np.memmap(path, np.uint8, "r").data)[7][0]))
+        wanted = {f"{name}_q", f"model.{name}_q", f"{name}_s", f"model.{name}_s"}
+        tensors = (_fields(_bytes(each)) for each in graph[5])
+        found = dict(_tensor(each) for each in tensors if _text(each, 8) in wanted)
+        rows, scales = (next(found[each] for each in found if each.endswith(end)) for end in _ENDS)
+        return rows, scales
+    except (OSError, IndexError, KeyError, ValueError, TypeError, StopIteration, RuntimeError) as e:
+        raise RealtalkError(
+            f"the encoder's table of words cannot be read ({type(e).__name__})",
+            where=str(path),
+            fix="install the package again",
+        ) from e
 
 
 def _weights(data: memoryview) -> dict[str, Floats]:

@@ -41,10 +41,13 @@ class CorpusRedactor:
         from realtalk.corpora.redaction.redact import redact
         from realtalk.corpora.redaction.standins import SORTS
         from realtalk.corpora.redaction.storing import store_redacted
+        from realtalk.encoders.name_sources import name_sources
         from realtalk.local.writing import write_json
 
         opened = self.way.open(source)
-        corpus, key = redact(opened.reading.corpus, names=self.names, keep=self.keep)
+        corpus, key = redact(
+            opened.reading.corpus, names=self.names, keep=self.keep, sources=name_sources()
+        )
         messages = store_redacted(corpus, place)
         if self.keys is not None:
             write_json(key_file(self.keys, place.name), key.to_file())

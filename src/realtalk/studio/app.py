@@ -24,6 +24,7 @@ from realtalk.studio.exchange import LARGEST_UPLOAD
 from realtalk.studio.guard import Guard, Keys, Scope
 from realtalk.studio.guessing_routes import guessing_routes
 from realtalk.studio.limits import Limits
+from realtalk.studio.naming_routes import naming_routes
 from realtalk.studio.reading_routes import reading_routes
 from realtalk.studio.reviewing_routes import reviewing_routes
 from realtalk.studio.talking_routes import talking_routes
@@ -47,6 +48,7 @@ def make_app(
         auditing_routes,
         guessing_routes,
         talking_routes,
+        naming_routes,
     )
     routers = [made(desk, keys) for made in rooms]
     for router in routers:

@@ -79,6 +79,14 @@ class AuditForm(_Form):
     answer: str = Field(default="", max_length=2000)
 
 
+class NameForm(_Form):
+    """Whether a name that was found, or one that somebody adds, is to be replaced."""
+
+    form: str = Field(min_length=1, max_length=200)
+    kind: Literal["person", "place", "organisation", "address", "birthday", "number"]
+    replace: bool
+
+
 class PickForm(_Form):
     """Which of the replies that are shown somebody takes for real."""
 

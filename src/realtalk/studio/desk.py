@@ -9,16 +9,18 @@ desk.strips(book)           → its EI, from labels or being labelled
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from realtalk.chat import Corpus
 from realtalk.corpora.audit import Audit, AuditedQuestion
+from realtalk.corpora.redaction.mentions import MentionSource
 from realtalk.errors import RealtalkError
 from realtalk.studio.audit_reviews import AuditReviews
 from realtalk.studio.guessing import GuessRoom
+from realtalk.studio.name_reviews import NameReview
 from realtalk.studio.shelf import Book, Shelf
 from realtalk.studio.store import Store
 from realtalk.studio.strips import Strips
@@ -46,6 +48,7 @@ class Desk:
     audit: Audit | None = None  # None: the one that ships
     guesses: GuessRoom | None = None  # None: of people's replies alone, beside the annotations
     talk: TalkRoom | None = None  # None: nobody is simulated
+    name_sources: Sequence[MentionSource] | None = None  # None: those that redaction uses
     _strips: dict[int, Strips] = field(default_factory=dict)
     _seeded: set[int] = field(default_factory=set)
     _audited: dict[int, dict[str, AuditedQuestion]] = field(default_factory=dict)
@@ -80,6 +83,13 @@ class Desk:
         chats = tuple(book.chat for book in self.shelf.books)
         corpus = Corpus(self.shelf.name, self.shelf.format, chats)
         return GuessRoom(corpus, folder=self.store.path.with_suffix(".guesses"))
+
+    @cached_property
+    def name_review(self) -> NameReview:
+        """What redaction would replace, to tick; in a table beside the annotations."""
+        chats = tuple(book.chat for book in self.shelf.books)
+        corpus = Corpus(self.shelf.name, self.shelf.format, chats)
+        return NameReview(corpus, self.store.path.with_suffix(".names.csv"), self.name_sources)
 
     def close(self) -> None:
         """Everything is on the disk, and nothing is open any more."""

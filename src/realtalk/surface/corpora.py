@@ -153,17 +153,25 @@ def redact(
     with `kinds` only those are replaced, and speakers. `review` is a table that
     `realtalk redact --review` wrote, ticked. Returns the new corpus and the key to it,
     which is private: `key.to_json()` tells who is who, `key.counts()` only how many, and
-    `key.restore(redacted)` gives the original back. People who are only spoken of are found by
-    a cautious rule: read the result before you share it.
+    `key.restore(redacted)` gives the original back. People who are only spoken of, places and
+    organisations are found by a small model and by rules, which miss some: read the result
+    before you share it.
     """
     from realtalk.corpora.redaction.redact import kept_without
     from realtalk.corpora.redaction.redact import redact as rewrite
     from realtalk.corpora.redaction.review import read_review
     from realtalk.corpora.redaction.storing import store_redacted
+    from realtalk.encoders.name_sources import name_sources
 
     kept = frozenset(keep) | (kept_without(kinds) if kinds else frozenset())
     decisions = read_review(Path(review)) if review is not None else ()
-    made, key = rewrite(as_corpus(corpus), names=list(names), keep=kept, decisions=decisions)
+    made, key = rewrite(
+        as_corpus(corpus),
+        names=list(names),
+        keep=kept,
+        sources=name_sources(),
+        decisions=decisions,
+    )
     if out is not None:
         store_redacted(made, Path(out))
     return made, key

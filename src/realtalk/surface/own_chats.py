@@ -137,8 +137,9 @@ def export_dataset(
     who = named_speaker(chats, speaker)
     if redacted:
         from realtalk.corpora.redaction.redact import redact
+        from realtalk.encoders.name_sources import name_sources
 
-        clean, _ = redact(chats, names=list(names))
+        clean, _ = redact(chats, names=list(names), sources=name_sources())
         stand_in = _same_place(chats, clean, who)
         if say is not None:
             say(f"{who} is written as {stand_in}")

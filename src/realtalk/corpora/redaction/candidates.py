@@ -11,7 +11,7 @@ person: exactly one person can be meant. What is not sure is marked, for `review
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,7 +21,7 @@ from realtalk.corpora.redaction.mentions import Mention, MentionSource
 from realtalk.corpora.redaction.misspelling import misspelt
 from realtalk.corpora.redaction.nicknames import joined
 from realtalk.corpora.redaction.standins import STAND_IN
-from realtalk.corpora.redaction.words import NO_FORM, NOT_PEOPLE
+from realtalk.corpora.redaction.words import EVERYDAY, NO_FORM, NOT_PEOPLE
 
 REPLACED_FROM = 0.5  # score
 SURE_FROM = 0.75
@@ -71,17 +71,18 @@ def candidates(
             if form and not STAND_IN.search(form):
                 found.setdefault((form, mention.kind), []).append(mention)
     words = _SeenWords(texts)
+    words.cover(found)
     made = [
         _candidate(form, kind, mentions, texts, ids, words)
         for (form, kind), mentions in found.items()
     ]
-    made = list(_one_kind(made))
+    made = list(_one_kind(made, found))
     known = dict(persons)
     for each in made:
         if each.kind == "person":
             for part in parts(each.form):
                 known.setdefault(fold_word(part), each.form)
-    made = [_with_person(each, persons) for each in made]
+    made = [_with_person(each, persons, known) for each in made]
     have = {each.key for each in made}
     for word, whose, score, found_by in _of_known(words, known, persons):
         if (fold(word), "person") not in have:
@@ -103,6 +104,18 @@ class _SeenWords:
         for text in texts:
             self.count.update(word for word, _, _ in words_of(text))
         self.small = {word for word in self.count if word.islower()}
+        self._covered: Counter[str] = Counter()  # words in small letters inside of mentions
+
+    def cover(self, found: Mapping[tuple[str, str], Sequence[Mention]]) -> None:
+        """Notes where sources found something, sure or not."""
+        places = {(m.text, m.start, form) for (form, _), some in found.items() for m in some}
+        for _, _, form in places:
+            self._covered.update(part for part in parts(form) if part.islower())
+
+    def is_name_when_small(self, form: str) -> bool:
+        """Whether most of what is written like the form, but small, is in a mention."""
+        small = [part.lower() for part in parts(form)]
+        return all(self._covered[part] >= _OFTEN_SMALL * self.count[part] for part in small)
 
 
 def _candidate(
@@ -126,27 +139,36 @@ def _candidate(
         best.source,
         places[:_SHOWN],
         _context(texts[first.text], first.start, first.end),
-        # "will" and "mark" in small letters are words; "mara" is a name if most of it was found.
-        small=form.islower() and form not in NO_FORM and seen >= _OFTEN_SMALL * single,
+        # "will" and "mark" in small letters are words; "mara" is a name if most of it was found,
+        # and so is what is surely one elsewhere.
+        small=(form.islower() or best.score >= SURE_FROM)
+        and fold_word(form) not in EVERYDAY
+        and words.is_name_when_small(form),
     )
 
 
-def _one_kind(made: Sequence[NameCandidate]) -> Iterator[NameCandidate]:
-    """A form has the kind that most of its mentions have."""
-    best: dict[str, NameCandidate] = {}
+def _one_kind(
+    made: Sequence[NameCandidate], found: Mapping[tuple[str, str], Sequence[Mention]]
+) -> Iterator[NameCandidate]:
+    """A form has the kind that most of its mentions have, by how sure they are."""
+    weights: dict[str, dict[str, float]] = defaultdict(dict)
+    for (form, kind), mentions in found.items():
+        kinds = weights[fold(form)]
+        kinds[kind] = kinds.get(kind, 0.0) + sum(each.score for each in mentions)
     for each in made:
-        rival = best.get(fold(each.form))
-        if rival is None or (each.count * each.score > rival.count * rival.score):
-            best[fold(each.form)] = each
-    yield from (each for each in made if best[fold(each.form)].kind == each.kind)
+        kinds = weights[fold(each.form)]
+        if max(kinds, key=lambda kind: kinds[kind]) == each.kind:
+            yield each
 
 
-def _with_person(each: NameCandidate, persons: Mapping[str, str]) -> NameCandidate:
-    """A nickname of one of the speakers is theirs."""
+def _with_person(
+    each: NameCandidate, persons: Mapping[str, str], known: Mapping[str, str]
+) -> NameCandidate:
+    """A nickname of one of the speakers is theirs, else of the one other who can be meant."""
     if each.kind != "person" or len(parts(each.form)) != 1:
         return each
-    whose = joined(each.form, persons)
-    return replace(each, same_as=whose) if whose else each
+    whose = joined(each.form, persons) or joined(each.form, known)
+    return replace(each, same_as=whose) if whose and whose != each.form else each
 
 
 def _of_known(

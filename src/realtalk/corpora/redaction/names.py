@@ -196,7 +196,7 @@ class Names:
                 self._add_run(part, person, whole=len(words) == 1)
             elif len(words) == 1 or (graphemes(part) > 1 and not _is_no_name(part)):
                 self.add_word(part, person)
-                if small and fold_word(part) not in NO_FORM:
+                if small and fold_word(part) not in EVERYDAY:
                     self.small.add(fold_word(part))
         if len(words) > 1:
             self.squashed.setdefault(squashed(name), person)

@@ -39,28 +39,46 @@ class NameDecision:
     same_as: str = ""
 
 
-def review_rows(found: Iterable[NameCandidate]) -> list[dict[str, str]]:
-    """One row per form, what is unsure first."""
+def review_rows(
+    found: Iterable[NameCandidate], decisions: Iterable[NameDecision] = ()
+) -> list[dict[str, str]]:
+    """One row per form, what is unsure first, as decided; at the end forms that were added."""
+    said = {fold(each.form): each for each in decisions}
     ordered = sorted(found, key=lambda each: (each.is_sure, -each.count, each.form))
-    return [
-        {
-            "decision": "replace" if each.is_replaced else "keep",
-            "form": each.form,
-            "kind": each.kind,
-            "same_as": each.same_as,
-            "sure": "yes" if each.is_sure else "no",
-            "count": str(each.count),
-            "source": each.source,
-            "where": " ".join(each.places),
-            "context": each.context,
-        }
-        for each in ordered
-    ]
+    rows = []
+    for each in ordered:
+        decision = said.pop(fold(each.form), None) or NameDecision(
+            each.form, each.kind, each.is_replaced, each.same_as
+        )
+        rows.append(
+            _decided_cells(decision)
+            | {
+                "form": each.form,
+                "sure": "yes" if each.is_sure else "no",
+                "count": str(each.count),
+                "source": each.source,
+                "where": " ".join(each.places),
+                "context": each.context,
+            }
+        )
+    empty = dict.fromkeys(COLUMNS, "")
+    return rows + [empty | _decided_cells(each) for each in said.values()]
 
 
-def write_review(path: Path, found: Iterable[NameCandidate]) -> int:
+def _decided_cells(decision: NameDecision) -> dict[str, str]:
+    return {
+        "decision": "replace" if decision.is_replaced else "keep",
+        "form": decision.form,
+        "kind": decision.kind,
+        "same_as": decision.same_as,
+    }
+
+
+def write_review(
+    path: Path, found: Iterable[NameCandidate], decisions: Iterable[NameDecision] = ()
+) -> int:
     """Writes the table for its owner alone; how many rows it has."""
-    rows = review_rows(found)
+    rows = review_rows(found, decisions)
     stream = io.StringIO()
     writer = csv.DictWriter(stream, COLUMNS)
     writer.writeheader()

@@ -26,6 +26,8 @@ def store_redacted(corpus: Corpus, folder: Path) -> int:
 
 def store_restored(redacted: Corpus, key: Path, folder: Path) -> int:
     """Stores the corpus that it was before; how many messages it has."""
+    if not key.exists():
+        raise RealtalkError("there is no such key file", where=str(key))
     try:
         kept = json.loads(key.read_text("utf-8"))["restore"]
     except (OSError, ValueError, KeyError, TypeError) as error:

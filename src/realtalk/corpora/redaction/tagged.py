@@ -1,0 +1,157 @@
+"""A tagger's spans and the rules' guesses → mentions on which both had their say.
+
+    source = TaggedNames(tagger)          # any SpanTagger; ours is realtalk.encoders.name_tagger
+    source.mentions(["ask ingrid", "der Hund bellt"])
+    → Mention(text=0, start=4, end=10, kind="person", score=.9, source="tagger")
+
+A tagger sees a text at a time, a chat has many: what it finds in a form is weighed by all places of
+that form, so that a word that it took for a name once in twenty times is a word. What rules guess
+from capital letters counts only where the tagger sees something there, too: in German every noun
+has a capital. What falls below is listed for review, and stays.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from realtalk.corpora.redaction.capitals import CapitalsRule
+from realtalk.corpora.redaction.folding import TOKEN, fold_word, graphemes, parts
+from realtalk.corpora.redaction.kinds import words_of
+from realtalk.corpora.redaction.mentions import Mention, MentionSource
+from realtalk.corpora.redaction.standins import STAND_IN
+from realtalk.corpora.redaction.words import (
+    EVERYDAY,
+    GREETINGS,
+    HONORIFICS,
+    NOT_PEOPLE,
+    RELATIONS,
+    TITLES,
+    WORDS,
+)
+
+_DOUBTED = 0.45  # a guess of which the tagger sees nothing: listed, not replaced
+_SEEN_AS_OTHER = 0.5  # from where on a place or an employer is no person
+_SHORTEST_NUMBER = 4  # letters and digits
+_WITH_DIGITS = frozenset({"address", "birthday", "number"})
+_BEFORE_NAMES = TITLES | HONORIFICS | RELATIONS | GREETINGS
+_AROUND = " ,.;:-'’"
+_SURELY = 0.9  # from where on "jan" is somebody, and no month
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedSpan:
+    """A piece of a text and what it may name; from .5 on it is to be replaced."""
+
+    start: int
+    end: int
+    kind: str
+    score: float
+
+
+class SpanTagger(Protocol):
+    """Whatever marks names in texts, sure or not."""
+
+    def tag(self, texts: Sequence[str]) -> Sequence[Sequence[TaggedSpan]]:
+        """The spans of every text, in order."""
+        ...
+
+
+class TaggedNames:
+    """A tagger and a rule for persons, as one source of mentions."""
+
+    def __init__(self, tagger: SpanTagger, rule: MentionSource | None = None) -> None:
+        self._tagger = tagger
+        self._rule = rule or CapitalsRule()
+
+    def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
+        spans = [
+            [piece for span in found for piece in _usable(text, span)]
+            for text, found in zip(texts, self._tagger.tag(texts), strict=True)
+        ]
+        guesses: dict[int, list[Mention]] = defaultdict(list)
+        for guess in _checked(self._rule.mentions(texts), texts, spans):
+            guesses[guess.text].append(guess)
+        weighed = _weighed(texts, spans)
+        for number, (text, found) in enumerate(zip(texts, spans, strict=True)):
+            here = [
+                Mention(number, s.start, s.end, s.kind, weighed[text[s.start : s.end]], "tagger")
+                for s in found
+            ]
+            yield from sorted([*here, *guesses[number]], key=lambda each: each.start)
+
+
+def _usable(text: str, span: TaggedSpan) -> Iterator[TaggedSpan]:
+    """A span without the stand-ins in it, where what is left can be of its kind."""
+    start = span.start
+    held = [match.span() for match in STAND_IN.finditer(text, span.start, span.end)]
+    for first, last in (*held, (span.end, span.end)):
+        begin = _past_titles(text, start, first) if span.kind == "person" else start
+        piece = text[begin:first]
+        begin += len(piece) - len(piece.lstrip(_AROUND))
+        form = piece.strip(_AROUND)
+        if form and _can_be(form, span):
+            yield replace(span, start=begin, end=begin + len(form))
+        start = last
+
+
+def _past_titles(text: str, start: int, end: int) -> int:
+    """Where a person's name begins after "Frau" or "my sister"."""
+    while (word := TOKEN.search(text, start, end)) and fold_word(word[0]) in _BEFORE_NAMES:
+        start = word.end()
+    return start
+
+
+def _can_be(form: str, span: TaggedSpan) -> bool:
+    if span.kind in _WITH_DIGITS:
+        signs = sum(map(str.isalnum, form))
+        return any(map(str.isdigit, form)) and (span.kind != "number" or signs >= _SHORTEST_NUMBER)
+    words = parts(form)
+    keys = [fold_word(word) for word in words]
+    if all(key in EVERYDAY for key in keys):
+        return False
+    if len(words) > 1:
+        return True
+    if graphemes(words[0]) < 2 and TOKEN.match(words[0]).lastgroup != "run":
+        return False
+    if span.kind == "person":
+        return keys[0] not in NOT_PEOPLE or span.score >= _SURELY
+    return keys[0] not in WORDS["times"]
+
+
+def _weighed(texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]]) -> dict[str, float]:
+    """How sure a form is a name of any kind, from the places where it was found and all others."""
+    scores: dict[str, list[float]] = defaultdict(list)
+    for text, found in zip(texts, spans, strict=True):
+        for span in found:
+            scores[text[span.start : span.end]].append(span.score)
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(word for word, _, _ in words_of(text) if word in scores)
+    weighed = {}
+    for form, each in scores.items():
+        mean = sum(each) / max(len(each), counts[form])
+        weighed[form] = (max(each) + mean) / 2
+    return weighed
+
+
+def _checked(
+    guesses: Iterable[Mention], texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]]
+) -> Iterator[Mention]:
+    """The rule's guesses: as they are where the tagger sees somebody, too, else doubted."""
+    listed = list(guesses)
+    seen: dict[str, set[str]] = defaultdict(set)  # form → kinds that the tagger sees there
+    for guess in listed:
+        form = texts[guess.text][guess.start : guess.end]
+        for span in spans[guess.text]:
+            if span.start < guess.end and guess.start < span.end:
+                is_other = span.kind != "person" and span.score >= _SEEN_AS_OTHER
+                seen[form].add(span.kind if is_other else "person")
+    for guess in listed:
+        kinds = seen[texts[guess.text][guess.start : guess.end]]
+        if "person" in kinds:
+            yield guess
+        elif not kinds:
+            yield replace(guess, score=min(guess.score, _DOUBTED))

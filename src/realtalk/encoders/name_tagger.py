@@ -1,0 +1,138 @@
+"""Texts → spans that name persons, places, organisations, addresses, birthdays and numbers.
+
+    tagger = NameTagger()
+    tagger.tag(["ask ingrid in oslo", "ok"])
+    → [[TaggedSpan(4, 10, "person", .93), TaggedSpan(14, 18, "place", .9)], []]
+
+Six layers over the words of the multilingual encoder: its tokenizer and its table of rows serve
+both, and are not shipped twice. Texts of one length run together, and a text that is said often is
+read once; neither changes a text's result. A text that is too long is read in pieces that
+overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from realtalk.corpora.redaction.tagged import TaggedSpan
+from realtalk.encoders.letter_case import word_case
+from realtalk.encoders.onnx import OnnxEncoder
+from realtalk.encoders.onnx_weights import read_table
+from realtalk.encoders.tag_spans import Chances, SpanDecoder
+
+_AT_ONCE = 4_096  # texts whose chances are held in memory
+_TOGETHER = 512  # pieces of a batch
+_OVERLAP = 3  # of a long text's parts two neighbours share the third
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Pieces `first` to `last` of a text, of which `kept` to `until` are taken from here."""
+
+    text: int
+    first: int
+    last: int
+    kept: int
+    until: int
+
+
+class NameTagger(OnnxEncoder):
+    """A tagger; the shipped one unless a folder is given."""
+
+    def __init__(self, folder: Path | None = None, threads: int | None = None) -> None:
+        # The whole room: tokenizer and table stand beside the model's folder.
+        with as_file(files("realtalk.encoders")) as shipped:
+            place = folder or shipped / "names"
+            super().__init__(place, threads)
+            table = place / self.settings["table"]
+            self._rows, self._scales = read_table(table, self.settings["table_name"])
+        self.version = str(self.settings["version"])
+        self._longest = int(self.settings["longest"])
+        self._decoder = SpanDecoder(self.settings["kinds"], self.settings["thresholds"])
+
+    def tag(self, texts: Sequence[str]) -> list[list[TaggedSpan]]:
+        """The spans of every text, in order."""
+        different = [text for text in dict.fromkeys(texts) if any(map(str.isalnum, text))]
+        found: dict[str, list[TaggedSpan]] = {}
+        with ThreadPoolExecutor(self._threads) as pool:
+            for start in range(0, len(different), _AT_ONCE):
+                some = different[start : start + _AT_ONCE]
+                encoded = self._tokenizer.encode_batch(some, add_special_tokens=False)
+                for text, each, chances in zip(
+                    some, encoded, self._run(some, encoded, pool), strict=True
+                ):
+                    found[text] = self._decoder.spans(text, each.offsets, chances)
+        return [found.get(text, []) for text in texts]
+
+    def chances(self, texts: Sequence[str]) -> list[tuple[list[tuple[int, int]], Chances]]:
+        """Places of each text's pieces, and the chance of every tag there."""
+        encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        with ThreadPoolExecutor(self._threads) as pool:
+            ran = self._run(texts, encoded, pool)
+        return [(each.offsets, chances) for each, chances in zip(encoded, ran, strict=True)]
+
+    def _run(
+        self, texts: Sequence[str], encoded: Sequence[Any], pool: ThreadPoolExecutor
+    ) -> list[Chances]:
+        tags = 1 + 2 * len(self.settings["kinds"])
+        made: list[Chances] = [np.zeros((len(each.ids), tags), np.float32) for each in encoded]
+        parts = [part for at, each in enumerate(encoded) for part in self._parts(at, len(each.ids))]
+        parts.sort(key=lambda part: part.last - part.first)
+
+        def run(batch: list[_Part]) -> None:
+            size = batch[0].last - batch[0].first
+            tokens = np.empty((len(batch), size + 2), np.int64)
+            case = np.zeros_like(tokens)
+            tokens[:, 0], tokens[:, -1] = self.settings["cls"], self.settings["sep"]
+            for row, part in enumerate(batch):
+                each, text = encoded[part.text], texts[part.text]
+                tokens[row, 1:-1] = each.ids[part.first : part.last]
+                case[row, 1:-1] = [
+                    word_case(text, start, end)
+                    for start, end in each.offsets[part.first : part.last]
+                ]
+            words = self._rows[tokens].astype(np.float32) * self._scales[tokens][..., None]
+            (logits,) = self._session.run(None, {"words": words, "case": case})
+            chances = np.exp(logits - logits.max(-1, keepdims=True))
+            chances /= chances.sum(-1, keepdims=True)
+            for row, part in enumerate(batch):
+                own = chances[row, 1 + part.kept - part.first : 1 + part.until - part.first]
+                made[part.text][part.kept : part.until] = own
+
+        for _ in pool.map(run, _batches(parts)):
+            pass
+        return made
+
+    def _parts(self, text: int, size: int) -> Iterator[_Part]:
+        """All of a text where it fits, else parts of which each end is read with what follows."""
+        first, shared = 0, self._longest // _OVERLAP
+        while size:
+            last = min(first + self._longest, size)
+            begin = first + shared // 2 if first else 0
+            if last == size:
+                yield _Part(text, first, last, begin, size)
+                return
+            yield _Part(text, first, last, begin, last - shared + shared // 2)
+            first = last - shared
+
+
+def _batches(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
+    """Parts of one length, so many at once."""
+    batch: list[_Part] = []
+    for part in parts:
+        size = part.last - part.first
+        if batch and (
+            size != batch[0].last - batch[0].first or (len(batch) + 1) * (size + 2) > _TOGETHER
+        ):
+            yield batch
+            batch = []
+        batch.append(part)
+    if batch:
+        yield batch

@@ -1,0 +1,111 @@
+"""Chances of tags, piece by piece → spans of a text, whole words of them.
+
+    decoder = SpanDecoder(["person", "place"], {"person": [.5, .9], "place": [.5, .9]})
+    decoder.spans("hey Anna Lund", [(0, 3), (4, 8), (9, 12), (12, 13)], chances)
+    → [TaggedSpan(4, 13, "person", .93)]
+
+Tags are O, then begin and go on of each kind. A word is a name as a whole: its chance is the mean
+over its pieces; in scripts without spaces a piece is a word. Persons, places and organisations are
+taken for each other more often than for nothing: their chances are added, and the likeliest names
+the kind. A chance becomes a score by the kind's two thresholds: .5 at the first, .75 at the second.
+Below, down to a part of the first, it is still told: what is unsure is listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import regex
+
+from realtalk.corpora.redaction.tagged import TaggedSpan
+
+Chances: TypeAlias = npt.NDArray[np.float32]
+
+_ALIKE = frozenset({"person", "place", "organisation"})
+_WEAK = 0.3  # of the first threshold
+_RUN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Hangul}\p{Line_Break=SA}ー]")
+_IN_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]")
+
+
+class SpanDecoder:
+    """For one model's kinds and thresholds."""
+
+    def __init__(self, kinds: Sequence[str], thresholds: Mapping[str, Sequence[float]]) -> None:
+        self._kinds = tuple(kinds)
+        self._from = np.array([thresholds[kind][0] for kind in kinds], np.float32)
+        self._sure = np.array([thresholds[kind][1] for kind in kinds], np.float32)
+        alike = np.array([kind in _ALIKE for kind in kinds])
+        # Row of a kind: which kinds' chances count for it.
+        self._mixed = np.where(alike[:, None] & alike[None, :], 1, np.eye(len(kinds)))
+        self._least = float(self._from.min()) * _WEAK
+
+    def is_empty(self, chances: Chances) -> bool:
+        """Whether nothing of a text can be worth a look: most texts name nobody."""
+        return bool((1 - chances[:, 0] < self._least).all())
+
+    def spans(
+        self, text: str, offsets: Sequence[tuple[int, int]], chances: Chances
+    ) -> list[TaggedSpan]:
+        """What a text names, in order."""
+        if not len(offsets) or self.is_empty(chances):
+            return []
+        firsts = words_in(text, offsets)
+        sizes = np.diff([*firsts, len(offsets)])[:, None]
+        begins = chances[firsts, 1::2]
+        kinds = np.add.reduceat(chances[:, 1::2] + chances[:, 2::2], firsts, axis=0) / sizes
+        best = kinds.argmax(1)
+        chance = (kinds @ self._mixed.T)[np.arange(len(best)), best]
+        found: list[TaggedSpan] = []
+        run: list[int] = []
+        ends = [*firsts[1:], len(offsets)]
+
+        def close() -> None:
+            if run:
+                start, end = offsets[firsts[run[0]]][0], offsets[ends[run[-1]] - 1][1]
+                named = [at for at in run if any(map(str.isalnum, text[slice(*place(at))]))]
+                if named:
+                    score = self._score(int(best[run[0]]), float(chance[named].mean()))
+                    found.append(TaggedSpan(start, end, self._kinds[best[run[0]]], score))
+                run.clear()
+
+        def place(at: int) -> tuple[int, int]:
+            return offsets[firsts[at]][0], offsets[ends[at] - 1][1]
+
+        for at, (kind, how) in enumerate(zip(best, chance, strict=True)):
+            first = self._from[kind]
+            if how < first * _WEAK:
+                close()
+                continue
+            begin = begins[at, kind] > kinds[at, kind] / 2
+            if run and (
+                kind != best[run[-1]] or begin or (how >= first) != (chance[run[-1]] >= first)
+            ):
+                close()
+            run.append(at)
+        close()
+        return found
+
+    def _score(self, kind: int, chance: float) -> float:
+        first, sure = float(self._from[kind]), float(self._sure[kind])
+        if chance < first:
+            return 0.5 * chance / first
+        if chance < sure:
+            return 0.5 + 0.25 * (chance - first) / (sure - first)
+        return 0.75 + 0.25 * min(1.0, (chance - sure) / max(1 - sure, 1e-6))
+
+
+def words_in(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
+    """Which pieces begin a word: all but those that go on where letters touch."""
+    firsts = [0]
+    for at in range(1, len(offsets)):
+        start, before = offsets[at][0], offsets[at - 1][1]
+        if start < before:  # the mark of a word's beginning lies on its first sign
+            continue
+        touch = start == before and _IN_WORD.match(text[start]) and _IN_WORD.match(text[start - 1])
+        if touch and not (_RUN.match(text[start]) or _RUN.match(text[start - 1])):
+            continue
+        firsts.append(at)
+    return firsts

@@ -1,0 +1,124 @@
+"""The name tagger: spans of whole words, the same for a text alone and among others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from realtalk.corpora.redaction.tagged import TaggedSpan
+from realtalk.encoders.letter_case import case_of, word_case
+from realtalk.encoders.name_sources import name_sources, tagger_shipped
+from realtalk.encoders.name_tagger import NameTagger
+from realtalk.encoders.onnx_weights import read_table
+from realtalk.encoders.tag_spans import SpanDecoder
+from realtalk.errors import RealtalkError
+from written_onnx import LONGEST, TABLE, tiny_tagger
+
+SHIPPED = pytest.mark.skipif(not tagger_shipped(), reason="the tagger's weights are not here")
+TEXTS = [
+    "ask ingrid if she is still at the bakery in Gdansk",
+    "ok",
+    "Frau Sommerfeld kommt morgen mit dem Hund",
+    "спроси у Маши, она в Казани",
+    "我明天和王小明去上海",
+    "ok",
+    "x" * 5_000 + " Ingrid",
+    "so " * 400 + "Ingrid Berg came",
+    "",
+]
+
+
+@pytest.fixture
+def tagger(tmp_path: Path) -> NameTagger:
+    words = {"anna": "person", "lund": "person", "oslo": "place", "born": "birthday"}
+    return NameTagger(tiny_tagger(tmp_path, words, unsure={"rose": "person"}))
+
+
+def named(tagger: NameTagger, text: str) -> list[tuple[str, str]]:
+    return [(text[span.start : span.end], span.kind) for span in tagger.tag([text])[0]]
+
+
+def test_words_are_tagged_where_they_stand(tagger: NameTagger) -> None:
+    assert named(tagger, "ask Anna, she is in OSLO") == [("Anna", "person"), ("OSLO", "place")]
+    assert named(tagger, "nobody here") == [] and named(tagger, "") == []
+    ((sure,), (unsure,)) = tagger.tag(["anna", "a rose"])
+    assert sure.score > 0.75 and 0.4 < unsure.score < 0.75
+
+
+def test_a_text_is_the_same_alone_and_among_others(tagger: NameTagger) -> None:
+    texts = ["anna", "ask anna in oslo", "oslo", "anna", "ask anna in oslo", "a " * 40 + "anna"]
+    assert tagger.tag(texts) == [tagger.tag([text])[0] for text in texts]
+
+
+@pytest.mark.parametrize("before", [0, 1, LONGEST - 1, LONGEST, 3 * LONGEST, 100])
+def test_names_of_long_texts_are_found_at_every_place(tagger: NameTagger, before: int) -> None:
+    text = "so " * before + "anna " + "and " * 30 + "oslo"
+    assert named(tagger, text) == [("anna", "person"), ("oslo", "place")]
+
+
+def test_scores_follow_the_thresholds_and_pieces_make_words() -> None:
+    decoder = SpanDecoder(["person", "place"], {"person": [0.4, 0.8], "place": [0.4, 0.8]})
+    offsets = [(0, 3), (4, 6), (6, 8), (9, 13), (13, 14)]
+
+    def spans(*rows: list[float]) -> list[TaggedSpan]:
+        return decoder.spans("hey Anna Lund!", offsets, np.array(rows, np.float32))
+
+    out = [1.0, 0, 0, 0, 0]
+    (whole,) = spans(out, [0, 1, 0, 0, 0], [0.4, 0, 0.6, 0, 0], [0.2, 0, 0.8, 0, 0], out)
+    assert (whole.start, whole.end, whole.kind) == (4, 13, "person") and whole.score >= 0.75
+    two = spans(out, [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 1, 0, 0, 0], out)
+    assert [(each.start, each.end) for each in two] == [(4, 8), (9, 13)]
+    # Whether it is a person or a place is open; that it is a name is not.
+    (mixed,) = spans(out, out, out, [0, 0.5, 0, 0.5, 0], out)
+    assert mixed.score == pytest.approx(1.0)
+    (weak,) = spans(out, out, out, [0.8, 0.2, 0, 0, 0], out)
+    assert weak.score == pytest.approx(0.25)
+    assert spans(out, out, out, out, [0, 1, 0, 0, 0]) == []  # a mark is nobody
+
+
+def test_pieces_of_scripts_without_spaces_are_words() -> None:
+    decoder = SpanDecoder(["person"], {"person": [0.5, 0.9]})
+    rows = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]], np.float32)
+    (found,) = decoder.spans("我小明来", [(0, 1), (1, 2), (2, 3), (3, 4)], rows)
+    assert (found.start, found.end) == (1, 3)
+
+
+def test_how_words_are_written() -> None:
+    words = ("anna", "Anna", "ANNA", "McCoy", "42", "…", "王", "A")
+    assert [case_of(word) for word in words] == [1, 2, 3, 4, 5, 0, 0, 2]
+    assert word_case("hey Anna!", 6, 8) == 2 and word_case("hey Anna!", 8, 9) == 2
+
+
+@pytest.mark.parametrize("kept", [0, 20, 200])
+def test_a_table_that_is_cut_off_is_one_line(tmp_path: Path, kept: int) -> None:
+    folder = tiny_tagger(tmp_path, {"anna": "person"})
+    path = folder.parent / "encoder" / "model.onnx"
+    rows, scales = read_table(path, TABLE)
+    assert (str(rows.dtype), len(rows), len(scales)) == ("int8", 5, 5)
+    with pytest.raises(RealtalkError, match="table of words"):
+        read_table(path, "another")
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(RealtalkError, match="table of words"):
+        read_table(path, TABLE)
+
+
+@SHIPPED
+def test_the_shipped_tagger_knows_names_of_many_languages() -> None:
+    tagger = NameTagger()
+    found = tagger.tag(TEXTS)
+    for number, name in ((0, "ingrid"), (2, "Sommerfeld"), (3, "Маши"), (4, "王小明")):
+        forms = [TEXTS[number][each.start : each.end] for each in found[number]]
+        assert any(name in form for form in forms), (name, forms)
+    assert found[1] == [] and len(name_sources()) == 2
+
+
+@SHIPPED
+def test_the_shipped_tagger_says_the_same_bytes_in_any_batch() -> None:
+    tagger = NameTagger()
+    together = [chances for _, chances in tagger.chances(TEXTS * 3)]
+    for at, text in enumerate(TEXTS):
+        ((_, alone),) = NameTagger(threads=1).chances([text])
+        for copy in (at, at + len(TEXTS), at + 2 * len(TEXTS)):
+            assert np.array_equal(alone, together[copy])
