@@ -85,6 +85,22 @@ def test_pieces_of_scripts_without_spaces_are_words() -> None:
     assert (found.start, found.end) == (1, 3)
 
 
+def test_signs_that_touch_are_one_name_and_rare_words_need_more() -> None:
+    plain = {"person": [0.5, 0.9]}
+    rows = np.array([[0, 1, 0], [0.8, 0, 0.2]], np.float32)
+    assert [
+        each.end for each in SpanDecoder(["person"], plain).spans("小明", [(0, 1), (1, 2)], rows)
+    ] == [2]
+    assert len(SpanDecoder(["person"], plain).spans("al li", [(0, 2), (3, 5)], rows)) == 2
+    # How often a word's pieces are in names counts beside what the model sees.
+    decoder = SpanDecoder(["person"], plain, [0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    seen = np.array([[0.3, 0.7, 0]], np.float32)
+    (often,) = decoder.spans("rosa", [(0, 4)], seen, np.array([2.0], np.float32))
+    (seldom,) = decoder.spans("nada", [(0, 4)], seen, np.array([-1.5], np.float32))
+    assert often.score > 0.75 and seldom.score < 0.5
+    assert decoder.spans("nada", [(0, 4)], seen, np.array([-6.0], np.float32)) == []
+
+
 def test_how_words_are_written() -> None:
     words = ("anna", "Anna", "ANNA", "McCoy", "42", "…", "王", "A")
     assert [case_of(word) for word in words] == [1, 2, 3, 4, 5, 0, 0, 2]
@@ -117,8 +133,8 @@ def test_the_shipped_tagger_knows_names_of_many_languages() -> None:
 @SHIPPED
 def test_the_shipped_tagger_says_the_same_bytes_in_any_batch() -> None:
     tagger = NameTagger()
-    together = [chances for _, chances in tagger.chances(TEXTS * 3)]
+    together = [chances for *_, chances in tagger.chances(TEXTS * 3)]
     for at, text in enumerate(TEXTS):
-        ((_, alone),) = NameTagger(threads=1).chances([text])
+        ((*_, alone),) = NameTagger(threads=1).chances([text])
         for copy in (at, at + len(TEXTS), at + 2 * len(TEXTS)):
             assert np.array_equal(alone, together[copy])

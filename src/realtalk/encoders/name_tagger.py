@@ -55,7 +55,13 @@ class NameTagger(OnnxEncoder):
             self._rows, self._scales = read_table(table, self.settings["table_name"])
         self.version = str(self.settings["version"])
         self._longest = int(self.settings["longest"])
-        self._decoder = SpanDecoder(self.settings["kinds"], self.settings["thresholds"])
+        weights = self.settings.get("weights", ())
+        self._decoder = SpanDecoder(self.settings["kinds"], self.settings["thresholds"], weights)
+        # How often a piece is in names: logs of odds, in steps.
+        self._prior: Chances | None = None
+        if "prior" in self.settings:
+            steps = np.load(place / self.settings["prior"], allow_pickle=False)
+            self._prior = steps.astype(np.float32) / np.float32(self.settings["prior_steps"])
 
     def tag(self, texts: Sequence[str]) -> list[list[TaggedSpan]]:
         """The spans of every text, in order."""
@@ -68,15 +74,20 @@ class NameTagger(OnnxEncoder):
                 for text, each, chances in zip(
                     some, encoded, self._run(some, encoded, pool), strict=True
                 ):
-                    found[text] = self._decoder.spans(text, each.offsets, chances)
+                    if not self._decoder.is_empty(chances):
+                        prior = None if self._prior is None else self._prior[each.ids]
+                        found[text] = self._decoder.spans(text, each.offsets, chances, prior)
         return [found.get(text, []) for text in texts]
 
-    def chances(self, texts: Sequence[str]) -> list[tuple[list[tuple[int, int]], Chances]]:
-        """Places of each text's pieces, and the chance of every tag there."""
+    def chances(
+        self, texts: Sequence[str]
+    ) -> list[tuple[list[int], list[tuple[int, int]], Chances]]:
+        """Each text's pieces, their places, and the chance of every tag there."""
         encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         with ThreadPoolExecutor(self._threads) as pool:
             ran = self._run(texts, encoded, pool)
-        return [(each.offsets, chances) for each, chances in zip(encoded, ran, strict=True)]
+        pairs = zip(encoded, ran, strict=True)
+        return [(each.ids, each.offsets, chances) for each, chances in pairs]
 
     def _run(
         self, texts: Sequence[str], encoded: Sequence[Any], pool: ThreadPoolExecutor

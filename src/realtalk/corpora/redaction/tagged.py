@@ -34,8 +34,9 @@ from realtalk.corpora.redaction.words import (
 
 _DOUBTED = 0.45  # a guess of which the tagger sees nothing: listed, not replaced
 _SEEN_AS_OTHER = 0.5  # from where on a place or an employer is no person
-_SHORTEST_NUMBER = 4  # letters and digits
-_WITH_DIGITS = frozenset({"address", "birthday", "number"})
+_NAMES = frozenset({"person", "place", "organisation"})
+# How many digits, and letters and digits, what is no name has at least: no price, no "5th".
+_WITH_DIGITS = {"address": (1, 5), "birthday": (4, 4), "number": (4, 5)}
 _BEFORE_NAMES = TITLES | HONORIFICS | RELATIONS | GREETINGS
 _AROUND = " ,.;:-'’"
 _SURELY = 0.9  # from where on "jan" is somebody, and no month
@@ -86,28 +87,43 @@ class TaggedNames:
 def _usable(text: str, span: TaggedSpan) -> Iterator[TaggedSpan]:
     """A span without the stand-ins in it, where what is left can be of its kind."""
     start = span.start
-    held = [match.span() for match in STAND_IN.finditer(text, span.start, span.end)]
+    held = [each.span() for each in STAND_IN.finditer(text) if each.end() > span.start]
     for first, last in (*held, (span.end, span.end)):
-        begin = _past_titles(text, start, first) if span.kind == "person" else start
-        piece = text[begin:first]
-        begin += len(piece) - len(piece.lstrip(_AROUND))
-        form = piece.strip(_AROUND)
+        end = min(first, span.end)
+        piece = _bare(text, start, end) if span.kind in _NAMES else (start, end)
+        form = text[slice(*piece)]
+        begin = piece[0] + len(form) - len(form.lstrip(_AROUND))
+        form = form.strip(_AROUND)
         if form and _can_be(form, span):
             yield replace(span, start=begin, end=begin + len(form))
         start = last
+        if start >= span.end:
+            return
 
 
-def _past_titles(text: str, start: int, end: int) -> int:
-    """Where a person's name begins after "Frau" or "my sister"."""
-    while (word := TOKEN.search(text, start, end)) and fold_word(word[0]) in _BEFORE_NAMES:
-        start = word.end()
-    return start
+def _bare(text: str, start: int, end: int) -> tuple[int, int]:
+    """A name without what stands around it: "Frau", "my sister", "and"."""
+    words = list(TOKEN.finditer(text, start, end))
+    first, last = 0, len(words)
+    while first < last and _is_around(words[first][0], _BEFORE_NAMES):
+        first += 1
+    while first < last and _is_around(words[last - 1][0], frozenset()):
+        last -= 1
+    if not first and last == len(words):
+        return start, end
+    return (words[first].start(), words[last - 1].end()) if first < last else (start, start)
+
+
+def _is_around(word: str, titles: frozenset[str]) -> bool:
+    key = fold_word(word)
+    return key in titles or (word.islower() and key in EVERYDAY)
 
 
 def _can_be(form: str, span: TaggedSpan) -> bool:
     if span.kind in _WITH_DIGITS:
-        signs = sum(map(str.isalnum, form))
-        return any(map(str.isdigit, form)) and (span.kind != "number" or signs >= _SHORTEST_NUMBER)
+        digits, signs = (sum(map(is_one, form)) for is_one in (str.isdigit, str.isalnum))
+        least_digits, least_signs = _WITH_DIGITS[span.kind]
+        return digits >= least_digits and signs >= least_signs
     words = parts(form)
     keys = [fold_word(word) for word in words]
     if all(key in EVERYDAY for key in keys):
