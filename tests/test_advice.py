@@ -198,7 +198,7 @@ def test_the_models_are_listed_with_their_terms(run: Any, monkeypatch: pytest.Mo
     listed = {each["name"]: each for each in json.loads(out)}
     fetched = {f"realtalk/{name}" for name in MODELS}
     names = {each.name for each in shipped()}
-    assert status == 0 and names | fetched == set(listed) and {"ei", "memory"} <= names
+    assert status == 0 and names | fetched == set(listed) and {"ei", "memory", "names"} <= names
     for each in shipped():
         settings = json.loads((each.card.parent / "settings.json").read_text("utf-8"))
         assert listed[each.name]["version"] == settings["version"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-_NAMES = ("ei", "ei_multilingual", "memory")
+_NAMES = ("ei", "ei_multilingual", "memory", "names")
 _HEAD = re.compile(r"# Model card: (?P<title>.+), version (?P<version>\S+)\n")
 _TERMS = re.compile(r"^- \*\*Terms\*\*: (?P<terms>.+?)(?=\n-|\n\n)", re.MULTILINE | re.DOTALL)
 
