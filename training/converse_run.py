@@ -95,12 +95,13 @@ class Run:
         self.out: Path = given.out
         self.out.mkdir(parents=True, exist_ok=True)
         self.began = time.perf_counter()
+        self.base_name = given.base.name.removesuffix(".gguf")  # a stem would end at "0.5b"
         self.pace = ChatPace.load(given.pace)
         settings = {"way": "bm25"} if given.memory == "retrieved" else {}
         self.remember = reminder(make_memory(given.memory, settings), Budget(words=given.budget))
         self.base = load(base_folder(given.base, self.out), device=given.device)
         self.report: dict[str, Any] = {
-            "base": given.base.stem,
+            "base": self.base_name,
             "base_sha256": self.base.sha256,
             "precision": self.base.precision,
             "pace": self.pace.source,
@@ -199,11 +200,14 @@ class Run:
             if time.perf_counter() - saved > SAVE_EVERY:
                 path.write_text(json.dumps([state(each) for each in chats]), "utf-8")
                 saved = time.perf_counter()
+                if self.base.model.device.type == "cuda":
+                    # Prompts of every length leave room behind that no other length takes: 90 GB.
+                    library("torch").cuda.empty_cache()
                 done, total = sum(c.at for c in chats), sum(c.total for c in chats)
                 self.say(f"{way}: {done} of {total} turns")
         path.write_text(json.dumps([state(each) for each in chats]), "utf-8")
         with (self.out / f"{way}.jsonl").open("w", encoding="utf-8") as stream:
-            by = f"{self.given.base.stem} {way}"
+            by = f"{self.base_name} {way}"
             stream.writelines(json.dumps(row) + "\n" for row in lines(chats, by, self.report))
         seconds = time.perf_counter() - began
         new = sum(engine.tokens for engine in engines)

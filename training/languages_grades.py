@@ -1,10 +1,10 @@
 """Scores by language → the grades that stand with labels: good, usable, rough or none.
 
-    python training/languages_grades.py --scores scores.json
+    python training/languages_grades.py --scores rubric.json scores.json
     → src/realtalk/encoders/ei_multilingual/grades.json
     → docs/model-cards/ei-multilingual.md: the tables between its marks
 
-`scores.json` is what languages_score.py writes. The rules are here and nowhere else:
+They are what languages_rubric.py and languages_score.py write. The rules are here and nowhere else:
 
 - A measure's grade in a language comes from one figure: rubric labels of turns in dialogue where
   there are any (the very question that the labels answer), else the largest labelled set, else
@@ -179,12 +179,12 @@ def _short(value: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scores", type=Path, required=True)
+    parser.add_argument("--scores", type=Path, nargs="+", required=True)
     parser.add_argument("--settings", type=Path, default=TARGET.parent / "settings.json")
     parser.add_argument("--out", type=Path, default=TARGET)
     parser.add_argument("--card", type=Path, default=CARD)
     options = parser.parse_args()
-    figures = json.loads(options.scores.read_text("utf-8"))
+    figures = [row for path in options.scores for row in json.loads(path.read_text("utf-8"))]
     version = json.loads(options.settings.read_text("utf-8"))["version"]
     made = grades(figures, str(version))
     options.out.write_text(json.dumps(made, indent=1) + "\n", "utf-8")

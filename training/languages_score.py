@@ -4,7 +4,7 @@
 
 FOLDER holds model.onnx, tokenizer.json and settings.json, as it ships; everything runs through the
 package's own loader, so the figures are those a user gets. Where yes begins (BRIGHTER, XED) comes
-from dev parts. Rubric labels (languages/labels.jsonl) are only looked at here. Intervals are 95 %
+from dev parts. Agreement with rubric labels is measured by languages_rubric.py. Intervals are 95 %
 bootstrap intervals over rows.
 """
 
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import cohen_kappa_score, f1_score
+from sklearn.metrics import f1_score
 
 from ei_data import many
 from ei_score import pearson
@@ -27,7 +27,6 @@ from languages_measures import Array, cuts_by_language, interval, macro_f1
 from languages_sources import Spoken, brighter, in_dialogues, lines, mood, sentiment, told
 from languages_twins import twins
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.ei.labels import TurnInput
 from realtalk.encoders.pairs import PairEncoder
 
 HERE = Path(__file__).parent
@@ -168,50 +167,6 @@ def dialogues(encoder: PairEncoder, data: Path, most: int) -> list[Row]:
     )
 
 
-def rubric(labeller: EmbeddedLabeller, data: Path) -> list[Row]:
-    """Agreement with rubric labels of turns: kappa, Pearson for empathy and intimacy."""
-    wanted = [json.loads(line) for line in (HERE / "languages" / "labels.jsonl").open("r")]
-    texts: dict[str, list[str]] = {}
-    for each in wanted:
-        if each["file"] not in texts:
-            name = each["file"].removesuffix(".jsonl.gz")
-            texts[each["file"]] = [row["text"] for row in lines(data, name)]
-    inputs = []
-    for each in wanted:
-        file, before = texts[each["file"]], each["before_line"]
-        previous = "" if before is None else file[before]
-        at, text = each["line"], file[each["line"]]
-        inputs.append(TurnInput(each["file"], 0, at, "", (str(at),), None, text, previous))
-    labels = labeller.label(inputs)
-    usable = np.array([not label.unscored for label in labels])
-    langs = np.array([each["lang"] for each in wanted])
-    in_context = np.array([each["before_line"] is not None for each in wanted])
-    answers = [each["labels"] for each in wanted]
-    truth: dict[str, Array] = {
-        name: np.array([answer[name] for answer in answers]) for name in answers[0]
-    }
-    parts = ("emotional_reaction", "interpretation", "exploration")
-    truth["empathy"] = np.sum([truth[name] for name in parts], axis=0)
-    found = []
-    for name in ("sentiment", "emotion", "grounding", "reflective", "empathy", "intimacy"):
-        said = np.array([getattr(label, name) for label in labels])
-
-        def score(at: Array, name: str = name, said: Array = said) -> float:
-            if name in ("empathy", "intimacy"):
-                return pearson(truth[name][at].astype(float), said[at].astype(float))
-            return float(cohen_kappa_score(truth[name][at], said[at]))
-
-        task = f"rubric {name}"
-        by = [
-            figure(task, str(lang), np.flatnonzero((langs == lang) & usable), score)
-            for lang in sorted(set(langs))
-        ]
-        found += [*by, mean_of(task, by, lambda _: True)]
-        for title, where in (("in dialogue", in_context), ("single lines", ~in_context)):
-            found.append(figure(task, title, np.flatnonzero(where & usable), score))
-    return found
-
-
 def floors(figures: list[Row]) -> None:
     """Which of what is asked for is reached."""
     found: dict[str, float] = {}
@@ -232,7 +187,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--only", default="brighter,xed,umsab,mint,dialogues,rubric,twins")
+    parser.add_argument("--only", default="brighter,xed,umsab,mint,dialogues,twins")
     parser.add_argument("--most", type=int, default=400, help="XED: rows per language")
     options = parser.parse_args()
     encoder = PairEncoder(options.model)
@@ -249,8 +204,6 @@ def main() -> None:
             figures += intimacy(encoder, options.data)
         elif name == "dialogues":
             figures += dialogues(encoder, options.data, options.most)
-        elif name == "rubric":
-            figures += rubric(EmbeddedLabeller(options.model), options.data)
         elif name == "twins":
             figures += twins(EmbeddedLabeller(options.model), options.data)
     print("| task | language | n | score | 95 % |\n|---|---|---|---|---|")
