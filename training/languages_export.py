@@ -5,7 +5,7 @@
 
 In the same form as the English encoder (ei_export.py, compact.py): 8-bit weights, rows of
 embeddings in 8 bits, same inputs, the English heads at the same places before the others. With the
-map of languages_rubric.py the rubric's heads are sums of all heads that ship: sums of linear heads
+map of languages_mix.py the rubric's heads are sums of all heads that ship: sums of linear heads
 are linear heads, so the file does not change its form.
 """
 
@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("--name", default="s", help="of the run that made them")
     parser.add_argument("--config", type=Path, default=OUT / "config.json")
     parser.add_argument("--vocab", type=Path, default=OUT / "tokenizer.json")
-    parser.add_argument("--mix", type=Path, help="what languages_rubric.py made")
+    parser.add_argument("--mix", type=Path, help="what languages_mix.py made")
     parser.add_argument("--out", type=Path, default=OUT / "model")
     options = parser.parse_args()
     model = built(load(options.weights, options.name), options.config)

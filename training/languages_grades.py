@@ -4,7 +4,7 @@
     → src/realtalk/encoders/ei_multilingual/grades.json
     → docs/model-cards/ei-multilingual.md: the tables between its marks
 
-They are what languages_rubric.py and languages_score.py write. The rules are here and nowhere else:
+They are what languages_mix.py and languages_score.py write. The rules are here and nowhere else:
 
 - A measure's grade in a language comes from one figure: rubric labels of turns in dialogue where
   there are any (the very question that the labels answer), else the largest labelled set, else

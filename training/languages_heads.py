@@ -34,7 +34,7 @@ PLACES = places(HEADS)
 WIDTH = sum(head.size for head in HEADS.values())
 ENGLISH_WIDTH = sum(head.size for head in ENGLISH.values())
 
-# How answers are read off heads that languages_rubric.py mixed: nothing more to join, no cuts.
+# How answers are read off heads that languages_mix.py mixed: nothing more to join, no cuts.
 MIXED_ANSWERS: dict[str, Any] = {
     **{"reflective_cut": 0.0, "grounding_cut": 0.0},
     **{name: [1.0, 0.0] for name in ("sentiment", "emotion", "intimacy")},

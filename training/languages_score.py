@@ -4,7 +4,7 @@
 
 FOLDER holds model.onnx, tokenizer.json and settings.json, as it ships; everything runs through the
 package's own loader, so the figures are those a user gets. Where yes begins (BRIGHTER, XED) comes
-from dev parts. Agreement with rubric labels is measured by languages_rubric.py. Intervals are 95 %
+from dev parts. Agreement with rubric labels is measured by languages_mix.py. Intervals are 95 %
 bootstrap intervals over rows.
 """
 

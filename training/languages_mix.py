@@ -1,14 +1,15 @@
-"""Rubric labels in many languages → the last linear map of the multilingual encoder, and figures.
+"""Labels in many languages → the last linear map of the multilingual encoder, and figures.
 
-    python training/languages_rubric.py --model FOLDER --json rubric.json
-    → FOLDER/mix.npz      the eight rubric heads as sums of all shipped outputs
+    python training/languages_mix.py --model FOLDER --json rubric.json
+    → FOLDER/mix.npz      the rubric's heads and the tweets' as sums of all shipped outputs
       rubric.json         agreement by language, each language left out of its own map
 
 The English cuts do not fit: they were set on chats where every fourth turn grounds, and in other
 languages an output is lower where the encoder is less sure. What a rubric head says here is its own
 output times a factor, plus a little of every other output, plus a constant. `PULL` keeps the sums
 small. Figures come from maps that saw no label of the language they are of; the map that ships has
-seen all. languages_export.py folds it into the heads, so nothing of it is left at run time.
+seen all. The tweets' heads are fitted to dev parts (UMSAB; every tenth train row of MINT, which has
+none). languages_export.py folds it into the heads, so nothing of it is left at run time.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import ei_heads as english
 from ei_score import pearson
 from languages_heads import MIXED_ANSWERS
 from languages_score import Row, figure, floors, mean_of
+from languages_sources import labelled as labelled_sets
 from languages_sources import lines
 from realtalk.encoders.answers import answer_columns
 from realtalk.encoders.pairs import PairEncoder
@@ -38,6 +40,7 @@ LABELS = HERE / "languages" / "labels.jsonl"
 PULL = 0.1  # towards no sums
 HELD = 0.01  # the factor's, towards one
 PARTS = ("emotional_reaction", "interpretation", "exploration")
+TWEETS = ("tweet_sentiment", "tweet_intimacy")
 HEADS = ("reflective", "grounding", "sentiment", "emotion", "intimacy", *PARTS)
 Array = np.ndarray[Any, Any]
 
@@ -76,6 +79,13 @@ def labelled(data: Path) -> Labelled:
     )
 
 
+def tweets(data: Path, head: str) -> tuple[list[tuple[str, str]], Array]:
+    """Dev rows of a public set, and what they are labelled with."""
+    name = {"tweet_sentiment": "umsab", "tweet_intimacy": "mint"}[head]
+    rows = [each for each in labelled_sets(data, "dev") if each.set == name]
+    return [("", each.text) for each in rows], np.array([each.labels[head] for each in rows])
+
+
 def own(outputs: Array, head: str, settings: dict[str, Any]) -> Array:
     """A head's output as the English encoder's settings join it with the tweets' head."""
     places, shares = settings["places"], settings["answers"]
@@ -104,7 +114,8 @@ def fitted(mine: Array, outputs: Array, truth: Array, head: str) -> Mix:
     mean, spread = outputs.mean(0), outputs.std(0).clip(1e-3)
     scaled = (outputs - mean) / spread
     width, size = mine.shape[1], scaled.shape[1]
-    one_hot = np.eye(max(width, 2))[truth] if head != "intimacy" else truth[:, None]
+    is_level = head.endswith("intimacy")
+    one_hot = truth[:, None] if is_level else np.eye(max(width, 2))[truth]
 
     def parts(x: Array) -> tuple[float, Array, Array]:
         return x[0], x[1 : 1 + width], x[1 + width :].reshape(size, width)
@@ -113,7 +124,7 @@ def fitted(mine: Array, outputs: Array, truth: Array, head: str) -> Mix:
         log_factor, constant, weights = parts(x)
         factor = np.exp(log_factor)
         out = factor * mine + scaled @ weights + constant
-        if head == "intimacy":
+        if is_level:
             apart = out - one_hot
             value, slope = 10 * np.mean(apart**2), 20 * apart / len(out)
         else:
@@ -174,17 +185,12 @@ def figures(mixed: Array, given: Labelled, settings: dict[str, Any]) -> Iterator
             yield figure(task, title, np.flatnonzero(at), score)
 
 
-def save(path: Path, outputs: Array, given: Labelled, settings: dict[str, Any]) -> None:
-    """The map of all labels, each head as one matrix over the shipped outputs."""
-    kept = {}
-    for head in HEADS:
-        mine = own(outputs, head, settings)
-        mix = fitted(mine, outputs, given.truth(head), head)
-        unit = np.eye(outputs.shape[1])
-        alone = own(unit, head, settings)  # each output's share in the head's own
-        kept[head] = mix.factor * alone + mix.weights
-        kept[f"{head}_constant"] = mix.constant
-    np.savez(path, **kept)
+def saved(outputs: Array, truth: Array, head: str, settings: dict[str, Any]) -> dict[str, Array]:
+    """A head as one matrix over the shipped outputs, and its constant."""
+    mix = fitted(own(outputs, head, settings), outputs, truth, head)
+    # Of each output alone: its share in what the head says by itself.
+    alone = own(np.eye(outputs.shape[1]), head, settings)
+    return {head: mix.factor * alone + mix.weights, f"{head}_constant": mix.constant}
 
 
 def main() -> None:
@@ -201,7 +207,13 @@ def main() -> None:
         said = f"{each['score']:.3f} | {each['low']:.3f}-{each['high']:.3f}"
         print(f"| {each['task']} | {each['lang']} | {each['n']:,} | {said} |")
     floors(found)
-    save(options.model / "mix.npz", outputs, given, encoder.settings)
+    kept = {}
+    for head in HEADS:
+        kept |= saved(outputs, given.truth(head), head, encoder.settings)
+    for head in TWEETS:
+        pairs, truth = tweets(options.data, head)
+        kept |= saved(encoder.outputs(pairs), truth, head, encoder.settings)
+    np.savez(options.model / "mix.npz", **kept)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n")
 
