@@ -122,7 +122,9 @@ def chosen(by: Mapping[tuple[str, str], Figure], lang: str, measure: str) -> Fig
 def grades(figures: Iterable[Figure], version: str) -> dict[str, Any]:
     by = pooled(figures)
     languages: dict[str, Any] = {}
-    for lang in sorted({code for _, code in by}):
+    # One that the identifier does not know has no name, and no chat is ever said to be in it.
+    told_apart = {code for _, code in by if language_name(code) != code}
+    for lang in sorted(told_apart):
         found = {name: chosen(by, lang, name) for name in MEASURES}
         measures = {name: _rounded(each) for name, each in found.items() if each is not None}
         told = [each["grade"] for each in measures.values()]
