@@ -99,8 +99,8 @@ def looks(stored: Stored) -> str:
             )
         )
     return markdown(
-        ("corpus", "chats", "days a chat", "messages a chat", "sessions a chat",
-         "words a message", "gap, median (min)", "messages in a row"), rows
+        ("corpus", "chats", "days per chat", "messages per chat",
+         "sessions per chat", "words per message", "gap, median (min)", "messages in a row"), rows
     )  # fmt: skip
 
 
@@ -161,12 +161,19 @@ the model's.
 
 {looks(stored)}
 
+The tuned chats are not whole: of seven days planned, 301 of 568 turns were written when the time on the card was over. Untuned, a model of this size often
+repeats its instructions instead of following them. The 1.5B model's chats are not made yet.
+
 ## Told apart
 The AUC of a classifier of turns that saw neither the chats it is asked about nor, where there are enough people, anybody in them:
 .5 is where it cannot be told, 1 where every turn gives it away. By words and letters (names hidden), and by EI labels and style.
 Intervals draw whole chats. The first row is the measure of people against other people: topics and habits tell these apart too.
 
 {apartness(stored)}
+
+Tuned, the model writes as the people of {stored.people}, each by an adapter of their own. Whom the classifier is asked about it has
+not read, neither as a person nor as a model, so what it knows of other people can point the wrong way: an AUC below .5 says so.
+It does not say that these chats pass for real ones.
 
 ## The paper's findings
 {findings(stored)}

@@ -27,6 +27,7 @@ DOCS = Path(__file__).parents[2] / "docs"
     [
         "memory",
         "languages",
+        "simulated",
         pytest.param("threads", marks=pytest.mark.slow),
         pytest.param("persona", marks=pytest.mark.slow),
     ],
