@@ -33,6 +33,7 @@ docs: $(VENV)/.dev
 	$(BIN)/python docs/threads_results.py
 	$(BIN)/python docs/memory_results.py
 	$(BIN)/python docs/languages_results.py
+	$(BIN)/python docs/simulated_results.py
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
