@@ -20,10 +20,10 @@ from pathlib import Path
 
 from realtalk.corpora.opening import open_reading
 from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for
-from realtalk.ei.identifying import turn_languages
 from realtalk.ei.labels import turn_inputs
 from realtalk.ei.languages import Languages
 from realtalk.encoders.identifier import LanguageIdentifier
+from realtalk.encoders.identifying import turn_languages
 
 SAME = {"bs": "hr", "sr": "hr", "pt-BR": "pt", "pt-MZ": "pt", "zh-TW": "zh", "yue": "zh"}
 SAME |= {"nb": "no", "nn": "no", "ms": "id", "ary": "ar", "arq": "ar", "arz": "ar", "lvs": "lv"}

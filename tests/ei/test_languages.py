@@ -13,7 +13,6 @@ from facet_labels import first_layout
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.ei.encoder_choice import encoder_for
-from realtalk.ei.identifying import turn_languages
 from realtalk.ei.label_files import (
     labels_about,
     read_labels,
@@ -35,6 +34,7 @@ from realtalk.ei.languages import (
     language_name,
     language_notes,
 )
+from realtalk.encoders.identifying import turn_languages
 from realtalk.local.writing import write_parquet
 
 OTHERS = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from realtalk.corpora.opening import open_reading
-from realtalk.encoders.common_words import common_words, languages_in
+from realtalk.encoders.common_words import common_words
+from realtalk.encoders.identifying import languages_in, mainly
 from realtalk.encoders.lexical import Bm25, words
 from realtalk.encoders.terms import Terms, is_named, reading
 
@@ -24,6 +25,7 @@ def test_english_words_are_read_exactly_as_ever() -> None:
         ["café", "corner", "study", "dai", "zoë"],
         ["kettl", "s", "broken", "again", "try", "everyth"],
     ]
+    assert reading(["I dey go market now, abeg wait for me"]) is words  # Nigerian Pidgin
     for few in ([], ["ok"], ["lol"], ["no", "ok", "see you"], ["12:30"], ["😂"]):
         assert reading(few) is words
 
@@ -53,9 +55,46 @@ SAID = {
 
 
 @pytest.mark.parametrize("language", SAID)
-def test_languages_are_told_by_their_commonest_words(language: str) -> None:
+def test_languages_are_told_by_the_identifier(language: str) -> None:
     assert languages_in(SAID[language])[0] == language
     assert reading(SAID[language]) is not words
+
+
+def test_languages_without_a_list_of_words_are_told_too() -> None:
+    """Catalan, Basque and runes: nothing of them is passed over, and none is read as English."""
+    for code, text in {
+        "ca": "la rentadora s'ha espatllat aquest matí i no sé què he de fer",
+        "eu": "garbigailua gaur goizean hondatu da eta ez dakit zer egin behar dudan",
+        "other": "ᚠᛇᚻ ᛒᛦᚦ ᚠᚱᚩᚠᚢᚱ ᚠᛁᚱᚪ ᚷᛖᚻᚹᛦᛚᚳᚢᛗ",
+    }.items():
+        assert languages_in([text] * 3) == (code,)
+        assert common_words([code]) == frozenset()
+        assert reading([text] * 3) is not words
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "common"),
+    [
+        (
+            "mesin basuh rosak pagi tadi, tak tahu nak buat macam mana sebab kena",
+            "id",
+            "nak",
+        ),
+        ("машина се покварила јутрос и не знам шта да радим", "hr", "шта"),
+        ("mašina se pokvarila jutros i ne znam šta da radim", "hr", "šta"),
+    ],
+)
+def test_lists_stand_under_the_codes_of_the_identifier(text: str, code: str, common: str) -> None:
+    assert languages_in([text]) == (code,)
+    assert Terms([code]).pieces(common) == []
+
+
+def test_a_chat_in_two_languages_has_both_and_a_quotation_is_none() -> None:
+    chats = [*ENGLISH, *ENGLISH, *SAID["es"], *SAID["es"], *SAID["es"]]
+    assert set(languages_in(chats)) == {"en", "es"}
+    assert languages_in([*ENGLISH * 3, SAID["es"][0]]) == ("en",)
+    assert mainly({"en": 60, "es": 38, "fr": 2, "und": 40}) == ("en", "es")
+    assert mainly({"und": 3}) == mainly({}) == ()
 
 
 # A word as it is asked for, and as it stands in a message, beside another message.

@@ -18,10 +18,10 @@ import orjson
 import polars as pl
 
 from realtalk.chat import Corpus
-from realtalk.ei.identifying import turn_languages
 from realtalk.ei.label_files import TABLE
 from realtalk.ei.labelling import STORED, keyed, with_time
 from realtalk.ei.labels import Labeller, TurnInput, label_row, turn_inputs, version_for
+from realtalk.encoders.identifying import turn_languages
 from realtalk.local.writing import write_bytes, write_parquet
 
 _TURNS = pl.Schema(

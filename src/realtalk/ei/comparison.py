@@ -20,7 +20,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from realtalk.ei.encoder_choice import SOME
 from realtalk.ei.grades import is_usable
 from realtalk.ei.languages import Languages, language_notes, languages_json, other_languages
 from realtalk.ei.values import (
@@ -30,6 +29,7 @@ from realtalk.ei.values import (
     shown,
     speaker_languages,
 )
+from realtalk.encoders.identifying import SOME
 from realtalk.metrics.statistics import (
     Array,
     Estimate,

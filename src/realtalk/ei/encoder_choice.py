@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final, Literal, TypeAlias
 
-from realtalk.ei.identifying import ENGLISH, UNTOLD
+from realtalk.encoders.identifying import ENGLISH, SOME, UNTOLD
 from realtalk.registry import suggest
 
 EncoderName: TypeAlias = Literal["english", "multilingual"]
@@ -26,7 +26,6 @@ MULTILINGUAL: Final = "multilingual"
 AUTO: Final = "auto"
 CHOICES = (AUTO, ENGLISH_ENCODER, MULTILINGUAL)
 FOLDERS: Mapping[EncoderName, str] = {ENGLISH_ENCODER: "ei", MULTILINGUAL: "ei_multilingual"}
-SOME = 0.2  # share of turns in another language that counts
 
 
 def encoder_for(turns: Mapping[str, int]) -> EncoderName:

@@ -20,7 +20,7 @@ from importlib.resources import files
 from typing import Any, Final, Literal, TypeAlias
 
 from realtalk.ei.encoder_choice import FOLDERS, MULTILINGUAL, EncoderName
-from realtalk.ei.identifying import ENGLISH
+from realtalk.encoders.identifying import ENGLISH
 
 Grade: TypeAlias = Literal["none", "rough", "usable", "good"]
 

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from realtalk import __version__
-from realtalk.ei.identifying import turn_languages
 from realtalk.ei.labels import COMPONENTS, LABELS, LEVELS, MEASURES, NOT_ASKED, turn_inputs
 from realtalk.ei.protocols import rules_of
+from realtalk.encoders.identifying import turn_languages
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ from typing import Any
 import polars as pl
 
 from realtalk.chat import Chat, Corpus
-from realtalk.ei.identifying import turn_languages
 from realtalk.ei.label_files import (
     KIND,
     LABEL_FILE,
@@ -45,6 +44,7 @@ from realtalk.ei.labels import (
 )
 from realtalk.ei.languages import chat_languages, language_notes
 from realtalk.ei.protocols import rules_of
+from realtalk.encoders.identifying import turn_languages
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import Key, Row, RunFolder, Table

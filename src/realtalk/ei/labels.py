@@ -23,7 +23,7 @@ import polars as pl
 
 from realtalk.chat import Chat, Corpus, Message
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_for
-from realtalk.ei.identifying import turn_languages
+from realtalk.encoders.identifying import turn_languages
 from realtalk.local.progress import Progress, silent
 
 EMOTIONS = (

@@ -20,9 +20,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from realtalk.ei.encoder_choice import ENGLISH_ENCODER, SOME, EncoderName, encoder_by
+from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_by
 from realtalk.ei.grades import GRADES, Grade, grade_of, worst
-from realtalk.ei.identifying import ENGLISH, UNTOLD
+from realtalk.encoders.identifying import ENGLISH, SOME, UNTOLD, mainly
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,9 +65,7 @@ class Languages:
     @property
     def mainly(self) -> tuple[str, ...]:
         """The languages of more than a quotation, the commonest first."""
-        told = {name: n for name, n in self.turns.items() if name != UNTOLD and n}
-        ordered = sorted(told, key=lambda name: (-told[name], name))
-        return tuple(n for at, n in enumerate(ordered) if not at or told[n] > SOME * self.told)
+        return mainly(self.turns)
 
     @property
     def encoder(self) -> EncoderName | None:
@@ -182,7 +180,7 @@ def _graded(chats: Sequence[Languages]) -> list[str]:
     for each in chats:
         groups.setdefault(each.mainly, []).append(each)
     lines = []
-    for mainly, some in groups.items():
+    for codes, some in groups.items():
         grade = some[0].grade()
         turns = sum(sum(each.turns.values()) for each in some)
         if grade is None:
@@ -191,7 +189,7 @@ def _graded(chats: Sequence[Languages]) -> list[str]:
                 "to tell the language"
             )
             continue
-        spoken = " and ".join(map(language_name, mainly))
+        spoken = " and ".join(map(language_name, codes))
         lines.append(
             f"{_chats(some)}: {spoken} in {turns:,} turns, labelled by the multilingual encoder, "
             f"whose grade there is {grade}{_apart(some[0], grade)}{_ADVICE[grade]}"

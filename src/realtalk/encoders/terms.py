@@ -21,11 +21,13 @@ import regex
 
 from realtalk.corpora.redaction.folding import TOKEN, fold, fold_word, graphemes, parts
 from realtalk.corpora.redaction.inflection import ends, stems, without_prefix
-from realtalk.encoders.common_words import ENGLISH, common_words, languages_in
+from realtalk.encoders.common_words import common_words
+from realtalk.encoders.identifying import ENGLISH, languages_in
 from realtalk.encoders.lexical import ReadWords, words
 
 _NUMBER = regex.compile(r"\p{Nd}+")
 _PIECE = 4  # letters
+_ENGLISH_WORDS = (ENGLISH, "pcm")  # Nigerian Pidgin has them too, and slang passes for it
 _EAST = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}ー"
 _RUN_PARTS = regex.compile(rf"[{_EAST}]+|\p{{Hangul}}+|[^{_EAST}\p{{Hangul}}]+")
 _HAN = regex.compile(r"\p{Han}")  # a word alone, too; signs of other scripts need a neighbour
@@ -36,7 +38,8 @@ _ARTICLE = regex.compile(r"^(?:[وف]?[بك]?ال|[وف]?لل)(?=\p{L}{3})|^و(?
 def reading(texts: Sequence[str]) -> ReadWords:
     """How the words of these texts are read: as English where they are, or where little is said."""
     languages = languages_in(texts)
-    return words if languages[:1] in ((), (ENGLISH,)) else Terms(languages).pieces
+    is_english = not languages or languages[0] in _ENGLISH_WORDS
+    return words if is_english else Terms(languages).pieces
 
 
 class Terms:

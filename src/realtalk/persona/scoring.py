@@ -19,7 +19,6 @@ from typing import Any
 
 from realtalk.chat import Corpus
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName
-from realtalk.ei.identifying import turn_languages
 from realtalk.ei.labels import (
     Label,
     Labeller,
@@ -28,6 +27,7 @@ from realtalk.ei.labels import (
     version_for,
     versions_of,
 )
+from realtalk.encoders.identifying import turn_languages
 from realtalk.evals.values import Answer, Row
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.overlap import distinct, length_ratio, overlap

@@ -21,7 +21,8 @@ from importlib.resources import files
 import polars as pl
 
 from realtalk.corpora.redaction.folding import fold_word
-from realtalk.encoders.common_words import ENGLISH, UNKNOWN, common_words, languages_in
+from realtalk.encoders.common_words import common_words
+from realtalk.encoders.identifying import ENGLISH, languages_in
 from realtalk.encoders.segmenting import Segmenter, korean_stem
 from realtalk.portrait.lines import ADDRESS, MessageLines
 from realtalk.portrait.typical import log_odds
@@ -73,7 +74,7 @@ def count_words_used(lines: MessageLines, names: Collection[str]) -> WordsUsed:
     lower = clean.str.to_lowercase().str.replace_all("i\u0307", "i", literal=True)
     said = said.with_columns(lower.alias("clean"))
     spoken = languages_in(said["text"].to_list())
-    languages = tuple(each for each in spoken if each not in (ENGLISH, UNKNOWN))
+    languages = tuple(each for each in spoken if each != ENGLISH and common_words([each]))
     left_out = () if spoken[:1] == (ENGLISH,) else languages
     runs = _tokens(said)
     pieces = _pieces(runs["item"], lines.spaceless, left_out)

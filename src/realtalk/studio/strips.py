@@ -25,10 +25,10 @@ from typing import Any
 
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for, is_shipped
-from realtalk.ei.identifying import turn_languages
 from realtalk.ei.label_files import read_labels, with_languages
 from realtalk.ei.labels import Label, TurnInput, turn_inputs, versions_of
 from realtalk.ei.languages import Languages, chat_languages, language_notes
+from realtalk.encoders.identifying import turn_languages
 from realtalk.errors import RealtalkError
 from realtalk.local.download import cache_folder
 

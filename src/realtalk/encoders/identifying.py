@@ -1,17 +1,21 @@
-"""Turns → the language each is in.
+"""Turns or texts → the language each is in, and those that they are mainly in.
 
     turn_languages([("Chat_1", "Ana", "oye, ayer fuimos a la playa con los niños, qué rico")])
     → ["es"]            an ISO 639 code, "other" in a script that is not known, "und": too few words
+    languages_in(["las llaves están en el jardín", …])    → ("es",)
+    languages_in(["鍵は庭にあるよ", …])                     → ("ja",)
+    mainly({"en": 60, "es": 38, "fr": 2, "und": 40})      → ("en", "es")
 
 A turn of some words is weighed alone; shorter ones of a speaker wait for each other until there
 are enough. How often a language is found in a chat then speaks for it in the pieces that could be
-of two: a chat that is Danish all over is not Norwegian in between. `encoders.identifier` knows
-the languages; what follows from them is in `languages` and `encoder_choice`.
+of two: a chat that is Danish all over is not Norwegian in between. `identifier` knows the
+languages; what follows from them is in `ei.languages`, `ei.encoder_choice` and `terms`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,12 +24,14 @@ from realtalk.encoders.identifier import LanguageIdentifier, Scores
 from realtalk.encoders.language_words import ONE_LANGUAGE, amount, script_of, words_of
 
 ENGLISH, OTHER, UNTOLD = "en", "other", "und"
+SOME = 0.2  # share of turns in a language from which it is more than a quotation
 
 _ALONE = 8  # words of a turn that is weighed alone; shorter ones ...
 _PIECE = 12  # ... are weighed together up to so many
 _FEWEST = 6  # words of a whole chat below which no language is named
 _MOST = 60  # words of a long turn that are looked at, spread over it
 _OPEN = 0.05  # of what is expected of a piece: that it may be of any language after all
+_LOOKED_AT = 200  # texts, spread over all of them: enough to choose how words are read
 _LOOKS = 3  # at a chat, each with what the last one found
 
 
@@ -47,6 +53,20 @@ class _Piece:
 
     def scores(self, identifier: LanguageIdentifier) -> Scores | None:
         return identifier.log_probabilities(self.words[:: 1 + len(self.words) // _MOST])
+
+
+def languages_in(texts: Sequence[str]) -> tuple[str, ...]:
+    """The main languages of texts, the commonest first; empty where too little is said."""
+    some = texts[:: 1 + len(texts) // _LOOKED_AT]
+    return mainly(Counter(turn_languages(("", "", text) for text in some)))
+
+
+def mainly(turns: Mapping[str, int]) -> tuple[str, ...]:
+    """The languages of more than a quotation, by how many turns are in each."""
+    told = {name: n for name, n in turns.items() if name != UNTOLD and n}
+    ordered = sorted(told, key=lambda name: (-told[name], name))
+    least = SOME * sum(told.values())
+    return tuple(name for at, name in enumerate(ordered) if not at or told[name] > least)
 
 
 def turn_languages(turns: Iterable[tuple[str, str, str]]) -> list[str]:
