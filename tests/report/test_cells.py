@@ -49,4 +49,4 @@ def test_the_terminal_takes_no_text_for_markup(capsys: pytest.CaptureFixture[str
 
 def test_what_is_no_number_is_not_sorted_as_one() -> None:
     page = table_html(TableView("t", ("name", "n"), (("x", math.nan), ("y", 0.25))), 1, 3)
-    assert '<td class="num none">–</td>' in page and page.count("data-v") == 1
+    assert '<td class="num none" data-local>–</td>' in page and page.count("data-v") == 1
