@@ -15,7 +15,7 @@ test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow

@@ -155,11 +155,11 @@ def test_redact_waits_for_a_ticked_table_and_restores(run: Any, tmp_path: Path) 
 
 
 def test_the_table_needs_no_folder_and_a_missing_key_is_said_to_be_missing(run: Any) -> None:
-    status, _, err = run("redact", "sample", "--review", "names.csv")
+    status, _, err = run("redact", "sample-simulated", "--review", "names.csv")
     assert status == 0 and "run the same command again with --out DIR" in err
-    status, _, err = run("redact", "sample", "--review", "names.csv")
+    status, _, err = run("redact", "sample-simulated", "--review", "names.csv")
     assert (status, err.count("\n")) == (2, 1) and "name a folder with --out" in err
-    assert run("redact", "sample", "--out", "shared", "--key", "key.json")[0] == 0
+    assert run("redact", "sample-simulated", "--out", "shared", "--key", "key.json")[0] == 0
     status, _, err = run("redact", "shared", "--restore", "keys.json", "--out", "again")
     assert status == 2 and err == "error: keys.json: there is no such key file\n"
     status, _, err = run("redact", "shared", "--restore", "names.csv", "--out", "again")
