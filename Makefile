@@ -11,11 +11,12 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no
 demo: $(VENV)/.run
 	$(BIN)/realtalk demo
 
+# Three workers on two cores: a quarter of the time tests wait, for servers, browsers and locks.
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/pytest -n 3 --dist worksteal -m "not slow"
 
 slow: $(VENV)/.dev
 	$(BIN)/pytest -m slow
