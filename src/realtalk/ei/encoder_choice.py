@@ -13,10 +13,10 @@ A chat of which nothing can be told stays with the English one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Final, Literal, TypeAlias
 
 from realtalk.encoders.identifying import ENGLISH, SOME, UNTOLD
+from realtalk.encoders.shipped import has_weights
 from realtalk.registry import suggest
 
 EncoderName: TypeAlias = Literal["english", "multilingual"]
@@ -49,4 +49,4 @@ def check_choice(name: str) -> str:
 
 def is_shipped(encoder: EncoderName) -> bool:
     """Whether the encoder's weights are in this package."""
-    return files("realtalk.encoders").joinpath(FOLDERS[encoder], "model.onnx").is_file()
+    return has_weights(FOLDERS[encoder])

@@ -8,18 +8,17 @@ Where the tagger's files are not installed, the rules alone.
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 
 from realtalk.corpora.redaction.birthdays import BirthdayRule
 from realtalk.corpora.redaction.mentions import MentionSource
 from realtalk.corpora.redaction.redact import RULES
 from realtalk.corpora.redaction.tagged import TaggedNames
+from realtalk.encoders.shipped import has_weights
 
 
 def tagger_shipped() -> bool:
     """Whether the tagger's layers and the encoder whose words it reads are there."""
-    room = files("realtalk.encoders")
-    return all((room / name / "model.onnx").is_file() for name in ("names", "ei_multilingual"))
+    return all(map(has_weights, ("names", "ei_multilingual")))
 
 
 @cache

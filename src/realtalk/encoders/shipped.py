@@ -34,8 +34,12 @@ class Shipped:
 
 def shipped() -> tuple[Shipped, ...]:
     """Every model in the package."""
-    room = Path(str(files("realtalk.encoders")))
-    return tuple(_read(name) for name in _NAMES if (room / name / "model.onnx").is_file())
+    return tuple(_read(name) for name in _NAMES if has_weights(name))
+
+
+def has_weights(name: str) -> bool:
+    """Whether a model's weights are in this package."""
+    return files("realtalk.encoders").joinpath(name, "model.onnx").is_file()
 
 
 def _read(name: str) -> Shipped:

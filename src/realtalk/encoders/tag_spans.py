@@ -22,12 +22,11 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from realtalk.corpora.redaction.tagged import TaggedSpan
+from realtalk.corpora.redaction.tagged import NAMES, TaggedSpan
 from realtalk.encoders.letter_case import case_of
 
 Chances: TypeAlias = npt.NDArray[np.float32]
 
-_ALIKE = frozenset({"person", "place", "organisation"})
 _WEAK = 0.3  # of the first threshold
 _RUN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Hangul}\p{Line_Break=SA}ー]")
 _IN_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]")
@@ -44,10 +43,10 @@ class SpanDecoder:
     ) -> None:
         self._kinds = tuple(kinds)
         self._weights = np.array(weights, np.float64)  # of nothing, then of each feature
-        self._alike = tuple(at for at, kind in enumerate(kinds) if kind in _ALIKE)
+        self._alike = tuple(at for at, kind in enumerate(kinds) if kind in NAMES)
         self._from = np.array([thresholds[kind][0] for kind in kinds], np.float32)
         self._sure = np.array([thresholds[kind][1] for kind in kinds], np.float32)
-        alike = np.array([kind in _ALIKE for kind in kinds])
+        alike = np.array([kind in NAMES for kind in kinds])
         # Row of a kind: which kinds' chances count for it.
         self._mixed = np.where(alike[:, None] & alike[None, :], 1, np.eye(len(kinds)))
         self._least = float(self._from.min()) * _WEAK

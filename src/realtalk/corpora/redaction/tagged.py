@@ -34,7 +34,7 @@ from realtalk.corpora.redaction.words import (
 
 _DOUBTED = 0.45  # a guess of which the tagger sees nothing: listed, not replaced
 _SEEN_AS_OTHER = 0.5  # from where on a place or an employer is no person
-_NAMES = frozenset({"person", "place", "organisation"})
+NAMES = frozenset({"person", "place", "organisation"})  # other kinds have digits
 # How many digits, and letters and digits, what is no name has at least: no price, no "5th".
 _WITH_DIGITS = {"address": (1, 5), "birthday": (4, 4), "number": (4, 5)}
 _BEFORE_NAMES = TITLES | HONORIFICS | RELATIONS | GREETINGS
@@ -90,7 +90,7 @@ def _usable(text: str, span: TaggedSpan) -> Iterator[TaggedSpan]:
     held = [each.span() for each in STAND_IN.finditer(text) if each.end() > span.start]
     for first, last in (*held, (span.end, span.end)):
         end = min(first, span.end)
-        piece = _bare(text, start, end) if span.kind in _NAMES else (start, end)
+        piece = _bare(text, start, end) if span.kind in NAMES else (start, end)
         form = text[slice(*piece)]
         begin = piece[0] + len(form) - len(form.lstrip(_AROUND))
         form = form.strip(_AROUND)
