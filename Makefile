@@ -18,8 +18,9 @@ test: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/pytest -n 3 --dist worksteal -m "not slow"
 
+# Every test, the long ones too, and all examples of the property-based ones.
 slow: $(VENV)/.dev
-	$(BIN)/pytest -m slow
+	REALTALK_TRIES=all $(BIN)/pytest -n 2 --dist worksteal
 
 bench: $(VENV)/.bench
 	$(BIN)/python bench/whatsapp.py

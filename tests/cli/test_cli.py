@@ -97,6 +97,7 @@ def test_read_stores_and_says_where(run: Any, tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps(about)
 
 
+@pytest.mark.slow
 def test_stats_figures(run: Any, tmp_path: Path) -> None:
     status, out, _ = run("stats", "sample", "--figures", "pictures")
     assert status == 0 and "messages per chat" in out
@@ -154,6 +155,7 @@ def test_redact_waits_for_a_ticked_table_and_restores(run: Any, tmp_path: Path) 
     assert status == 2 and "is for one corpus" in err
 
 
+@pytest.mark.slow
 def test_the_table_needs_no_folder_and_a_missing_key_is_said_to_be_missing(run: Any) -> None:
     status, _, err = run("redact", "sample-simulated", "--review", "names.csv")
     assert status == 0 and "run the same command again with --out DIR" in err

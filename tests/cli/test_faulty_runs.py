@@ -98,7 +98,14 @@ def reasons(frame: pl.DataFrame | None) -> list[str | None]:
     ]
 
 
-@pytest.mark.parametrize("fault", ["lone surrogate", "nothing", "web page"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "lone surrogate",
+        pytest.param("nothing", marks=pytest.mark.slow),
+        pytest.param("web page", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_fault_costs_one_row_and_is_asked_again(
     started: Callable[..., Any], command: str, fault: str
@@ -137,6 +144,7 @@ def test_a_run_that_scored_nothing_says_so(started: Callable[..., Any], command:
     assert reasons(frame) == ["provider error (400)"] * 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_another_server_is_another_run(
     started: Callable[..., Any], command: str, tmp_path: Path

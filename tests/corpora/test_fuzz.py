@@ -148,7 +148,7 @@ def _tried(numbers: range, folder: Path) -> None:
     assert len(numbers) * 0.1 < read < len(numbers)
 
 
-@pytest.mark.parametrize("part", range(5))
+@pytest.mark.parametrize("part", range(2))
 def test_damaged_files_are_read_or_refused(part: int, tmp_path: Path) -> None:
     _tried(range(100 * part, 100 * (part + 1)), tmp_path)
 
@@ -156,7 +156,7 @@ def test_damaged_files_are_read_or_refused(part: int, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(20))
 def test_many_damaged_files_are_read_or_refused(part: int, tmp_path: Path) -> None:
-    _tried(range(1000 * (part + 1), 1000 * (part + 2)), tmp_path)
+    _tried(range(200 + 1000 * part, 200 + 1000 * (part + 1)), tmp_path)
 
 
 def test_the_same_number_is_the_same_input(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from realtalk.chat import pack_extra
 from realtalk.corpora.joining import JoinCounts, is_cut, join, recut
 from realtalk.corpora.matching import match
 from realtalk.corpora.tables import MESSAGES
+from tries import tries
 from work_done import lines_run
 
 SAID = ["speaker", "time", "text"]
@@ -51,7 +52,7 @@ def halves(draw: st.DrawFn) -> tuple[list[Bubble], list[Bubble], list[Bubble]]:
     return whole, first, second
 
 
-@settings(max_examples=80)
+@settings(max_examples=tries(80))
 @given(halves())
 def test_two_parts_give_the_whole_back(parts: tuple[list[Bubble], ...]) -> None:
     whole, first, second = parts
@@ -66,7 +67,7 @@ def test_two_parts_give_the_whole_back(parts: tuple[list[Bubble], ...]) -> None:
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(60))
 @given(wholes(), st.data())
 def test_nothing_is_lost_whatever_the_files_hold(whole: list[Bubble], data: st.DataObject) -> None:
     picks = st.lists(st.booleans(), min_size=len(whole), max_size=len(whole))
@@ -83,7 +84,7 @@ def test_nothing_is_lost_whatever_the_files_hold(whole: list[Bubble], data: st.D
     assert counts.joined + counts.new == len(other)
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(60))
 @given(wholes(), st.data())
 def test_what_is_known_stays_as_it_was(whole: list[Bubble], data: st.DataObject) -> None:
     picks = st.lists(st.booleans(), min_size=len(whole), max_size=len(whole))

@@ -25,6 +25,7 @@ from realtalk.corpora.streaming import chats_in, is_collection, open_stream
 from realtalk.corpora.tables import from_corpus, to_corpus
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import refuse_strangers
+from tries import tries
 
 
 def talk(sizes: list[int]) -> Corpus:
@@ -60,7 +61,7 @@ def streamed(folder: Path) -> Corpus:
     return Corpus(stream.name, stream.format, tuple(chats))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(sizes=st.lists(st.integers(0, 9), max_size=8), most=st.integers(1, 12))
 def test_parts_are_bounded_and_chats_are_whole(sizes: list[int], most: int) -> None:
     tables = from_corpus(talk(sizes))
@@ -79,7 +80,7 @@ def test_parts_are_bounded_and_chats_are_whole(sizes: list[int], most: int) -> N
         assert torn_chats or one.messages + sizes[two.first] > most
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(corpus=corpora(), most=st.integers(1, 5))
 def test_parts_hold_what_one_file_holds(
     tmp_path_factory: pytest.TempPathFactory, corpus: Corpus, most: int
@@ -176,7 +177,7 @@ def test_a_folder_of_corpora_is_one(tmp_path: Path) -> None:
     assert open_stream(folder) is None
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20), deadline=None)
 @given(corpora(), st.integers(1, 9))
 def test_chats_come_from_columns_some_at_a_time(corpus: Corpus, at_once: int) -> None:
     tables = from_corpus(corpus)

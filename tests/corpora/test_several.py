@@ -25,6 +25,7 @@ from realtalk.corpora.store import load, store
 from realtalk.corpora.tables import Tables, to_corpus
 from realtalk.errors import RealtalkError
 from said import Said
+from tries import tries
 from written_exports import EXPORTS
 
 WAY = Merging(GAP)
@@ -103,7 +104,7 @@ def test_what_is_said_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture)
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=tries(20), deadline=None)
 @given(wholes(least=4), st.data())
 def test_the_order_of_the_files_makes_no_difference(
     whole: list[Bubble], data: st.DataObject

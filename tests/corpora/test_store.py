@@ -17,6 +17,7 @@ from realtalk.corpora.reading import Ledger, Leftover, Reading
 from realtalk.corpora.store import is_stored, load, store
 from realtalk.corpora.tables import from_corpus, message_frame, to_corpus
 from realtalk.errors import RealtalkError
+from tries import tries
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 times = st.none() | st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1))
@@ -56,7 +57,7 @@ def corpora(draw: st.DrawFn) -> Corpus:
     return Corpus(draw(words), draw(words), tuple(chats))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(corpus=corpora())
 def test_values_columns_and_disk(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus) -> None:
     assert to_corpus(from_corpus(corpus)) == corpus

@@ -25,7 +25,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.parametrize(
     "name",
     [
-        "memory",
+        pytest.param("memory", marks=pytest.mark.slow),
         "languages",
         "simulated",
         pytest.param("threads", marks=pytest.mark.slow),

@@ -214,6 +214,7 @@ def test_a_photo_beside_blanks_is_what_it_shows() -> None:
     assert [given.text for given in turn_inputs(corpus, False)] == ["[a red bicycle]", "mine"]
 
 
+@pytest.mark.slow
 def test_a_session_that_never_pauses_fits_into_memory() -> None:
     """20,000 turns in one session: each knows its past, and none holds a copy of it."""
     said = tuple(Message(f"D1:{n}", ("Ada", "Bo")[n % 2], None, f"line {n}") for n in range(20_000))

@@ -99,6 +99,7 @@ def test_each_chat_is_labelled_by_its_own_encoder() -> None:
         assert set(own["version"]) == {labeller.version}
 
 
+@pytest.mark.slow
 @needs_multilingual
 def test_the_same_bytes_alone_and_with_others() -> None:
     inputs = turn_inputs(corpus_of(CHATS, times=1))
@@ -135,6 +136,7 @@ def test_a_run_of_english_chats_is_what_it_was(tmp_path: Path) -> None:
     assert by_name.frame.equals(run.frame)
 
 
+@pytest.mark.slow
 @needs_multilingual
 def test_engines_write_the_same_run_of_several_languages(tmp_path: Path) -> None:
     corpus = several()

@@ -156,6 +156,7 @@ def test_other_emotions_are_drawn_too() -> None:
     assert {bar["emotion"] for bar in values(chart)} == {"boredom", "joy"}
 
 
+@pytest.mark.slow
 def test_files_are_the_same_every_time(tmp_path: Path) -> None:
     labels = table(lively("a", ("Mara", "Theo"), 1))
     for folder in ("one", "two"):

@@ -250,6 +250,7 @@ def test_what_goes_wrong_is_unscored_with_its_reason(
     assert calls is None or len(server.calls) == calls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [half_reply, no_choices, lambda _: "True. He reflects."])
 def test_a_malformed_answer_is_asked_again(fault: Rule, tmp_path: Path) -> None:
     seen: dict[str, int] = {}

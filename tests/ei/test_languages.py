@@ -268,6 +268,7 @@ def test_the_chat_decides_where_a_piece_could_be_of_two_languages() -> None:
     assert told([danish] * 5 + [either]).turns == {"da": 6}
 
 
+@pytest.mark.slow
 def test_no_english_chat_is_doubted(data: Path) -> None:
     inputs = turn_inputs(open_reading(str(data / "realtalk")).reading.corpus)
     frame = label_frame(inputs, [Label()] * len(inputs), "embedded", "1")

@@ -28,6 +28,7 @@ from realtalk.ei.formulas import exponents, fit_exponential
 from realtalk.ei.speakers import session_means
 from realtalk.ei.values import counted
 from realtalk.errors import RealtalkError
+from tries import tries
 from work_done import lines_run
 
 BY_PLACE = Rules("by place", False, False, "kth")
@@ -42,7 +43,7 @@ BY_PLACE = Rules("by place", False, False, "kth")
         pytest.param(BY_PLACE, marks=pytest.mark.slow),
     ],
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tries(30), deadline=None)
 @given(labels=random_tables())
 def test_formulas_twice(protocol: str | Rules, labels: pl.DataFrame) -> None:
     across, pairs = protocol in ("turns", "paper"), "kth" if protocol is BY_PLACE else "answered"
@@ -64,7 +65,7 @@ def test_formulas_twice(protocol: str | Rules, labels: pl.DataFrame) -> None:
             assert who[name].n + who[name].left_out == len(own) == who.turns
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tries(30), deadline=None)
 @given(labels=random_tables())
 def test_the_exponential_is_a_least_squares_fit(labels: pl.DataFrame) -> None:
     for who in speakers(labels):

@@ -35,6 +35,7 @@ def test_a_row_does_not_depend_on_its_batch(encoder: PairEncoder) -> None:
     assert together.tobytes() == alone.tobytes()
 
 
+@pytest.mark.slow
 def test_a_row_does_not_depend_on_threads(encoder: PairEncoder) -> None:
     assert PairEncoder(FOLDER, threads=1).outputs(PAIRS).tobytes() == (
         encoder.outputs(PAIRS).tobytes()

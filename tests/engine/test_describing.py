@@ -44,6 +44,7 @@ def test_every_engine_gives_the_figures_of_the_whole(
     assert open_to_others(tmp_path / "two") == {}
 
 
+@pytest.mark.slow
 def test_what_is_counted_is_not_counted_again(tmp_path: Path, parts: Path, whole: bytes) -> None:
     out = tmp_path / "counted"
     rt.stats(parts, out=out)
@@ -60,6 +61,7 @@ def test_what_is_counted_is_not_counted_again(tmp_path: Path, parts: Path, whole
     rt.stats(parts, out=out, fresh=True)
 
 
+@pytest.mark.slow
 def test_the_command_counts_by_an_engine(run: Any, parts: Path) -> None:
     plain = run("stats", "sample-threads", "--json")
     assert run("stats", str(parts), "--json")[:2] == plain[:2]

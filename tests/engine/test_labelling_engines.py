@@ -100,6 +100,7 @@ def test_the_command_labels_by_an_engine(
     assert "a judge is asked, not run: --engine is not for it" in error
 
 
+@pytest.mark.slow
 def test_a_run_that_is_there_is_not_made_again(
     tmp_path: Path, parts: Path, whole: dict[str, bytes]
 ) -> None:
@@ -118,6 +119,7 @@ def test_a_run_that_is_there_is_not_made_again(
         rt.label(parts, out=parts, engine="inline")
 
 
+@pytest.mark.slow
 def test_what_is_labelled_is_not_labelled_again(
     tmp_path: Path, parts: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,6 +78,7 @@ def test_probing_chat_by_chat(
     assert alone.rows == whole.rows, "also where nothing is written"
 
 
+@pytest.mark.slow
 def test_a_run_that_was_begun_without_an_engine_goes_on_with_one(
     chats: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

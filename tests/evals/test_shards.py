@@ -148,6 +148,7 @@ def test_a_model_and_a_judge_are_asked_as_often_as_in_one_piece(tmp_path: Path) 
     assert joined.summary().frame.equals(whole.summary().frame)
 
 
+@pytest.mark.slow
 def test_replies_of_one_setting_are_shared_out(tmp_path: Path) -> None:
     given: dict[str, Any] = {"predictor": None, "setting": "p-conv", "limit": 100}
     with JudgeServer(lambda call: "positive") as server:

@@ -130,6 +130,7 @@ def test_a_run_of_an_earlier_version_is_known_by_its_questions(
     assert probed.cautions
 
 
+@pytest.mark.slow
 def test_published_questions_are_known_under_any_name(data: Path, tmp_path: Path) -> None:
     chats = open_reading(str(data / "locomo" / "locomo10.json")).reading.corpus.chats[:1]
     names = {name: f"Person{at}" for at, name in enumerate(chats[0].speakers)}

@@ -29,6 +29,7 @@ from realtalk.memory.registry import (
 from realtalk.memory.restored import Restored
 from realtalk.memory.showing import MessageCosts, assemble, session_text, shown
 from realtalk.memory.values import Budget, Memory
+from tries import tries
 
 budgets = st.builds(Budget, st.none() | st.integers(0, 200), st.none() | st.integers(0, 150))
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -102,7 +103,7 @@ def test_tokens_of_a_text_are_those_of_its_lines(lines: list[str]) -> None:
 
 
 @given(chats("c"), st.randoms(use_true_random=False), budgets, st.booleans())
-@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=tries(20), suppress_health_check=[HealthCheck.too_slow])
 def test_what_fits_is_counted_exactly_and_never_over(
     chat: Chat, random: Any, budget: Budget, skipping: bool
 ) -> None:
@@ -123,7 +124,7 @@ def test_what_fits_is_counted_exactly_and_never_over(
 
 
 @given(chats("c"))
-@settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=tries(20), suppress_health_check=[HealthCheck.too_slow])
 def test_any_messages_come_once_and_in_time_order(chat: Chat) -> None:
     costs = MessageCosts(chat)
     ids = [message.id for message in chat.messages]
@@ -235,7 +236,7 @@ def test_a_chat_without_events_says_so() -> None:
 
 
 @given(chats("c"), budgets)
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=tries(40), suppress_health_check=[HealthCheck.too_slow])
 def test_no_memory_goes_over_a_budget(chat: Chat, budget: Budget) -> None:
     memories: list[Memory] = [Recent(), Recent(unit="sessions"), Nothing()]
     if chat.events:

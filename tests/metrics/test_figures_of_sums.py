@@ -18,6 +18,7 @@ from realtalk.metrics.numbers import (
     signed_exp,
     signed_log,
 )
+from tries import tries
 
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=60)
 NUMBERS = st.lists(
@@ -28,7 +29,7 @@ NUMBERS = st.lists(
 
 
 @given(PAIRS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 def test_classes_as_scikit_learn_has_them(pairs: list[tuple[bool, bool]]) -> None:
     truth, said = [a for a, _ in pairs], [b for _, b in pairs]
     found = {
@@ -52,7 +53,7 @@ def test_classes_as_scikit_learn_has_them(pairs: list[tuple[bool, bool]]) -> Non
 
 
 @given(NUMBERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 def test_numbers_as_the_libraries_have_them(pairs: list[tuple[int, float]]) -> None:
     truth, said = [float(a) for a, _ in pairs], [b for _, b in pairs]
     found = {
@@ -71,7 +72,7 @@ def test_numbers_as_the_libraries_have_them(pairs: list[tuple[int, float]]) -> N
 
 
 @given(NUMBERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 def test_concordance_as_lin_has_it(pairs: list[tuple[int, float]]) -> None:
     truth, said = np.array([float(a) for a, _ in pairs]), np.array([b for _, b in pairs])
     sums = products(truth.tolist(), said.tolist()).sum(axis=0)

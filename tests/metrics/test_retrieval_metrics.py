@@ -18,6 +18,7 @@ from realtalk.metrics.retrieval import (
     WORD_BUDGETS,
     score_ranking,
 )
+from tries import tries
 
 
 def naive(
@@ -57,7 +58,7 @@ def dcg(gains: list[float]) -> float:
 names = st.integers(0, 80).map(lambda number: f"D{number}")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(
     ranked=st.lists(names, max_size=90),
     evidence=st.sets(names, min_size=1, max_size=14),

@@ -21,6 +21,7 @@ from realtalk.metrics.statistics import (
     percentile_interval,
     weighted_kappa,
 )
+from tries import tries
 
 LABELS = ["joy", "fear", "love", None]
 
@@ -57,7 +58,7 @@ def same(found: Estimate, expected: float | None) -> bool:
     return found.value == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), max_size=30))
 def test_kappa(pairs: list[tuple[str | None, str | None]]) -> None:
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
@@ -67,7 +68,7 @@ def test_kappa(pairs: list[tuple[str | None, str | None]]) -> None:
     assert found == cohen_kappa(first, second)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.lists(st.tuples(*[st.none() | st.integers(0, 6)] * 2), max_size=30))
 def test_weighted_kappa(pairs: list[tuple[int | None, int | None]]) -> None:
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
@@ -94,7 +95,7 @@ def test_an_interval_narrows_with_n() -> None:
     assert few.low < many.low < 0.5 < many.high < few.high
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(st.lists(st.tuples(*[st.none() | st.integers(-5, 5)] * 2), min_size=3, max_size=30))
 def test_pearson(pairs: list[tuple[int | None, int | None]]) -> None:
     found = pearson([a for a, _ in pairs], [b for _, b in pairs])
@@ -111,7 +112,7 @@ def test_pearson(pairs: list[tuple[int | None, int | None]]) -> None:
             assert found.high == pytest.approx(math.tanh(z + width), abs=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(*[st.lists(st.integers(0, 5), min_size=1, max_size=12)] * 2)
 def test_cliffs_delta(first: list[int], second: list[int]) -> None:
     above = sum(a > b for a in first for b in second)
@@ -134,7 +135,7 @@ def test_sides_that_do_not_overlap_are_not_certain() -> None:
     assert many.low is not None and 0.99 < many.low < 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=tries(60))
 @given(st.lists(st.none() | st.floats(0, 1), max_size=12))
 def test_holm(p_values: list[float | None]) -> None:
     """The textbook's definition: the largest (m - j) p over all that are not larger."""

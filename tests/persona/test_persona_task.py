@@ -79,7 +79,8 @@ def test_the_task_scores_as_the_command_does(
         evaluated("persona_simulation", tmp_path, monkeypatch, lambda call: "", turns=0)
 
 
-@pytest.mark.parametrize("style", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("style", [False, True])
 def test_inspect_sends_what_the_command_sends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: bool
 ) -> None:

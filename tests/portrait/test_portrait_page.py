@@ -281,6 +281,7 @@ def test_filters_in_the_page_change_what_is_shown(open_page: Any) -> None:
     assert "Tom" not in page.inner_text("body") and "Ines" not in page.title()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 def test_odd_chats_have_sensible_pages(name: str, open_page: Any) -> None:
     page = open_page(ODD[name]())

@@ -99,6 +99,7 @@ def test_what_cannot_be_drawn_is_left_out_with_its_reason() -> None:
     assert len(nothing.left_out) == 3
 
 
+@pytest.mark.slow
 def test_files_are_pictures_and_pages_that_need_no_network(
     stats: CorpusStats, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ from realtalk.corpora.streaming import open_stream
 from realtalk.stats import describe
 from realtalk.stats.combining import StatsPart
 from realtalk.stats.describe import count_chats, describe_stream
+from tries import tries
 
 
 def talk(chats: int = 12, most: int = 40) -> Corpus:
@@ -65,7 +66,7 @@ def test_parts_and_the_whole_have_the_same_figures(tmp_path: Path, most: int) ->
     assert orjson.dumps(describe(open_reading(folder).reading.tables).to_json()) == whole
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=tries(15), deadline=None)
 @given(corpus=corpora(), most=st.integers(1, 4))
 def test_any_corpus_has_the_figures_of_its_parts(
     tmp_path_factory: pytest.TempPathFactory, corpus: Corpus, most: int

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from realtalk.errors import RealtalkError
 from realtalk.studio.store import Store
 from realtalk.studio.values import Conflict, StudioItem
+from tries import tries
 
 CHAT = "Chat_1"
 EVENT = {"session": 1, "speaker": "Ilse", "text": "Ilse moves.", "date": ""}
@@ -181,7 +182,9 @@ def test_many_copies_are_one_step(store: Store) -> None:
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=tries(15),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=14))
 def test_undoing_all_and_redoing_all_come_back(

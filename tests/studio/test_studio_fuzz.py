@@ -29,6 +29,8 @@ from studio_server import entered, new_item, small_corpus
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 from fastapi.routing import APIRoute
 
+from tries import tries
+
 DEEP = "[" * 900 + "]" * 900
 ODD_TEXT = [
     "", "\x00", "a\x00b", "\x02\x03\x1b[31m", "\ufffe", "\u202e", "'; DROP TABLE item; --", "=1+1",
@@ -275,7 +277,10 @@ def test_what_once_failed_is_refused(asker: Asker, request_: tuple[str, str, str
 
 def test_odd_values_in_several_places(client: httpx.Client, desk: Desk, asker: Asker) -> None:
     @settings(
-        max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+        max_examples=tries(150),
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
     )
     @given(several_odd_values(ways(desk)))
     def asked(request: tuple[str, str, str]) -> None:

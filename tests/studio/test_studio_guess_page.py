@@ -37,8 +37,7 @@ def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterato
 def test_replies_are_picked_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
     press, guessed = page.keyboard.press, page.locator("#guessed")
     press("y")
-    expect(page.locator('[data-place="1"]')).to_be_visible()  # the page comes anew
-    page.wait_for_load_state("networkidle")
+    expect(page.locator('[data-ready] [data-place="1"]')).to_be_visible()  # the page comes anew
     expect(guessed).to_have_text("0 of 12 guessed")
     press("9")  # no such reply
     press("2")
@@ -72,7 +71,7 @@ def test_nothing_bars_the_way(scheme: str, page: Page, server: Server, desk: Des
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     page.set_viewport_size({"width": 390, "height": 800})
     page.locator('[data-knows="false"]').click()
-    page.locator('[data-place="1"]').click()
+    page.locator('[data-ready] [data-place="1"]').click()  # the page comes anew
     expect(page.locator("#guessed")).to_have_text("1 of 12 guessed")
     page.locator('[data-step="-1"]').click()
     expect(page.locator('[aria-pressed="true"]')).to_have_count(1)

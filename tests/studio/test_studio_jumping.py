@@ -81,6 +81,7 @@ def test_a_chat_without_times_and_one_past_midnight() -> None:
     assert [hit.messages for hit in book.days] == [1, 2]
 
 
+@pytest.mark.slow
 @NEEDED
 def test_a_list_of_hits_that_comes_after_the_jump_is_marked(page: Page) -> None:
     held: list[Route] = []
@@ -128,6 +129,7 @@ def test_a_word_by_keys_alone(page: Page) -> None:
     expect(page.locator(f"#{described}")).to_contain_text("Enter jumps to the first message")
 
 
+@pytest.mark.slow
 @NEEDED
 def test_a_day_by_keys_alone(context: BrowserContext, server: Server, trouble: list[str]) -> None:
     page = opened(context, server, trouble, chat=1)  # a hundred days, far from the first

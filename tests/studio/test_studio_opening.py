@@ -73,6 +73,7 @@ def test_a_command_line_holds_no_secret_and_the_file_goes_away(tmp_path: Path) -
         process.communicate()
 
 
+@pytest.mark.slow
 def test_a_link_that_nobody_followed_leaves_no_file(tmp_path: Path) -> None:
     process, _ = opened(tmp_path, "/nowhere/browser")
     try:

@@ -114,6 +114,7 @@ def test_typing_goes_on_through_a_conflict(
     expect(page.locator("#questions .conflict .asked")).to_have_text("Start mine quit quote")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_saved_is_tried_until_it_can(
     context: BrowserContext, server: Server, desk: Desk
 ) -> None:

@@ -93,6 +93,7 @@ def test_one_message_at_a_time(client: httpx.Client, solver: Piecemeal) -> None:
     assert said(client.post("/talk", json={"text": "hello?"}))[-1] == {"text": "you said hello?"}
 
 
+@pytest.mark.slow
 def test_the_same_as_in_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any
 ) -> None:

@@ -22,6 +22,7 @@ from realtalk.threads.protocols import protocol
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import SETTINGS, TASKS, Case, Protocol
 from thread_trees import forum, said, small_forum, thread
+from tries import tries
 
 WORD = re.compile(r"\bq[a-z]+q\b")
 SCORE = re.compile(r"(?<!\d)[1-9]\d{6}(?!\d)")
@@ -113,7 +114,7 @@ def checked(found: Marked, rules: Protocol) -> list[str]:
     return wrong
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     marked(),
     st.booleans(),

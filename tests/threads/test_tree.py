@@ -15,6 +15,7 @@ from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
 from realtalk.threads import Comment, Post, Thread
+from tries import tries
 
 
 def _chat(*links: tuple[str, str | None]) -> Chat:
@@ -101,7 +102,7 @@ def test_a_chain_of_a_hundred_thousand_replies() -> None:
     assert repr(thread).startswith("Thread(id='t'")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.lists(st.integers(0, 10_000), max_size=40))
 def test_walk_is_depth_first_and_complete(choices: list[int]) -> None:
     links: list[tuple[str, str | None]] = [("0", None)]

@@ -41,6 +41,7 @@ from realtalk.corpora.tables import from_corpus, to_corpus
 from realtalk.errors import RealtalkError
 from said import START as WRITTEN_FROM
 from said import Said as Written
+from tries import tries
 from written_chats import FORMS
 
 START = datetime(2024, 5, 1, 7, 30)
@@ -422,7 +423,7 @@ def outcome(app: App, source: Source) -> Reading | RealtalkError:
 
 
 @each_app
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(sampled=st.data())
 def test_written_and_read_back(app: App, sampled: st.DataObject) -> None:
     said = sampled.draw(chats(app.words))
@@ -500,7 +501,7 @@ SAMPLE = [Said(i % 3, START + timedelta(minutes=i), f"word {i}", i - 1 or None) 
 
 
 @each_app
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(sampled=st.data())
 def test_any_value_anywhere_ends_cleanly(app: App, sampled: st.DataObject) -> None:
     files = {}
@@ -522,7 +523,7 @@ def test_any_value_anywhere_ends_cleanly(app: App, sampled: st.DataObject) -> No
 
 
 @each_app
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(sampled=st.data())
 def test_damaged_bytes_end_cleanly(app: App, sampled: st.DataObject) -> None:
     files = {}
@@ -537,7 +538,7 @@ def test_damaged_bytes_end_cleanly(app: App, sampled: st.DataObject) -> None:
 
 
 @each_app
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=tries(25), deadline=None)
 @given(noise=st.binary(max_size=200))
 def test_arbitrary_bytes_end_cleanly(app: App, noise: bytes) -> None:
     files = dict.fromkeys(app.write(SAMPLE), noise)

@@ -200,6 +200,7 @@ def test_a_page_without_a_message_is_refused_in_one_line(tmp_path: Path) -> None
         FORMAT.read(source, ReadOptions())
 
 
+@pytest.mark.slow
 def test_a_hostile_page_ends_soon(tmp_path: Path) -> None:
     deep = "<div>" * 100_000 + "y" + "</div>" * 100_000
     (tmp_path / "messages.html").write_text(

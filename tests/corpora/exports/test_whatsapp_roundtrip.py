@@ -17,6 +17,7 @@ from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.corpora.tables import MESSAGES
 from realtalk.errors import RealtalkError
+from tries import tries
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def parse(data: bytes) -> Reading:
         return FORMAT.read(Source.open(path), ReadOptions())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(chat=chats(), style=st.sampled_from(STYLES), end=st.sampled_from(["\n", "\r\n"]))
 def test_round_trip(chat: list[tuple[str, datetime, str]], style: Style, end: str) -> None:
     text = "".join(f"{style.header(t)}{name}: {said}\n" for name, t, said in chat)
@@ -125,7 +126,7 @@ VALID = (
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(60), deadline=None)
 @given(
     st.one_of(
         st.binary(min_size=1, max_size=200),

@@ -19,6 +19,7 @@ from realtalk.corpora.published.convokit import FORMAT
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
+from tries import tries
 
 START = 1_772_474_400  # 2026-03-02 18:00 UTC
 UTTERANCES: list[dict[str, Any]] = [
@@ -198,14 +199,14 @@ def test_a_folder_without_utterances_is_an_error(tmp_path: Path) -> None:
         _read(path)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=tries(50), deadline=None)
 @given(corpora())
 def test_any_corpus_survives_convokit(corpus: Corpus) -> None:
     with tempfile.TemporaryDirectory() as folder:
         assert _read(_written(corpus, Path(folder) / "out")).corpus == corpus
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.sampled_from(["utterances.jsonl", "conversations.json", "speakers.json"]), st.data())
 def test_any_bytes_give_a_reading_or_one_error(name: str, drawn: st.DataObject) -> None:
     corpus = Corpus(

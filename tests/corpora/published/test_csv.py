@@ -26,6 +26,7 @@ from realtalk.corpora.published.csv import FORMAT
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
+from tries import tries
 
 PLAIN = 'From,Date,Message,Mood\nMara,2026-03-02 18:03,"hey, ""you""\nup?",\nTheo,,no,tired\n'
 
@@ -141,7 +142,7 @@ def test_messages_survive_writing(tmp_path: Path, ending: str) -> None:
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
 def test_any_text_survives_writing(texts: list[str]) -> None:
     messages = tuple(Message(f"D1:{n}", "Mara", None, text) for n, text in enumerate(texts, 1))
@@ -152,7 +153,7 @@ def test_any_text_survives_writing(texts: list[str]) -> None:
         assert _read(path).corpus == corpus
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.binary(max_size=60) | damaged(PLAIN.encode()))
 def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -18,6 +18,7 @@ from realtalk.corpora.published.jsonl import FORMAT
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
+from tries import tries
 
 FOREIGN: list[dict[str, Any]] = [
     {"Sender": "Mara", "sent_at": "2026-03-02 18:03", "Body": "hey", "likes": 2},
@@ -162,7 +163,7 @@ def test_lines_that_are_no_message(tmp_path: Path) -> None:
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(corpora())
 def test_any_corpus_survives(corpus: Corpus) -> None:
     assert FORMAT.write is not None
@@ -175,7 +176,7 @@ def test_any_corpus_survives(corpus: Corpus) -> None:
 _LINES = "".join(json.dumps(row) + "\n" for row in FOREIGN).encode()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.binary(max_size=60) | damaged(_LINES))
 def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -20,6 +20,7 @@ from realtalk.corpora.published.locomo import FORMAT
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
+from tries import tries
 
 SAMPLE: dict[str, Any] = {
     "qa": [
@@ -187,7 +188,7 @@ def test_realtalk_chats_are_not_claimed(tmp_path: Path) -> None:
     assert FORMAT.sniff(Source.open(_saved(tmp_path / "c.json", [SAMPLE])))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=tries(80), deadline=None)
 @given(corpora(), st.booleans())
 def test_any_chat_survives_the_layout(corpus: Corpus, listed: bool) -> None:
     assert FORMAT.write is not None
@@ -198,7 +199,7 @@ def test_any_chat_survives_the_layout(corpus: Corpus, listed: bool) -> None:
     assert {c.id: c for c in again.chats} == {c.id: c for c in corpus.chats}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.binary(max_size=60) | damaged(json.dumps([SAMPLE]).encode()))
 def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -19,6 +19,7 @@ from realtalk.corpora.published.longmemeval import FORMAT
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
+from tries import tries
 
 ITEM: dict[str, Any] = {
     "question_id": "q1",
@@ -101,7 +102,7 @@ def test_nothing_to_read_is_an_error(tmp_path: Path, text: str) -> None:
         _read(path)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=tries(100), deadline=None)
 @given(st.binary(max_size=60) | damaged(json.dumps([ITEM, ITEM]).encode()))
 def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

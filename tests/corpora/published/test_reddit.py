@@ -20,6 +20,7 @@ from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.corpora.tables import from_corpus
 from realtalk.errors import RealtalkError
+from tries import tries
 
 POST: dict[str, Any] = {
     "title": "Is it me?",
@@ -147,6 +148,7 @@ def test_the_clock_of_a_time_zone(tmp_path: Path) -> None:
     assert chat.by_id["D1:3"].time == datetime(2021, 11, 3, 16, 37, 48)
 
 
+@pytest.mark.slow
 def test_a_chain_of_a_hundred_thousand_replies(tmp_path: Path) -> None:
     depth = 100_000
     path = tmp_path / "deep.json"
@@ -170,7 +172,7 @@ def test_nothing_to_read_is_an_error(tmp_path: Path, text: str) -> None:
         _read(path)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.binary(max_size=60) | damaged(json.dumps({"mara": [POST, BARE]}).encode()))
 def test_any_bytes_give_a_reading_or_one_error(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

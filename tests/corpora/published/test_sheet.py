@@ -19,6 +19,7 @@ from realtalk.corpora.published.sheet_writing import escape, unescape
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
+from tries import tries
 
 
 def read(path: Path) -> Reading:
@@ -188,7 +189,7 @@ def chats(draw: st.DrawFn) -> Chat:
     return Chat("chat", speakers, (Session(1, stamps[0], messages),), events, (question,))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=tries(40), deadline=None)
 @given(chat=chats())
 def test_any_chat_survives_a_sheet(tmp_path_factory: pytest.TempPathFactory, chat: Chat) -> None:
     folder = tmp_path_factory.mktemp("sheet")

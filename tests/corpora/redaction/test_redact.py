@@ -25,6 +25,7 @@ from realtalk.chat import (
 from realtalk.corpora.redaction.redact import redact
 from realtalk.corpora.redaction.words import EVERYDAY
 from realtalk.errors import RealtalkError
+from tries import tries
 from work_done import within
 
 NOON = datetime(2026, 3, 2, 12, 0)
@@ -333,7 +334,7 @@ AROUND = st.text(
     planted=st.tuples(PHONES, MAILS, HANDLES),
     around=st.lists(AROUND, min_size=4, max_size=4),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 def test_nothing_planted_survives(
     names: tuple[str, str], planted: tuple[str, str, str], around: list[str]
 ) -> None:
@@ -383,7 +384,7 @@ def test_nothing_planted_survives(
     texts=st.lists(st.text(max_size=60), max_size=5),
     speakers=st.lists(st.text(max_size=8), min_size=1, max_size=4, unique=True),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 def test_any_text_and_any_speaker_twice_is_as_once(texts: list[str], speakers: list[str]) -> None:
     corpus = corpus_of(*texts, speakers=tuple(speakers))
     made, _ = redact(corpus)
@@ -398,7 +399,7 @@ WORDS = st.sampled_from(BITS.split())
 
 
 @given(texts=st.lists(st.lists(WORDS, max_size=12).map(" ".join), max_size=6))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 def test_guessed_names_too_are_settled_after_one_round(texts: list[str]) -> None:
     made, _ = redact(corpus_of(*texts))
     assert redact(made)[0] == made

@@ -26,6 +26,7 @@ from realtalk.chat import Alias, Attachment, Chat, Corpus, Event, Message, Quest
 from realtalk.corpora.redaction.folding import TOKEN, is_plain
 from realtalk.corpora.redaction.redact import Key, redact
 from realtalk.corpora.redaction.standins import STAND_IN
+from tries import tries
 
 NOON = datetime(2026, 3, 2, 12, 0)
 OTHER = "Zzyx Qwv"
@@ -131,7 +132,7 @@ KEPT = st.sets(st.sampled_from(["handles", "phones", "emails", "links", "files",
     disguises=st.lists(st.sampled_from(sorted(DISGUISES)), min_size=1, max_size=3),
     keep=KEPT,
 )
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=tries(250), deadline=None)
 def test_no_name_survives_in_any_script_or_shape(
     entry: Written, number: int, disguises: list[str], keep: set[str]
 ) -> None:
@@ -178,6 +179,7 @@ def test_the_fast_way_finds_the_same_words() -> None:
     assert len(plain) > 2_000 and {"a", "é", "’", "😀"} <= set(plain)
 
 
+@pytest.mark.slow
 def test_no_export_holds_a_name(run: Any, tmp_path: Path) -> None:
     """Through the command: read, redact, export in every format, read every byte."""
     from realtalk.corpora.formats import writable

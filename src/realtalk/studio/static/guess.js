@@ -65,3 +65,4 @@ document.addEventListener("keydown", (event) => {
 
 const before = main.querySelector(".before");
 if (before) before.scrollTop = before.scrollHeight;
+main.dataset.ready = ""; // from here on clicks and keys are heard
