@@ -6,6 +6,7 @@ Exit status: 0 all is well; 1 the command ran and found something wrong (`check`
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from realtalk import __version__
 from realtalk.cli import (
@@ -91,6 +93,12 @@ app.add_typer(models.app, name="models")
 app.add_typer(cache.app, name="cache")
 
 
+@functools.cache
+def commands() -> Any:
+    """All commands, built once per process: their signatures take a while to read."""
+    return get_command(app)
+
+
 def _version(value: bool) -> None:
     if value:
         typer.echo(f"realtalk {__version__}")
@@ -129,7 +137,7 @@ def main() -> None:
     from realtalk.errors import OwnCodeError, RealtalkError
 
     try:
-        app(prog_name="realtalk")
+        commands()(prog_name="realtalk")
     except RealtalkError as error:
         if isinstance(error, OwnCodeError):
             sys.stderr.write(_own_traceback(error))

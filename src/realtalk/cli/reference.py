@@ -15,14 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import typer.main
-
 
 def reference() -> str:
     """Every command with its arguments, options and examples."""
-    from realtalk.cli.main import app
+    from realtalk.cli.main import commands
 
-    root = typer.main.get_command(app)
+    root = commands()
     parts = [
         "# Command reference\n",
         "Made by `python -m realtalk.cli.reference`; do not edit by hand.\n",
