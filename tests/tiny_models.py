@@ -15,7 +15,13 @@ MARKS = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 
 
 def save_tiny_model(
-    folder: Path, texts: Iterable[str], *, template: bool = True, window: int = 1024, seed: int = 7
+    folder: Path,
+    texts: Iterable[str],
+    *,
+    template: bool = True,
+    window: int = 1024,
+    seed: int = 7,
+    kind: str = "Llama",
 ) -> Path:
     """Saves the model, with a chat template or without, and says where."""
     torch, transformers = import_module("torch"), import_module("transformers")
@@ -31,7 +37,7 @@ def save_tiny_model(
     if template:
         tokenizer.chat_template = TEMPLATE
     torch.manual_seed(seed)
-    config = transformers.LlamaConfig(
+    config = getattr(transformers, f"{kind}Config")(
         vocab_size=len(tokenizer),
         hidden_size=64,
         intermediate_size=128,
@@ -45,7 +51,7 @@ def save_tiny_model(
         tie_word_embeddings=False,
         initializer_range=0.15,  # with less, a frozen last layer cannot be sure of anything
     )
-    model = transformers.LlamaForCausalLM(config)
+    model = getattr(transformers, f"{kind}ForCausalLM")(config)
     folder.mkdir(parents=True, exist_ok=True)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)

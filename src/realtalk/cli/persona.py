@@ -9,6 +9,7 @@ import typer
 
 from realtalk.cli import (
     options,
+    persona_adapter,
     persona_converse,
     persona_dataset,
     persona_guess,
@@ -361,6 +362,7 @@ def _remarks(simulations: list[Simulation]) -> None:
 
 persona_sweep.register(app)
 persona_tune.register(app)
+persona_adapter.register(app)
 persona_dataset.register(app)
 persona_guess.register(app)
 persona_talk.register(app)

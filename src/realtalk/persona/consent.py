@@ -11,6 +11,7 @@ of somebody else in the same folder asks again.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
@@ -57,9 +58,12 @@ def known(speaker: str, folder: Path | None) -> Consent | None:
     return found if found.speaker == speaker and found.answer in ANSWERS else None
 
 
-def agreed(speaker: str, answer: str, folder: Path | None = None) -> Consent:
-    """The consent, kept in the folder where there is one; anything but a yes is refused."""
-    said = answer.strip().casefold()
+def agreed(speaker: str, answer: str | Callable[[str], str], folder: Path | None = None) -> Consent:
+    """The consent, kept in the folder where there is one; anything but a yes is refused.
+
+    A function is asked, by name, and returns the answer.
+    """
+    said = (answer if isinstance(answer, str) else answer(question(speaker))).strip().casefold()
     if said not in ANSWERS:
         raise NoConsent(
             f"no consent to write as {speaker}",

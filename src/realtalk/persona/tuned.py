@@ -207,12 +207,7 @@ class TunedSimulator(_InProcess):
                 )
         name = self.base or str(about["base"])
         base = load(name, device=self.device, cache=self.cache, progress=progress)
-        if base.sha256 != trained_on["sha256"]:
-            raise RealtalkError(
-                "the adapter was trained on another model",
-                where=str(folder),
-                fix=f"name the right one as base; it was called {trained_on['title']}",
-            )
+        refuse_other_base(folder, trained_on, base.sha256)
         self._guide = _guide(learning, _shown(about), str(about.get("by", "encoder")), progress)
         self._loaded = with_adapter(base, folder)
 
@@ -255,6 +250,16 @@ def adapters_in(folder: Path) -> dict[Path, dict[str, Any]]:
             fix="make one: realtalk persona tune PATH --speaker NAME --base MODEL --out DIR",
         )
     return finished
+
+
+def refuse_other_base(folder: Path, trained_on: Mapping[str, Any], sha256: str) -> None:
+    """Raises where a model is not the one that the adapter in this folder was trained on."""
+    if sha256 != trained_on["sha256"]:
+        raise RealtalkError(
+            "the adapter was trained on another model",
+            where=str(folder),
+            fix=f"name the right one as base; it was called {trained_on['title']}",
+        )
 
 
 def encoded(writer: Writer, prompt: TurnPrompt, room: int, style: str = "") -> tuple[int, ...]:

@@ -31,9 +31,10 @@ from realtalk.local.writing import private_folder, refuse_strangers, write_bytes
 from realtalk.persona.chat_tokens import TrainingExample
 from realtalk.persona.pretrained import Pretrained, library, quiet
 
-ADAPTER, SETTINGS, STATE = "adapter_model.safetensors", "settings.json", "trainer_state.json"
+ADAPTER, CONFIG = "adapter_model.safetensors", "adapter_config.json"  # peft's names
+SETTINGS, STATE = "settings.json", "trainer_state.json"
 Say: TypeAlias = Callable[[str], Any]  # is told a line for people
-_CONFIG, _FOLDERS = "adapter_config.json", "checkpoint-*"
+_FOLDERS = "checkpoint-*"
 _BATCH_TOKENS = {"cuda": 32_768, "cpu": 2_048}  # what is fast and fits: 139 GB, and 8 GB
 
 
@@ -169,7 +170,7 @@ def read_settings(folder: Path) -> dict[str, Any]:
 def _begin(out: Path, wanted: Mapping[str, Any], fresh: bool) -> dict[str, Any] | None:
     """The result of a finished training; else settings.json says what is begun here."""
     if fresh:
-        _clear(out, SETTINGS, ADAPTER, _CONFIG)
+        _clear(out, SETTINGS, ADAPTER, CONFIG)
     known = read_settings(out) if (out / SETTINGS).is_file() else wanted
     names = [name for name in wanted if known.get(name) != wanted[name]]
     if any(out.glob(f"{_FOLDERS}/state.json")):  # as 0.1.0 wrote them
@@ -206,7 +207,7 @@ def _last_checkpoint(out: Path) -> Path | None:
 def _finish(out: Path, wanted: Mapping[str, Any], state: Any, tokens: int) -> dict[str, Any]:
     """The kept epoch's adapter; settings.json comes last and says that all is there."""
     best = state.best_global_step or state.global_step
-    for name in (ADAPTER, _CONFIG):
+    for name in (ADAPTER, CONFIG):
         write_bytes(out / name, (out / f"checkpoint-{best}" / name).read_bytes())
     log, done = state.log_history, round(state.epoch)
     ahead = {round(each["epoch"] or 0): each["eval_loss"] for each in log if "eval_loss" in each}

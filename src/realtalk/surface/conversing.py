@@ -230,16 +230,14 @@ def _writer(given: Mapping[str, Any], corpus: Corpus | None) -> _Writer:
 
 def _ask_consent(writer: _Writer, out: Path | None) -> None:
     """A person's yes, as for a talk: kept with the adapter, kept in the folder, or asked."""
-    from realtalk.persona.consent import agreed, known, question
+    from realtalk.persona.consent import agreed, known
     from realtalk.persona.talking import stored_consent
 
     if (who := writer.speaker) is None:
         return
     adapter, _ = adapter_of(writer.name, writer.settings, who)
-    writer.yes = known(who, adapter) or stored_consent(out, who)
-    if writer.yes is None:
-        said = writer.consent
-        writer.yes = agreed(who, said if isinstance(said, str) else said(question(who)), adapter)
+    kept = known(who, adapter) or stored_consent(out, who)
+    writer.yes = kept or agreed(who, writer.consent, adapter)
 
 
 def _prepared(first: _Writer, second: _Writer, progress: Progress) -> tuple[Simulator, Simulator]:

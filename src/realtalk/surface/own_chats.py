@@ -1,6 +1,7 @@
 """One's own chats → an adapter that writes as oneself, data for other tools, and a talk.
 
 tune("mara", speaker="Me", out="adapters/me", say=print)             → Tuned
+export_adapter("adapters/me", consent="self", out="me.gguf")         → AdapterFile
 export_dataset("mara", speaker="Me", out="mine.jsonl", say=print)    → TuningSet
 talk("mara", speaker="Me", consent="self").say("are you up?")        → "barely"
 """
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.chat import Corpus
+    from realtalk.persona.adapter_files import AdapterFile
     from realtalk.persona.datasets import TuningSet
     from realtalk.persona.talking import Talk
     from realtalk.persona.tuning import Tuned
@@ -111,6 +113,33 @@ def tune(
     )
 
 
+def export_adapter(
+    adapter: str | PathLike[str],
+    *,
+    consent: str | Callable[[str], str],
+    base: str | None = None,
+    out: str | PathLike[str] | None = None,
+    cache: str | PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> AdapterFile:
+    """Writes an adapter of `tune` as GGUF, which llama.cpp loads onto the base's own file.
+
+    `consent` is that of `talk`: "self" or "given", or a function that is asked, by name, where no
+    answer is kept with the adapter. It stands in the file's metadata, with the speaker's name and
+    that whatever it writes is simulated. `base` says where the model lies, where that is not the
+    one named in training. `out` is the file, by default the adapter's folder with .gguf behind
+    its name. Needs the extra train.
+    """
+    from realtalk.persona.adapter_files import one_adapter, write_gguf
+    from realtalk.persona.consent import agreed, known
+
+    folder, place = Path(adapter), None if cache is None else Path(cache)
+    own = one_adapter(folder)
+    yes = known(own.speaker, own.folder) or agreed(own.speaker, consent, own.folder)
+    file = folder.parent / f"{folder.resolve().name}.gguf" if out is None else Path(out)
+    return write_gguf(own, file, yes, base=base, cache=place, progress=progress)
+
+
 def export_dataset(
     corpus: Readable,
     speaker: str,
@@ -179,7 +208,7 @@ def talk(
     one that goes on (the most recent), `partner` who you are (the other one in it). With `out`
     all that is said is kept as a corpus, marked as simulated; an earlier talk there goes on.
     """
-    from realtalk.persona.consent import agreed, known, question
+    from realtalk.persona.consent import agreed, known
     from realtalk.persona.registry import make_simulator
     from realtalk.persona.talking import Talk, chat_of, partner_of, stored_consent
     from realtalk.persona.turns import named_speaker
@@ -195,9 +224,7 @@ def talk(
     place = None if out is None else Path(out)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     adapter, about = adapter_of(name, given, who)
-    yes = known(who, adapter) or stored_consent(place, who)
-    if yes is None:
-        yes = agreed(who, consent if isinstance(consent, str) else consent(question(who)), adapter)
+    yes = known(who, adapter) or stored_consent(place, who) or agreed(who, consent, adapter)
     if about:
         context = {key: int(about[key]) for key in context}
     made = make_simulator(name, given)
