@@ -17,6 +17,7 @@ from typing import Any
 
 from persona_claims import CONTENT, ENOUGH, SIX, both_sides, gained, moved, names, verdict
 from persona_curve import curve
+from persona_guessed import who_wrote_it
 
 from realtalk.evals.values import Row
 from realtalk.metrics.statistics import holm
@@ -85,6 +86,7 @@ def one_model(folder: Path) -> list[str]:
         table_2_moves(ways),
         "### Each part alone",
         alone(both),
+        *who_wrote_it(folder),
     ]
     for way, found in ways.items():
         test = found[BEST]

@@ -1,0 +1,104 @@
+"""Stored guesses without texts → the page's part about who wrote it.
+
+    who_wrote_it(Path("docs/results/persona/qwen2.5-1.5b"))    → ["### Who wrote it", "…", …]
+
+`guessed/SIMULATOR/GUESSER` below a model's folder is one run (persona_guess_rows.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from realtalk.evals.tables import figure
+from realtalk.metrics.statistics import holm
+from realtalk.paper.markdown import table as markdown
+from realtalk.persona.guess_rows import GUESS_SCORES
+from realtalk.persona.guess_tables import READING, guess_table
+from realtalk.persona.guessing import GuessRun, compare_guesses, load_guess
+
+ACCURACY, _, _, SIMULATED = GUESS_SCORES
+ORDER = ("classifier", "nearness both", "nearness speaker", "nearness context")
+
+
+def who_wrote_it(folder: Path) -> list[str]:
+    """The part of one model; nothing where nobody guessed."""
+    runs = [load_guess(each) for each in sorted(folder.glob("guessed/*/*/"))]
+    by_simulator: dict[str, dict[str, GuessRun]] = {}
+    for run in sorted(runs, key=lambda run: ORDER.index(run.name)):
+        (simulator,) = run.settings["replies"]["simulated"]
+        by_simulator.setdefault(simulator, {})[run.name] = run
+    if not runs:
+        return []
+    every = [
+        (f"{guesser}, {simulator}", run)
+        for simulator, several in by_simulator.items()
+        for guesser, run in several.items()
+    ]
+    return [
+        "### Who wrote it",
+        ASKED,
+        markdown(*guess_table([replace(run.summary, name=name) for name, run in every])),
+        READING,
+        "\n".join(f"- {line}" for line in (*differences(by_simulator), NOT_ASKED)),
+        "Accuracy, speaker by speaker:",
+        speakers(every),
+    ]
+
+
+ASKED = (
+    "Which of four replies did this person write here: the real one, one of the partner's, one of another speaker, or the simulated "
+    "one? Chance is .25. The *classifier* knows how the speaker writes in the learned chat, *nearness* goes by the encoder's meaning: "
+    "nearest to what was said before, to the speaker's own turns, or to both. The name behind the guesser is the simulator's. Made by `realtalk persona guess DATA/realtalk "
+    "--simulated NAME=RUN --guesser nearness --out OUT` and `python docs/persona_guess_rows.py OUT --name MODEL`."
+)
+NOT_ASKED = (
+    "No language model was asked yet: 2,058 choices, each with a context of up to 1,500 tokens, are too much reading for the two cores that "
+    "these runs had."
+)
+
+
+def differences(by_simulator: Mapping[str, Mapping[str, GuessRun]]) -> list[str]:
+    """The classifier against nearness, and one simulator's replies against another's."""
+    compared = {
+        simulator: compare_guesses(several["classifier"], several["nearness both"])
+        for simulator, several in by_simulator.items()
+        if {"classifier", "nearness both"} <= several.keys()
+    }
+    changes = {simulator: found.changes["accuracy"] for simulator, found in compared.items()}
+    corrected = holm([change.p for change in changes.values()])
+    lines = []
+    for (simulator, change), p in zip(changes.items(), corrected, strict=True):
+        told = change.difference
+        lines.append(
+            f"Among replies of {simulator}, nearness against the classifier: accuracy "
+            f"{told.value:+.3f} [{told.low:+.3f}, {told.high:+.3f}], p {p:.3f} after Holm's "
+            "correction, whole speakers swapped."
+        )
+    for guesser in ORDER:
+        taken = [
+            f"{figure(several[guesser].summary.variants[''].overall[SIMULATED.name], SIMULATED)} "
+            f"({simulator})"
+            for simulator, several in by_simulator.items()
+            if guesser in several
+        ]
+        if len(taken) > 1:
+            lines.append(f"{guesser} takes the simulated reply for real: {', '.join(taken)}.")
+    return lines
+
+
+def speakers(every: Sequence[tuple[str, GuessRun]]) -> str:
+    slices = [(name, run.summary.variants[""].slices) for name, run in every]
+    known = dict.fromkeys(who for _, found in slices for who in found)
+    rows = []
+    for who in known:
+        cells = [figure(found[who]["accuracy"], ACCURACY) for _, found in slices if who in found]
+        rows.append((who, slices[0][1][who]["accuracy"].n, *cells))
+    return markdown(("speaker", "turns", *(name for name, _ in slices)), rows)
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write("\n\n".join(who_wrote_it(Path(sys.argv[1]))) + "\n")
