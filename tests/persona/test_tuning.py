@@ -72,6 +72,21 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         held_out(some(9), 1.0)
 
 
+def test_an_adapter_that_makes_it_worse_is_told(
+    run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    epochs = (tuning.Epoch(1, 3.0, 11.3), tuning.Epoch(2, 2.0, 7.7))
+    worse = tuning.Tuned(tmp_path, 4.5, epochs, 2, 100, 1.0, 0.0)
+    assert worse.helps is False
+    assert replace(worse, untuned=8.0).helps is True
+    assert replace(worse, untuned=None).helps is None
+    for made, is_told in ((worse, True), (replace(worse, untuned=8.0), False)):
+        monkeypatch.setattr("realtalk.surface.own_chats.tune", lambda *_, made=made, **__: made)
+        status, _, err = run("persona", "tune", "sample", "--speaker", "Mara")
+        assert status == 0
+        assert ("less likely with this adapter" in err) is is_told
+
+
 def test_without_torch_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match="train"):

@@ -138,6 +138,11 @@ def tune(
         f"{tuned.tokens:,} tokens in {tuned.seconds:,.1f} s: {tuned.tokens_per_second:,.0f} a "
         f"second, {tuned.padding:.1%} of the work was padding; wrote {place}"
     )
+    if tuned.helps is False:
+        say(
+            "warning: held-out turns are less likely with this adapter than without it; "
+            "try more turns, or --learning-rate at a tenth"
+        )
 
 
 def _rounded(value: float | None) -> float | None:

@@ -86,6 +86,12 @@ class Tuned:
     padding: float  # share of what went through the model
 
     @property
+    def helps(self) -> bool | None:
+        """Whether the kept adapter has a lower loss on held-out turns than the base."""
+        held = next((each.held_out for each in self.epochs if each.number == self.kept), None)
+        return None if held is None or self.untuned is None else held < self.untuned
+
+    @property
     def tokens_per_second(self) -> float:
         return self.tokens / self.seconds if self.seconds else 0.0
 
