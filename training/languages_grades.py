@@ -7,7 +7,8 @@
 They are what languages_mix.py and languages_score.py write. The rules are here and nowhere else:
 
 - A measure's grade in a language comes from one figure: rubric labels of turns in dialogue where
-  there are any (the very question that the labels answer), else the largest labelled set, else
+  there are any, of public sets and of chats of our own together, weighted by n (the very question
+  that the labels answer), else the largest labelled set, else
   agreement with the English encoder on translations (twins). Rubric labels of single lines, which
   were read without what was said before, are a set among the others.
 - It is the best grade whose threshold the score reaches while the lower end of its interval
@@ -90,22 +91,25 @@ def pooled(figures: Iterable[Figure]) -> dict[tuple[str, str], Figure]:
         is_language = not each["lang"].startswith(("mean", "in dialogue", "single"))
         if is_language and all(math.isfinite(each[name]) for name in ("score", "low", "high")):
             some[each["task"], SAME.get(each["lang"], each["lang"])].append(each)
-    found = {}
-    for key, group in some.items():
-        n = sum(each["n"] for each in group)
-        means = {
-            name: sum(each[name] * each["n"] for each in group) / n
-            for name in ("score", "low", "high")
-        }
-        found[key] = {"task": key[0], "n": n, **means}
-    return found
+    return {key: mean_by_n(key[0], group) for key, group in some.items()}
+
+
+def mean_by_n(task: str, figures: Iterable[Figure]) -> Figure:
+    some = list(figures)
+    n = sum(each["n"] for each in some)
+    means = {
+        name: sum(each[name] * each["n"] for each in some) / n for name in ("score", "low", "high")
+    }
+    return {"task": task, "n": n, **means}
 
 
 def chosen(by: Mapping[tuple[str, str], Figure], lang: str, measure: str) -> Figure | None:
     """The figure that decides about a measure in a language, with its grade."""
-    own = by.get((f"rubric {measure}", lang))
-    if own is not None and lang not in SINGLE_LINES:
-        return {**own, "grade": graded(own, RUBRIC[measure])}
+    own, chats = (by.get((f"{kind} {measure}", lang)) for kind in ("rubric", "chats"))
+    in_dialogue = [chats, None if lang in SINGLE_LINES else own]
+    if known := [each for each in in_dialogue if each is not None]:
+        both = mean_by_n(f"rubric {measure}", known)
+        return {**both, "grade": graded(both, RUBRIC[measure])}
     sets = [
         {**figure, "grade": graded(figure, PUBLIC[task][1:])}
         for (task, code), figure in by.items()

@@ -2,14 +2,16 @@
 
     python training/languages_mix.py --model FOLDER --json rubric.json
     → FOLDER/mix.npz      the rubric's heads and the tweets' as sums of all shipped outputs
-      rubric.json         agreement by language, each language left out of its own map
+      rubric.json         agreement by language: with turns of public sets, and of chats of our own
 
 The English cuts do not fit: they were set on chats where every fourth turn grounds, and in other
 languages an output is lower where the encoder is less sure. What a rubric head says here is its own
 output times a factor, plus a little of every other output, plus a constant. `PULL` keeps the sums
-small. Figures come from maps that saw no label of the language they are of; the map that ships has
-seen all. The tweets' heads are fitted to dev parts (UMSAB; every tenth train row of MINT, which has
-none). languages_export.py folds it into the heads, so nothing of it is left at run time.
+small. It is fitted to labels of train files and of chats that are for learning, and to the turns of
+languages/labels.jsonl; figures with the latter come from maps that saw none of those of the
+language. The chats of languages/chats are never learned from. The tweets' heads are fitted to dev
+parts (UMSAB; every tenth train row of MINT, which has none). languages_export.py folds it into the
+heads, so nothing of it is left at run time.
 """
 
 from __future__ import annotations
@@ -26,57 +28,21 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.metrics import cohen_kappa_score
 
-import ei_heads as english
 from ei_score import pearson
 from languages_heads import MIXED_ANSWERS
+from languages_labels import PARTS, TEST, TEST_CHATS, Labelled, in_chats, in_sets, joined, learned
 from languages_score import Row, figure, floors, mean_of
 from languages_sources import labelled as labelled_sets
-from languages_sources import lines
 from realtalk.encoders.answers import answer_columns
 from realtalk.encoders.pairs import PairEncoder
 
 HERE = Path(__file__).parent
-LABELS = HERE / "languages" / "labels.jsonl"
-PULL = 0.1  # towards no sums
+PULL = 0.003  # towards no sums: by languages left out of the labels that are learned from
+TWEETS_PULL = 0.1
 HELD = 0.01  # the factor's, towards one
-PARTS = ("emotional_reaction", "interpretation", "exploration")
 TWEETS = ("tweet_sentiment", "tweet_intimacy")
 HEADS = ("reflective", "grounding", "sentiment", "emotion", "intimacy", *PARTS)
 Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """Turns with rubric labels, in the order of the file."""
-
-    pairs: list[tuple[str, str]]  # what was said before, and the turn
-    langs: Array
-    in_context: Array
-    answers: list[dict[str, Any]]
-
-    def truth(self, head: str) -> Array:
-        values = [answer[head] for answer in self.answers]
-        if head == "intimacy":
-            return (np.array(values, float) - 1) / 4
-        names = {"sentiment": english.SENTIMENTS, "emotion": english.EMOTIONS}.get(head)
-        return np.array([names.index(each) if names else int(each) for each in values])
-
-
-def labelled(data: Path) -> Labelled:
-    wanted = [json.loads(line) for line in LABELS.open("r", encoding="utf-8")]
-    texts: dict[str, list[str]] = {}
-    pairs = []
-    for each in wanted:
-        if (name := each["file"]) not in texts:
-            texts[name] = [row["text"] for row in lines(data, name.removesuffix(".jsonl.gz"))]
-        before = each["before_line"]
-        pairs.append(("" if before is None else texts[name][before], texts[name][each["line"]]))
-    return Labelled(
-        pairs,
-        np.array([each["lang"] for each in wanted]),
-        np.array([each["before_line"] is not None for each in wanted]),
-        [each["labels"] for each in wanted],
-    )
 
 
 def tweets(data: Path, head: str) -> tuple[list[tuple[str, str]], Array]:
@@ -109,7 +75,7 @@ class Mix:
         return np.asarray(self.factor * mine + outputs @ self.weights + self.constant)
 
 
-def fitted(mine: Array, outputs: Array, truth: Array, head: str) -> Mix:
+def fitted(mine: Array, outputs: Array, truth: Array, head: str, pull: float = PULL) -> Mix:
     """The map that explains these labels best without being large."""
     mean, spread = outputs.mean(0), outputs.std(0).clip(1e-3)
     scaled = (outputs - mean) / spread
@@ -131,9 +97,9 @@ def fitted(mine: Array, outputs: Array, truth: Array, head: str) -> Mix:
             both = np.hstack([np.zeros_like(out), out]) if width == 1 else out
             value = -np.mean((one_hot * log_softmax(both, axis=1)).sum(1))
             slope = (softmax(both, axis=1) - one_hot)[:, -width:] / len(out)
-        value += PULL * np.sum(weights**2) + HELD * log_factor**2
+        value += pull * np.sum(weights**2) + HELD * log_factor**2
         by_factor = np.sum(slope * mine) * factor + 2 * HELD * log_factor
-        by_weights = scaled.T @ slope + 2 * PULL * weights
+        by_weights = scaled.T @ slope + 2 * pull * weights
         return float(value), np.concatenate([[by_factor], slope.sum(0), by_weights.ravel()])
 
     start = np.zeros(1 + width + size * width)
@@ -143,17 +109,33 @@ def fitted(mine: Array, outputs: Array, truth: Array, head: str) -> Mix:
     return Mix(float(np.exp(log_factor)), weights, constant - mean @ weights)
 
 
-def left_out(outputs: Array, given: Labelled, settings: dict[str, Any]) -> Array:
-    """The outputs with every language's rubric heads from a map that has not seen it."""
-    mixed = outputs.astype(float).copy()
-    for head in HEADS:
-        place = slice(*settings["places"][head])
-        mine, truth = own(outputs, head, settings), given.truth(head)
-        for lang in np.unique(given.langs):
-            there = given.langs == lang
-            mix = fitted(mine[~there], outputs[~there], truth[~there], head)
-            mixed[there, place] = mix(mine[there], outputs[there])
+def mapped(given: Labelled, outputs: Array, settings: dict[str, Any]) -> dict[str, Mix]:
+    """A map for every rubric head, from these labels and outputs of their turns."""
+    return {
+        head: fitted(own(outputs, head, settings), outputs, given.truth(head), head)
+        for head in HEADS
+    }
+
+
+def applied(maps: dict[str, Mix], outputs: Array, settings: dict[str, Any]) -> Array:
+    """The outputs with the rubric's heads as the maps say them."""
+    mixed = outputs.astype(float)
+    for head, mix in maps.items():
+        mixed[:, slice(*settings["places"][head])] = mix(own(outputs, head, settings), outputs)
     return mixed.astype(np.float32)
+
+
+def left_out(
+    outputs: Array, given: Labelled, base: Labelled, by: Array, settings: dict[str, Any]
+) -> Array:
+    """The outputs with every language's rubric heads from a map that saw none of its turns here."""
+    mixed = np.empty_like(outputs, np.float32)
+    for lang in np.unique(given.langs):
+        there = given.langs == lang
+        seen = joined(base, given.only(~there))
+        maps = mapped(seen, np.concatenate([by, outputs[~there]]), settings)
+        mixed[there] = applied(maps, outputs[there], settings)
+    return mixed
 
 
 def kappa(truth: Array, said: Array) -> float:
@@ -163,7 +145,9 @@ def kappa(truth: Array, said: Array) -> float:
     return float(cohen_kappa_score(truth, said))
 
 
-def figures(mixed: Array, given: Labelled, settings: dict[str, Any]) -> Iterator[Row]:
+def figures(
+    mixed: Array, given: Labelled, settings: dict[str, Any], kind: str = "rubric"
+) -> Iterator[Row]:
     """Kappa, or Pearson of empathy and intimacy: by language, in dialogue, of single lines."""
     said = answer_columns(mixed, {**settings, "answers": MIXED_ANSWERS})
     truth = {name: given.truth(name) for name in HEADS}
@@ -175,7 +159,7 @@ def figures(mixed: Array, given: Labelled, settings: dict[str, Any]) -> Iterator
                 return pearson(truth[name][at].astype(float), said[name][at].astype(float))
             return kappa(truth[name][at], said[name][at].astype(int))
 
-        task = f"rubric {name}"
+        task = f"{kind} {name}"
         by = [
             figure(task, str(lang), np.flatnonzero(given.langs == lang), score)
             for lang in np.unique(given.langs)
@@ -185,11 +169,10 @@ def figures(mixed: Array, given: Labelled, settings: dict[str, Any]) -> Iterator
             yield figure(task, title, np.flatnonzero(at), score)
 
 
-def saved(outputs: Array, truth: Array, head: str, settings: dict[str, Any]) -> dict[str, Array]:
+def as_matrix(mix: Mix, head: str, width: int, settings: dict[str, Any]) -> dict[str, Array]:
     """A head as one matrix over the shipped outputs, and its constant."""
-    mix = fitted(own(outputs, head, settings), outputs, truth, head)
     # Of each output alone: its share in what the head says by itself.
-    alone = own(np.eye(outputs.shape[1]), head, settings)
+    alone = own(np.eye(width), head, settings)
     return {head: mix.factor * alone + mix.weights, f"{head}_constant": mix.constant}
 
 
@@ -200,19 +183,24 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     encoder = PairEncoder(options.model)
-    given = labelled(options.data)
-    outputs = encoder.outputs(given.pairs)
-    found = list(figures(left_out(outputs, given, encoder.settings), given, encoder.settings))
+    settings = encoder.settings
+    base, given, chats = learned(options.data), in_sets(options.data, TEST), in_chats(TEST_CHATS)
+    by, outputs, said = (encoder.outputs(each.pairs) for each in (base, given, chats))
+    maps = mapped(joined(base, given), np.concatenate([by, outputs]), settings)
+    found = list(figures(left_out(outputs, given, base, by, settings), given, settings))
+    found += figures(applied(maps, said, settings), chats, settings, "chats")
     for each in found:
-        said = f"{each['score']:.3f} | {each['low']:.3f}-{each['high']:.3f}"
-        print(f"| {each['task']} | {each['lang']} | {each['n']:,} | {said} |")
+        score = f"{each['score']:.3f} | {each['low']:.3f}-{each['high']:.3f}"
+        print(f"| {each['task']} | {each['lang']} | {each['n']:,} | {score} |")
     floors(found)
     kept = {}
-    for head in HEADS:
-        kept |= saved(outputs, given.truth(head), head, encoder.settings)
+    for head, mix in maps.items():
+        kept |= as_matrix(mix, head, outputs.shape[1], settings)
     for head in TWEETS:
         pairs, truth = tweets(options.data, head)
-        kept |= saved(encoder.outputs(pairs), truth, head, encoder.settings)
+        dev = encoder.outputs(pairs)
+        mix = fitted(own(dev, head, settings), dev, truth, head, TWEETS_PULL)
+        kept |= as_matrix(mix, head, dev.shape[1], settings)
     np.savez(options.model / "mix.npz", **kept)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n")
