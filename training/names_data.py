@@ -6,8 +6,7 @@
 
 No tokenizer is needed before packing. `o` lists kinds that a source does not mark: its other words
 may be any of them. Test files are never learned from; sentences that equal one of theirs, or share
-half of their runs of five words with them, are dropped. Messages are made of templates of our own
-(training/names/LANG.txt) with names, streets, companies and ids of faker, as people type them.
+half of their runs of five words with them, are dropped. Messages are names_messages.py's.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ import numpy as np
 from realtalk.encoders.letter_case import word_case
 
 HERE = Path(__file__).parent
-TEMPLATES = HERE / "names"
 BUILD = HERE / "build" / "names"
 KINDS = ("person", "place", "organisation", "address", "birthday", "number")
 OF_LABEL = {
@@ -47,16 +45,8 @@ RESTRICTED = {
     "parsner_social", "pioner_silver", "runne", "telugu_ner", "maha_social_ner", "latvian_ner",
 }  # fmt: skip
 MOST = 3_000  # sentences per language and source
-GENERATED = 2_500  # messages per language
+GENERATED = 4_000  # messages per language
 LONGEST = 400  # letters
-LOCALES = {
-    "en": "en_US en_GB en_IN en_AU en_CA en_IE en_NZ", "de": "de_DE de_AT de_CH",
-    "es": "es_ES es_MX es_AR es_CO es_CL", "fr": "fr_FR fr_CA fr_CH fr_BE", "it": "it_IT",
-    "pt": "pt_BR pt_PT", "nl": "nl_NL nl_BE", "pl": "pl_PL", "ru": "ru_RU", "tr": "tr_TR",
-    "id": "id_ID", "vi": "vi_VN", "hi": "hi_IN", "hi-Latn": "en_IN", "ar": "ar_SA ar_EG ar_AE",
-    "fa": "fa_IR", "zh": "zh_CN zh_TW", "ja": "ja_JP", "ko": "ko_KR", "uk": "uk_UA",
-    "sv": "sv_SE", "ro": "ro_RO",
-}  # fmt: skip
 Row = dict[str, Any]
 
 
@@ -152,80 +142,13 @@ def public(folder: Path, tests: Tests, rng: random.Random, most: int) -> Iterato
             yield from rows[: min(most, named + named // 2 + 50)]
 
 
-def typed(text: str, rng: random.Random) -> str:
-    """As somebody types it: small, misspelt, shouted, or as it is."""
-    drawn = rng.random()
-    if drawn < 0.4:
-        return text.lower()
-    if drawn < 0.45:
-        return text.upper()
-    if drawn < 0.5 and len(text) > 5:
-        at = rng.randrange(1, len(text) - 2)
-        return text[:at] + text[at + 1] + text[at] + text[at + 2 :]
-    return text
-
-
-def value(slot: str, fake: Any, rng: random.Random) -> tuple[str, int]:
-    """What a slot is filled with, and its kind."""
-    if slot in ("first", "nick"):
-        first = fake.first_name()
-        if slot == "nick" and len(first) > 4:
-            first = first[: rng.randint(3, 4)] + rng.choice(("", "y", "i", "o"))
-        return typed(first, rng), 0
-    if slot == "last":
-        return typed(fake.last_name(), rng), 0
-    if slot == "per":
-        first, last = fake.first_name(), fake.last_name()
-        together = fake.locales[0][:2] in ("zh", "ja", "ko")  # the family first, without a space
-        return (last + first if together else typed(f"{first} {last}", rng)), 0
-    if slot == "loc":
-        # Some locales have only cities that are put together from nothing.
-        made_up = fake.locales[0][:2] in ("ar", "tr", "vi") or rng.random() < 0.2
-        return typed(fake.country() if made_up else fake.city(), rng), 1
-    if slot == "org":
-        return typed(fake.company(), rng), 2
-    if slot == "addr":
-        whole = fake.address().replace("\n", ", ")
-        return typed(whole if rng.random() < 0.5 else fake.street_address(), rng), 3
-    if slot == "dob":
-        day = fake.date_of_birth(minimum_age=1, maximum_age=95)
-        shapes = ("%d.%m.%Y", "%d/%m/%Y", "%Y-%m-%d", "%d-%m-%y", "%d.%m.%y", "%m/%d/%Y")
-        return day.strftime(rng.choice(shapes)), 4
-    made = fake.ssn() if rng.random() < 0.5 else fake.bothify(rng.choice(IDS))
-    return str(made), 5
-
-
-IDS = ("########", "??######", "#########?", "??-####-###", "####-####", "?########", "###.###.###")
-
-
-def generated(lang: str, count: int, rng: random.Random) -> Iterator[Row]:
-    from faker import Faker
-
-    templates = (TEMPLATES / f"{lang}.txt").read_text("utf-8").splitlines()
-    fakes = []
-    for name in LOCALES[lang].split():
-        fake = Faker(name)
-        fake.seed_instance(rng.randrange(1 << 30))
-        fakes.append(fake)
-    for _ in range(count):
-        fake = rng.choice(fakes)
-        text, spans = "", []
-        for part in re.split(r"(\{\w+\})", rng.choice(templates)):
-            if not part.startswith("{"):
-                text += part if rng.random() < 0.7 else part.lower()
-                continue
-            # Stand-ins of what rules took out before: nobody's names.
-            if part in ("{first}", "{per}") and rng.random() < 0.08:
-                text += f"Person{rng.randint(1, 40)}"
-                continue
-            filled, kind = value(part[1:-1], fake, rng)
-            spans.append([len(text), len(text) + len(filled), kind])
-            text += filled
-        yield {"t": text, "s": spans, "l": lang, "o": [], "src": "generated"}
-
-
 def is_dev(text: str) -> bool:
     return hashlib.md5(plain(text).encode()).digest()[0] < 8
+
+
+def held_out(row: Row) -> bool:
+    """Whether a row is of the dev part: of messages by their template, of others by their text."""
+    return bool(row["dev"]) if "dev" in row else is_dev(row["t"])
 
 
 def load(path: Path) -> list[Row]:
@@ -234,7 +157,10 @@ def load(path: Path) -> list[Row]:
 
 
 def pack(rows: list[Row], tokenizer: Any, most: int = 96) -> dict[str, Any]:
-    """Pieces, their tags (0 O, 1+2k begins kind k, 2+2k goes on), case, kinds left open."""
+    """Pieces, their tags (0 O, 1+2k begins kind k, 2+2k goes on), case, kinds left open.
+
+    What a row lists as `u` may be a name or none: its pieces count for nothing (-1).
+    """
     tokens = np.zeros((len(rows), most), np.uint16)
     tags = np.full((len(rows), most), -1, np.int8)
     case = np.zeros((len(rows), most), np.int8)
@@ -252,7 +178,9 @@ def pack(rows: list[Row], tokenizer: Any, most: int = 96) -> dict[str, Any]:
                 if start < last and first < end:
                     goes_on = place > 1 and each.offsets[place - 2][1] > first
                     tags[at, place] = 1 + 2 * kind + goes_on
-    dev = np.array([is_dev(row["t"]) for row in rows])
+            if any(start < last and first < end for first, last in row.get("u", ())):
+                tags[at, place] = -1
+    dev = np.array([held_out(row) for row in rows])
     langs = np.array([row["l"] for row in rows])
     return {"tokens": tokens, "tags": tags, "case": case, "sizes": sizes, "open": opened,
             "dev": dev, "lang": langs}  # fmt: skip
@@ -266,11 +194,13 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=MOST)
     parser.add_argument("--generated", type=int, default=GENERATED)
     options = parser.parse_args()
+    from names_messages import LOCALES, messages
+
     rng = random.Random(0)
     tests = Tests(options.data, options.chats)
     rows = list(public(options.data, tests, rng, options.most))
     for lang in sorted(LOCALES):
-        made = generated(lang, options.generated, rng)
+        made = messages(lang, options.generated, rng)
         rows += [row for row in made if not tests.has(row["t"])]
     rng.shuffle(rows)
     options.out.parent.mkdir(parents=True, exist_ok=True)

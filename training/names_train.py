@@ -116,8 +116,13 @@ def score(model: NameTagger, data: Packed, rows: Any, budget: int) -> dict[str, 
         true, skipped = tags.cpu().numpy(), opened.cpu().numpy()
         for at, row in enumerate(part):
             size = int(data.sizes[row]) - 1
-            said = {s for s in spans(found[at, 1:size]) if not skipped[at, s[2]]}
-            gold = spans(true[at, 1:size])
+            marks = true[at, 1:size]
+            said = {
+                s
+                for s in spans(found[at, 1:size])
+                if not skipped[at, s[2]] and (marks[s[0] : s[1]] >= 0).all()
+            }
+            gold = spans(marks)
             for key in (f"lang {data.lang[row]}", "all"):
                 for place, count in enumerate((len(said & gold), len(said), len(gold))):
                     counts[key][place] += count

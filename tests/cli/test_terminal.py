@@ -189,7 +189,7 @@ def calls() -> list[tuple[str, ...]]:
 
 # They print no name of a chat, or fetch, train, serve, or take minutes.
 ELSEWHERE = {"data get", "models get", "persona tune", "studio", "reproduce", "demo", "ei label"}
-ELSEWHERE |= {"models card", "mcp"}
+ELSEWHERE |= {"models card", "mcp", "persona export-adapter"}  # the last needs an adapter
 ELSEWHERE |= {"probe run"}  # called without its name above
 ELSEWHERE |= {f"{benchmark} merge" for benchmark in ("probe", "persona", "threads")}  # test_shards
 ELSEWHERE |= {  # test_guessing

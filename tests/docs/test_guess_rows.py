@@ -40,6 +40,7 @@ def test_stored_guesses_hold_ids_letters_and_names_only(folder: Path) -> None:
             assert said.filter(~(said.is_in(names) | said.str.contains(WORDS))).is_empty(), name
 
 
+@pytest.mark.slow
 def test_the_page_has_every_stored_guess() -> None:
     part = "\n\n".join(script("persona_guessed").who_wrote_it(MODEL))
     assert part in (DOCS / "results" / "persona.md").read_text("utf-8")

@@ -23,6 +23,7 @@ import numpy as np
 
 from realtalk.corpora.redaction.tagged import TaggedSpan
 from realtalk.encoders.letter_case import word_case
+from realtalk.encoders.name_words import NameWords
 from realtalk.encoders.onnx import OnnxEncoder
 from realtalk.encoders.onnx_weights import read_table
 from realtalk.encoders.tag_spans import Chances, SpanDecoder
@@ -56,7 +57,10 @@ class NameTagger(OnnxEncoder):
         self.version = str(self.settings["version"])
         self._longest = int(self.settings["longest"])
         weights = self.settings.get("weights", ())
-        self._decoder = SpanDecoder(self.settings["kinds"], self.settings["thresholds"], weights)
+        lists = self.settings.get("words")
+        words = NameWords.load(place / lists) if lists else None
+        kinds, thresholds = self.settings["kinds"], self.settings["thresholds"]
+        self._decoder = SpanDecoder(kinds, thresholds, weights, words)
         # How often a piece is in names: logs of odds, in steps.
         self._prior: Chances | None = None
         if "prior" in self.settings:
@@ -74,7 +78,7 @@ class NameTagger(OnnxEncoder):
                 for text, each, chances in zip(
                     some, encoded, self._run(some, encoded, pool), strict=True
                 ):
-                    if not self._decoder.is_empty(chances):
+                    if not self._decoder.is_empty(text, chances):
                         prior = None if self._prior is None else self._prior[each.ids]
                         found[text] = self._decoder.spans(text, each.offsets, chances, prior)
         return [found.get(text, []) for text in texts]

@@ -24,6 +24,7 @@ import regex
 
 from realtalk.corpora.redaction.tagged import NAMES, TaggedSpan
 from realtalk.encoders.letter_case import case_of
+from realtalk.encoders.name_words import NameWords
 
 Chances: TypeAlias = npt.NDArray[np.float32]
 
@@ -40,8 +41,10 @@ class SpanDecoder:
         kinds: Sequence[str],
         thresholds: Mapping[str, Sequence[float]],
         weights: Sequence[float] = (),
+        words: NameWords | None = None,
     ) -> None:
         self._kinds = tuple(kinds)
+        self._words = words
         self._weights = np.array(weights, np.float64)  # of nothing, then of each feature
         self._alike = tuple(at for at, kind in enumerate(kinds) if kind in NAMES)
         self._from = np.array([thresholds[kind][0] for kind in kinds], np.float32)
@@ -51,9 +54,11 @@ class SpanDecoder:
         self._mixed = np.where(alike[:, None] & alike[None, :], 1, np.eye(len(kinds)))
         self._least = float(self._from.min()) * _WEAK
 
-    def is_empty(self, chances: Chances) -> bool:
+    def is_empty(self, text: str, chances: Chances) -> bool:
         """Whether nothing of a text can be worth a look: most texts name nobody."""
-        return bool((1 - chances[:, 0] < self._least).all())
+        if (1 - chances[:, 0] >= self._least).any():
+            return False
+        return self._words is None or not self._words.names_any(text)
 
     def spans(
         self,
@@ -63,13 +68,15 @@ class SpanDecoder:
         prior: Chances | None = None,
     ) -> list[TaggedSpan]:
         """What a text names, in order; `prior` is the log of the odds that a piece is in a name."""
-        if not len(offsets) or self.is_empty(chances):
+        if not len(offsets) or self.is_empty(text, chances):
             return []
         firsts = words_in(text, offsets)
         begins = chances[firsts, 1::2]
         none = np.zeros(len(offsets), np.float32)
         known = none if prior is None else prior
-        seen, kinds, best = features(text, offsets, firsts, chances, known, self._alike)
+        seen, kinds, best = features(
+            text, offsets, firsts, chances, known, self._alike, self._words
+        )
         chance = (kinds @ self._mixed.T)[np.arange(len(best)), best]
         if len(self._weights):
             odds = self._weights[0] + seen @ self._weights[1:]
@@ -121,6 +128,7 @@ def features(
     chances: Chances,
     prior: Chances,
     alike: Sequence[int],
+    lists: NameWords | None = None,
 ) -> tuple[npt.NDArray[np.float64], Chances, npt.NDArray[np.intp]]:
     """What tells of each word whether it is a name; the chance of each kind; the likeliest."""
     ends = [*firsts[1:], len(offsets)]
@@ -130,10 +138,18 @@ def features(
     odds = np.log(named / (1 - named))
     known = np.add.reduceat(prior, firsts) / sizes[:, 0]
     least = np.minimum.reduceat(prior, firsts)
-    words = [text[offsets[a][0] : offsets[b - 1][1]] for a, b in zip(firsts, ends, strict=True)]
+    places = [(offsets[a][0], offsets[b - 1][1]) for a, b in zip(firsts, ends, strict=True)]
+    words = [text[slice(*place)] for place in places]
     capital = np.array([case_of(word) in (2, 3, 4) for word in words], np.float64)
     small = np.array([case_of(word) == 1 for word in words], np.float64)
     made = np.stack([odds, known, least, capital, small, capital * odds, small * odds], axis=1)
+    if lists is not None:
+        looked = lists.known(text, places)
+        listed = looked[:, 0]
+        # What a list says counts otherwise where a word is small, or its script has no capitals.
+        plain = listed * (1 - capital - small)
+        both = np.stack([listed * small, plain, listed * odds], axis=1)
+        made = np.concatenate([made, looked, both], axis=1)
     return made, kinds, kinds.argmax(1)
 
 

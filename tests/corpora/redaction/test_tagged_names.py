@@ -112,3 +112,9 @@ def test_a_form_has_the_kind_that_it_mostly_is() -> None:
 
     corpus = corpus_of("Aldham is far", "in Aldham", "to Aldham")
     assert texts_of(corpus, Mixed())[0] == "<place-1> is far"
+
+
+def test_a_date_that_stands_alone_is_no_date_of_birth() -> None:
+    tagger = WordTagger(("03.03.1986", "birthday", 0.9))
+    assert texts_of(corpus_of("03.03.1986"), tagger) == ["03.03.1986"]
+    assert texts_of(corpus_of("she came on 03.03.1986"), tagger) == ["she came on <birthday-1>"]

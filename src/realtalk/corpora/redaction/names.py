@@ -16,7 +16,7 @@ name ("will") is sure with a capital only; the place it stands at decides otherw
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -116,6 +116,7 @@ class Names:
     nobody: set[str] = field(default_factory=set)  # words that were looked at and name nobody
     _seen: dict[str, tuple[NameSpan, ...]] = field(default_factory=dict)
     _patterns: dict[str, regex.Pattern[str] | None] = field(default_factory=dict)
+    _lengths: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def add(self, name: str, person: str, *, own: bool = True) -> None:
         """A name and its parts. `own`: of this chat, where the parts of a user name are names too.
@@ -181,6 +182,7 @@ class Names:
         self.nobody.clear()
         self._seen.clear()
         self._patterns.clear()
+        self._lengths.clear()
 
     @property
     def is_empty(self) -> bool:
@@ -331,29 +333,48 @@ class Names:
 
     def matches(self, which: str, text: str) -> Iterator[NameSpan]:
         """Names that are found anywhere: `runs`, `signs` that are no words, or `inside` a tag."""
-        pattern = self._pattern(which)
-        if pattern is None or not pattern.search(fold(text)):
+        if not any(True for _ in self._places(which, fold(text))):
             return
         folded, places = mapped(text)
         known = self._runs if which == "runs" else self._signs
-        for match in pattern.finditer(folded):
-            person = self.words[match[0]][0] if which == "inside" else known[match[0]]
-            yield NameSpan(places[match.start()][0], places[match.end() - 1][1], person)
+        for start, end in self._places(which, folded):
+            name = folded[start:end]
+            person = self.words[name][0] if which == "inside" else known[name]
+            yield NameSpan(places[start][0], places[end - 1][1], person)
 
-    def _pattern(self, which: str) -> regex.Pattern[str] | None:
-        if which not in self._patterns:
-            if which == "inside":
-                patterns = [
-                    regex.escape(key)
-                    for key, (_, everyday) in _longest(self.words)
-                    if len(key) > 3 and not everyday
-                ]
-            elif which == "signs":
-                patterns = [_bounded(key) for key, _ in _longest(self._signs)]
-            else:
-                patterns = [regex.escape(key) for key, _ in _longest(self._runs)]
-            self._patterns[which] = regex.compile("|".join(patterns)) if patterns else None
-        return self._patterns[which]
+    def _places(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
+        # A look-up at every place: a pattern of thousands of names would be compiled anew for
+        # every name that is added. What may stand beside a sign is a pattern's business.
+        held = self._held(which, folded)
+        if which != "signs":
+            yield from held
+        elif any(True for _ in held) and (pattern := self._signs_pattern()) is not None:
+            yield from (match.span() for match in pattern.finditer(folded))
+
+    def _held(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
+        """Where names stand, the longest first."""
+        known: Collection[str] = (
+            self.words if which == "inside" else self._runs if which == "runs" else self._signs
+        )
+        if which not in self._lengths:
+            self._lengths[which] = tuple(sorted(set(map(len, known)), reverse=True))
+        at, sizes = 0, self._lengths[which]
+        while at < len(folded):
+            here = (folded[at : at + size] for size in sizes if at + size <= len(folded))
+            name = next((part for part in here if part in known and self._counts(which, part)), "")
+            if name:
+                yield at, at + len(name)
+            at += len(name) or 1
+
+    def _counts(self, which: str, name: str) -> bool:
+        """Within a tag only longer names count, and none that is an everyday word."""
+        return which != "inside" or (len(name) > 3 and not self.words[name][1])
+
+    def _signs_pattern(self) -> regex.Pattern[str] | None:
+        if "signs" not in self._patterns:
+            patterns = [_bounded(key) for key, _ in _longest(self._signs)]
+            self._patterns["signs"] = regex.compile("|".join(patterns)) if patterns else None
+        return self._patterns["signs"]
 
 
 def _longest(known: dict[str, _Held]) -> list[tuple[str, _Held]]:

@@ -94,7 +94,9 @@ def _usable(text: str, span: TaggedSpan) -> Iterator[TaggedSpan]:
         form = text[slice(*piece)]
         begin = piece[0] + len(form) - len(form.lstrip(_AROUND))
         form = form.strip(_AROUND)
-        if form and _can_be(form, span):
+        # A date and nothing else: of an event, not of a birth.
+        alone = span.kind == "birthday" and form == text.strip(_AROUND)
+        if form and not alone and _can_be(form, span):
             yield replace(span, start=begin, end=begin + len(form))
         start = last
         if start >= span.end:

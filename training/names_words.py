@@ -1,0 +1,112 @@
+"""Lists of names, and how often words are plain → what the tagger's chances are read beside.
+
+    python training/names_words.py --out src/realtalk/encoders/names/words.npz
+    python training/names_words.py --out words-fit.npz --without 0.4     (to fit weights with)
+
+Names are faker's of every locale (MIT) and our lists (names/LANG.lists), up to three words long.
+Plain counts are of public dialogues and messages: words that begin small where a script has
+capitals, all words elsewhere and in German; where there are no spaces, how often the signs of a
+listed name stand in a row. Weights are fitted with a table from which names are missing as they are
+in life, and held-out values of our lists always are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from names_messages import TEMPLATES, is_held
+from realtalk.encoders.name_words import SIGNS, WORD, NameWords
+
+PERSONS = re.compile(r"^(first|last|middle)_names?")
+PLACES = re.compile(r"^(cities|city_names|countries|states|provinces|regions|districts)$")
+FEWEST = 3  # times that a plain word must be there
+
+
+def of_faker() -> Iterator[str]:
+    from faker import Faker
+    from faker.config import AVAILABLE_LOCALES
+
+    for locale in sorted(AVAILABLE_LOCALES):
+        for own in Faker(locale).get_providers():
+            room = type(own).__module__.split(".")[2]
+            wanted = {"person": PERSONS, "address": PLACES}.get(room)
+            for name in dir(own) if wanted else ():
+                if wanted and wanted.match(name) and not callable(getattr(own, name)):
+                    yield from _texts(getattr(own, name))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list | tuple | set):
+        for each in value:
+            yield from _texts(each)
+
+
+def of_lists() -> Iterator[str]:
+    for path in sorted(TEMPLATES.glob("*.lists")):
+        for line in path.read_text("utf-8").splitlines():
+            yield from (each.strip() for each in line.partition(":")[2].split(","))
+
+
+def plain_counts(folder: Path, names: set[str]) -> Counter[str]:
+    in_signs = {name for name in names if SIGNS.fullmatch(name) and len(name) < 5}
+    found: Counter[str] = Counter()
+    for path in sorted(folder.glob("*.jsonl.gz")):
+        if not path.name.startswith(("chat.", "parallel.", "emotion.", "sentiment.")):
+            continue
+        if ".test." in path.name:
+            continue
+        with gzip.open(path, "rt", encoding="utf-8") as stream:
+            for line in stream:
+                row = json.loads(line)
+                text = row["text"]
+                for word in WORD.findall(text):
+                    if not word[0].isupper() or (row["lang"] == "de" and text[0] != word[0]):
+                        found[word.casefold()] += 1
+                for run in SIGNS.findall(text):
+                    parts = (run[at : at + n] for n in (2, 3, 4) for at in range(len(run) - n + 1))
+                    found.update(part for part in parts if part in in_signs)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dialogues", type=Path, default=Path("../shared/data/multilingual"))
+    parser.add_argument("--without", type=float, default=0.0, help="share of names left out")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    names = set()
+    for name in (*of_faker(), *of_lists()):
+        words = WORD.findall(name)
+        is_spaced = 0 < len(words) < 4 and name.replace("-", " ") == " ".join(words)
+        if is_spaced and (not SIGNS.match(name) or len(name) < 5):
+            names.add(" ".join(words).casefold())
+    counts = plain_counts(options.dialogues, names)
+    if options.without:
+        held = {each.casefold() for each in of_lists() if is_held(each)}
+        names = {
+            name
+            for name in names - held
+            if zlib.crc32(f"out {name}".encode()) % 1000 >= options.without * 1000
+        }
+    kept = {
+        word: n
+        for word, n in counts.items()
+        if n >= FEWEST and (word in names or not SIGNS.search(word))
+    }
+    NameWords.of(names, kept).save(options.out)
+    size = options.out.stat().st_size / 1e6
+    print(f"{len(names):,} names, {len(kept):,} plain words, {size:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()
