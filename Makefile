@@ -6,16 +6,21 @@ BIN := $(VENV)/bin
 # Most modules of what is installed are never imported: Python compiles the others by itself.
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile -c constraints.txt
 
-.PHONY: demo test slow bench docs clean
+.PHONY: demo test types suite slow bench docs clean
 
 demo: $(VENV)/.run
 	$(BIN)/realtalk demo
 
-# Three workers on two cores: a quarter of the time tests wait, for servers, browsers and locks.
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(MAKE) -j 2 types suite
+
+types:
 	$(BIN)/mypy
+
+# Three workers on two cores: a quarter of the time tests wait, for servers, browsers and locks.
+suite:
 	$(BIN)/pytest -n 3 --dist worksteal -m "not slow"
 
 # Every test, the long ones too, and all examples of the property-based ones.

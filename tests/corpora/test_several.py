@@ -343,6 +343,7 @@ def test_a_corpus_that_changed_meanwhile_is_not_overwritten(
     assert load(folder).tables.name == "sample"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPORTS)
 def test_overlapping_exports_in_one_folder(tmp_path: Path, name: str) -> None:
     """Two files of one chat that agree are one chat, and one that does not stays apart."""

@@ -27,7 +27,7 @@ DOCS = Path(__file__).parents[2] / "docs"
     [
         pytest.param("memory", marks=pytest.mark.slow),
         "languages",
-        "simulated",
+        pytest.param("simulated", marks=pytest.mark.slow),
         pytest.param("threads", marks=pytest.mark.slow),
         pytest.param("persona", marks=pytest.mark.slow),
     ],

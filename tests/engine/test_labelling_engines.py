@@ -86,6 +86,7 @@ def test_every_engine_writes_the_same_run(
         assert repr(labels) == repr(plain)
 
 
+@pytest.mark.slow
 def test_the_command_labels_by_an_engine(
     run: Any, tmp_path: Path, parts: Path, whole: dict[str, bytes]
 ) -> None:

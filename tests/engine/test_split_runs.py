@@ -170,6 +170,7 @@ PREDICTIONS: dict[str, dict[str, Any]] = {
 FEW: Mapping[str, Any] = {"limit": 10, "train_limit": 40}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "engine"),
     [("nearest", SEVERAL), ("words", HERE), ("near", HERE), ("regression", HERE)],

@@ -162,6 +162,7 @@ def test_replies_of_one_setting_are_shared_out(tmp_path: Path) -> None:
     assert len(rt.merge(tmp_path)) == sum(sizes)
 
 
+@pytest.mark.slow
 def test_a_missing_and_an_unfinished_shard_are_named(tmp_path: Path) -> None:
     sharded(probed, tmp_path, 16)
     shutil.rmtree(tmp_path / "shards" / "07-of-16")

@@ -76,6 +76,7 @@ def test_fused_finds_more_than_words(sample: Chat, encoder: Counting, cache: Pat
     assert fused > 0.7
 
 
+@pytest.mark.slow
 def test_an_index_is_stored_and_used_again(sample: Chat, tmp_path: Path) -> None:
     encoder = Counting()
     question = sample.questions[0]

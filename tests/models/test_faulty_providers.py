@@ -50,7 +50,11 @@ def good(call: Call) -> str:
     return f"an answer to {call.prompt}"
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize(
+    "name",
+    # Every third of many here, all of them by `make slow`.
+    [pytest.param(name, marks=[pytest.mark.slow] * (at % 3 > 0)) for at, name in enumerate(FAULTS)],
+)
 def test_a_fault_costs_its_own_prompt(name: str, tmp_path: Path) -> None:
     fault = FAULTS[name]
 

@@ -130,6 +130,7 @@ def test_the_check_can_fail(tmp_path: Path) -> None:
         holds(tmp_path / "notes.sqlite", [lost])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of another process are Linux's")
 def test_a_full_disk_is_answered_and_left_behind(tmp_path: Path) -> None:
     """The process may not make its files any longer; then it may again."""
