@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer.main
 
 import realtalk
-from realtalk.cli.main import app
+from realtalk.cli.main import commands
 from realtalk.encoders.shipped import shipped
 from realtalk.installing import cure
 from realtalk.local.download import DATASETS
@@ -24,7 +23,7 @@ from realtalk.models.files import MODELS
 
 PACKAGE = Path(realtalk.__file__).parent
 ROOT = PACKAGE.parents[1]
-COMMANDS: Any = typer.main.get_command(app)
+COMMANDS: Any = commands()
 _TOLD = re.compile(r"(?<![\w/.@'-])realtalk (?=[a-z])(?P<rest>[^`\n]*)")
 _TICKED = re.compile(r"`(?P<rest>[a-z]+ (?:[a-z]|--)[^`\n]*)`")
 _ENDS = re.compile(r"\s#|&&|\|(?!\|)|;|\)| · | → |…|\$\(|, or |\bthen\b|[<{]")

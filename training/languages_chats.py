@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 
 from languages_labels import TEST_CHATS, in_chats
-from languages_mix import figures
+from languages_mix import figures, tell
 from realtalk.encoders.pairs import PairEncoder
 
 SHIPPED = Path(__file__).parent.parent / "src" / "realtalk" / "encoders" / "ei_multilingual"
@@ -25,9 +25,7 @@ def main() -> None:
     options = parser.parse_args()
     encoder, given = PairEncoder(options.model), in_chats(TEST_CHATS)
     found = list(figures(encoder.outputs(given.pairs), given, encoder.settings, "chats"))
-    for each in found:
-        said = f"{each['score']:.3f} | {each['low']:.3f}-{each['high']:.3f}"
-        print(f"| {each['task']} | {each['lang']} | {each['n']:,} | {said} |")
+    tell(found)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n")
 

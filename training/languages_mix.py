@@ -169,6 +169,12 @@ def figures(
             yield figure(task, title, np.flatnonzero(at), score)
 
 
+def tell(found: list[Row]) -> None:
+    for each in found:
+        score = f"{each['score']:.3f} | {each['low']:.3f}-{each['high']:.3f}"
+        print(f"| {each['task']} | {each['lang']} | {each['n']:,} | {score} |")
+
+
 def as_matrix(mix: Mix, head: str, width: int, settings: dict[str, Any]) -> dict[str, Array]:
     """A head as one matrix over the shipped outputs, and its constant."""
     # Of each output alone: its share in what the head says by itself.
@@ -189,9 +195,7 @@ def main() -> None:
     maps = mapped(joined(base, given), np.concatenate([by, outputs]), settings)
     found = list(figures(left_out(outputs, given, base, by, settings), given, settings))
     found += figures(applied(maps, said, settings), chats, settings, "chats")
-    for each in found:
-        score = f"{each['score']:.3f} | {each['low']:.3f}-{each['high']:.3f}"
-        print(f"| {each['task']} | {each['lang']} | {each['n']:,} | {score} |")
+    tell(found)
     floors(found)
     kept = {}
     for head, mix in maps.items():

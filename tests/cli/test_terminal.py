@@ -18,11 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from realtalk.chat import Chat, Corpus
 from realtalk.cli import main as command
-from realtalk.cli.main import app
 from realtalk.corpora.formats import FORMATS
 from realtalk.corpora.opening import open_reading
 
@@ -198,7 +196,7 @@ ELSEWHERE |= {  # test_guessing
 
 
 def commands(group: Any = None, before: str = "") -> Iterator[str]:
-    group = group or typer.main.get_command(app)
+    group = group or command.commands()
     for name, each in group.commands.items():
         if hasattr(each, "commands"):
             yield from commands(each, f"{before}{name} ")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from realtalk.cli.options import Json
+from realtalk.cli.options import Cache, Json
 
 if TYPE_CHECKING:
     from realtalk.local.caches import CacheItem, Kind, Removed
@@ -19,10 +19,6 @@ app = typer.Typer(
     help="What realtalk keeps on this machine, and how to be rid of it.", no_args_is_help=True
 )
 
-Cache = Annotated[
-    Path | None,
-    typer.Option("--cache", metavar="DIR", help="Instead of the user's cache folder."),
-]
 _DAY = 86_400.0
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from realtalk.cli.options import Json
+from realtalk.cli.options import Cache, Json
 
 app = typer.Typer(help="Download the published corpora, hash-checked.", no_args_is_help=True)
 
@@ -15,10 +14,7 @@ app = typer.Typer(help="Download the published corpora, hash-checked.", no_args_
 @app.command()
 def get(
     name: Annotated[str, typer.Argument(metavar="NAME", help="realtalk or locomo.")],
-    cache: Annotated[
-        Path | None,
-        typer.Option("--cache", metavar="DIR", help="Instead of the user's cache folder."),
-    ] = None,
+    cache: Cache = None,
     json: Json = False,
 ) -> None:
     """Download a published corpus into the user cache.
@@ -47,10 +43,7 @@ def get(
 
 @app.command("list")
 def list_(
-    cache: Annotated[
-        Path | None,
-        typer.Option("--cache", metavar="DIR", help="Instead of the user's cache folder."),
-    ] = None,
+    cache: Cache = None,
     json: Json = False,
 ) -> None:
     """Show which published corpora there are and what is already here.

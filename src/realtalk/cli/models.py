@@ -7,18 +7,13 @@ from typing import Annotated
 
 import typer
 
-from realtalk.cli.options import Json
+from realtalk.cli.options import Cache, Json
 
 app = typer.Typer(
     help="The models in this package and small language models to fetch, with their terms.",
     invoke_without_command=True,
 )
 _NEEDED = {"llm": "inspect_ai", "local": "xllamacpp"}  # extra → a module of its own
-
-Cache = Annotated[
-    Path | None,
-    typer.Option("--cache", metavar="DIR", help="Instead of the user's cache folder."),
-]
 
 
 @app.callback()

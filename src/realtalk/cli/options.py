@@ -114,6 +114,10 @@ Swept = Annotated[
         "every combination is run.",
     ),
 ]
+Cache = Annotated[
+    Path | None,
+    typer.Option("--cache", metavar="DIR", help="Instead of the user's cache folder."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 PricesFile = Annotated[
     Path | None,

@@ -37,10 +37,7 @@ def export_adapter(
         ),
     ] = None,
     consent: persona.Agreement = None,
-    cache: Annotated[
-        Path | None,
-        typer.Option("--cache", metavar="DIR", help="Instead of the user's cache folder."),
-    ] = None,
+    cache: options.Cache = None,
     json: options.Json = False,
 ) -> None:
     """Write an adapter as GGUF, which llama.cpp loads onto the model's own file.

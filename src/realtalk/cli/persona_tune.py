@@ -66,10 +66,7 @@ def tune(
         str, typer.Option("--device", metavar="NAME", help="auto, cpu or cuda.")
     ] = "auto",
     fresh: options.Fresh = False,
-    cache: Annotated[
-        Path | None,
-        typer.Option("--cache", metavar="DIR", help="Instead of the user's cache folder."),
-    ] = None,
+    cache: options.Cache = None,
     format_name: options.FormatName = None,
     gap: options.Gap = "6h",
     json: options.Json = False,

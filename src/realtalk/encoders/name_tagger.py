@@ -78,9 +78,8 @@ class NameTagger(OnnxEncoder):
                 for text, each, chances in zip(
                     some, encoded, self._run(some, encoded, pool), strict=True
                 ):
-                    if not self._decoder.is_empty(text, chances):
-                        prior = None if self._prior is None else self._prior[each.ids]
-                        found[text] = self._decoder.spans(text, each.offsets, chances, prior)
+                    prior = None if self._prior is None else self._prior[each.ids]
+                    found[text] = self._decoder.spans(text, each.offsets, chances, prior)
         return [found.get(text, []) for text in texts]
 
     def chances(

@@ -54,7 +54,7 @@ class SpanDecoder:
         self._mixed = np.where(alike[:, None] & alike[None, :], 1, np.eye(len(kinds)))
         self._least = float(self._from.min()) * _WEAK
 
-    def is_empty(self, text: str, chances: Chances) -> bool:
+    def _is_empty(self, text: str, chances: Chances) -> bool:
         """Whether nothing of a text can be worth a look: most texts name nobody."""
         if (1 - chances[:, 0] >= self._least).any():
             return False
@@ -68,7 +68,7 @@ class SpanDecoder:
         prior: Chances | None = None,
     ) -> list[TaggedSpan]:
         """What a text names, in order; `prior` is the log of the odds that a piece is in a name."""
-        if not len(offsets) or self.is_empty(text, chances):
+        if not len(offsets) or self._is_empty(text, chances):
             return []
         firsts = words_in(text, offsets)
         begins = chances[firsts, 1::2]

@@ -16,7 +16,7 @@ name ("will") is sure with a capital only; the place it stands at decides otherw
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -116,7 +116,7 @@ class Names:
     nobody: set[str] = field(default_factory=set)  # words that were looked at and name nobody
     _seen: dict[str, tuple[NameSpan, ...]] = field(default_factory=dict)
     _patterns: dict[str, regex.Pattern[str] | None] = field(default_factory=dict)
-    _lengths: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    _lookups: dict[str, tuple[dict[str, str], tuple[int, ...]]] = field(default_factory=dict)
 
     def add(self, name: str, person: str, *, own: bool = True) -> None:
         """A name and its parts. `own`: of this chat, where the parts of a user name are names too.
@@ -182,7 +182,7 @@ class Names:
         self.nobody.clear()
         self._seen.clear()
         self._patterns.clear()
-        self._lengths.clear()
+        self._lookups.clear()
 
     @property
     def is_empty(self) -> bool:
@@ -336,11 +336,9 @@ class Names:
         if not any(True for _ in self._places(which, fold(text))):
             return
         folded, places = mapped(text)
-        known = self._runs if which == "runs" else self._signs
+        known, _ = self._lookup(which)
         for start, end in self._places(which, folded):
-            name = folded[start:end]
-            person = self.words[name][0] if which == "inside" else known[name]
-            yield NameSpan(places[start][0], places[end - 1][1], person)
+            yield NameSpan(places[start][0], places[end - 1][1], known[folded[start:end]])
 
     def _places(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
         # A look-up at every place: a pattern of thousands of names would be compiled anew for
@@ -353,22 +351,26 @@ class Names:
 
     def _held(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
         """Where names stand, the longest first."""
-        known: Collection[str] = (
-            self.words if which == "inside" else self._runs if which == "runs" else self._signs
-        )
-        if which not in self._lengths:
-            self._lengths[which] = tuple(sorted(set(map(len, known)), reverse=True))
-        at, sizes = 0, self._lengths[which]
+        at, (known, sizes) = 0, self._lookup(which)
         while at < len(folded):
             here = (folded[at : at + size] for size in sizes if at + size <= len(folded))
-            name = next((part for part in here if part in known and self._counts(which, part)), "")
+            name = next((part for part in here if part in known), "")
             if name:
                 yield at, at + len(name)
             at += len(name) or 1
 
-    def _counts(self, which: str, name: str) -> bool:
-        """Within a tag only longer names count, and none that is an everyday word."""
-        return which != "inside" or (len(name) > 3 and not self.words[name][1])
+    def _lookup(self, which: str) -> tuple[dict[str, str], tuple[int, ...]]:
+        """Whose the names are that are looked for, and how long they are."""
+        if which not in self._lookups:
+            known = self._runs if which == "runs" else self._signs
+            if which == "inside":  # longer names only, and none that is an everyday word
+                known = {
+                    key: person
+                    for key, (person, everyday) in self.words.items()
+                    if len(key) > 3 and not everyday
+                }
+            self._lookups[which] = known, tuple(sorted(set(map(len, known)), reverse=True))
+        return self._lookups[which]
 
     def _signs_pattern(self) -> regex.Pattern[str] | None:
         if "signs" not in self._patterns:
