@@ -161,8 +161,7 @@ the model's.
 
 {looks(stored)}
 
-The tuned chats are not whole: of seven days planned, 301 of 568 turns were written when the time on the card was over. Untuned, a model of this size often
-repeats its instructions instead of following them. The 1.5B model's chats are not made yet.
+Untuned, a model of 0.5B often repeats its instructions instead of following them. The 1.5B model's chats with adapters are not made yet.
 
 ## Told apart
 The AUC of a classifier of turns that saw neither the chats it is asked about nor, where there are enough people, anybody in them:

@@ -1,8 +1,9 @@
-"""How far the shipped encoder agrees with the labels of chats of our own in 18 languages.
+"""How far the shipped encoder agrees with rubric labels: of chats of our own, of public sets.
 
-    python training/languages_chats.py [--model FOLDER] [--json chats.json]
+    python training/languages_chats.py [--model FOLDER] [--data ../shared/data --json rubric.json]
 
-Nothing is learned from these chats (training/languages/chats, chats.jsonl).
+Nothing is learned from the chats (training/languages/chats, chats.jsonl: 18 languages). Turns of
+public sets (labels.jsonl) fitted the last map of the weights that the shipped encoder went on from.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import argparse
 import json
 from pathlib import Path
 
-from languages_labels import TEST_CHATS, in_chats
+from languages_labels import TEST, TEST_CHATS, in_chats, in_sets
 from languages_mix import figures, tell
+from languages_score import floors
 from realtalk.encoders.pairs import PairEncoder
 
 SHIPPED = Path(__file__).parent.parent / "src" / "realtalk" / "encoders" / "ei_multilingual"
@@ -21,11 +23,16 @@ SHIPPED = Path(__file__).parent.parent / "src" / "realtalk" / "encoders" / "ei_m
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, default=SHIPPED)
+    parser.add_argument("--data", type=Path, help="where the public sets are")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     encoder, given = PairEncoder(options.model), in_chats(TEST_CHATS)
     found = list(figures(encoder.outputs(given.pairs), given, encoder.settings, "chats"))
+    if options.data:
+        given = in_sets(options.data, TEST)
+        found += figures(encoder.outputs(given.pairs), given, encoder.settings)
     tell(found)
+    floors(found)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n")
 

@@ -26,6 +26,7 @@ from tokenizers import Tokenizer
 
 from ei_data import cut, ids_of, read_rows
 from languages_heads import HEADS
+from languages_labels import examples as rubric_examples
 from languages_sources import DEV_TO_LEARN, Spoken, everything
 from languages_vocab import FIRST, LAST, OUT, UNKNOWN
 from realtalk.encoders.emoji import in_words
@@ -183,7 +184,8 @@ def main() -> None:
     )
     words.no_truncation()
     words.no_padding()
-    examples = kept(everything(options.data), tested(options.data))[:: options.every]
+    every = (*everything(options.data), *rubric_examples(options.data))
+    examples = kept(every, tested(options.data))[:: options.every]
     arrays = packed(examples, pieces, words)
     describe(arrays, examples)
     buffer = io.BytesIO()

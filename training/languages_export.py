@@ -1,6 +1,6 @@
 """Weights as they travelled → the compact ONNX of the multilingual encoder.
 
-    python training/languages_export.py --weights FOLDER --name s [--mix mix.npz]
+    python training/languages_export.py --weights FOLDER [FOLDER …] [--mix mix.npz | --direct]
     → training/build/languages/model/{model.onnx, tokenizer.json, settings.json}
 
 In the same form as the English encoder (ei_export.py, compact.py): 8-bit weights, rows of
@@ -25,7 +25,7 @@ from ei_export import built, exported, settings_of
 from ei_model import EiModel
 from languages_heads import HEADS, MIXED_ANSWERS, PLACES
 from languages_vocab import FIRST, LAST, OUT
-from languages_weights import load
+from languages_weights import load, mean
 
 VERSION = "1"
 
@@ -48,14 +48,20 @@ def mixed(model: EiModel, path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weights", type=Path, required=True, help="the folder of their parts")
-    parser.add_argument("--name", default="s", help="of the run that made them")
+    parser.add_argument(
+        "--weights",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="folders of their parts; of several, the mean",
+    )
     parser.add_argument("--config", type=Path, default=OUT / "config.json")
     parser.add_argument("--vocab", type=Path, default=OUT / "tokenizer.json")
     parser.add_argument("--mix", type=Path, help="what languages_mix.py made")
+    parser.add_argument("--direct", action="store_true", help="heads were trained to be read alone")
     parser.add_argument("--out", type=Path, default=OUT / "model")
     options = parser.parse_args()
-    model = built(load(options.weights, options.name), options.config)
+    model = built(mean([load(folder) for folder in options.weights]), options.config)
     if options.mix:
         mixed(model, options.mix)
     fast = options.out.parent / "fast.onnx"
@@ -64,7 +70,7 @@ def main() -> None:
     compact(fast, options.out / "model.onnx")
     shutil.copy(options.vocab, options.out / "tokenizer.json")
     settings = settings_of(HEADS, VERSION, FIRST, LAST)
-    if options.mix:
+    if options.mix or options.direct:
         settings["answers"] = MIXED_ANSWERS
     # The mark of a word's beginning says nothing of a word that has no pieces.
     settings["silent"] = [Tokenizer.from_file(str(options.vocab)).token_to_id("▁")]

@@ -2,7 +2,9 @@
 
     in_sets(data, TEST)      languages/labels.jsonl: turns of dev and test files, by file and line
     in_chats(TEST_CHATS)     languages/chats/LANG-N.txt (`NAME|text`) and chats.jsonl
-    learned(data)            what maps are fitted to: train.jsonl and train_chats
+    in_marked(held=True)     chats/LANG-x.txt: every fourth chat of a file, or the others
+    learned(data)            what the encoder learns from: train.jsonl, train_chats, marked chats
+    examples(data)           the same as rows of its training, and held-out chats as dev rows
 
 Bubbles of one person in a row are one turn of our chats; the unit of a public set is its row.
 """
@@ -19,12 +21,17 @@ from typing import Any
 import numpy as np
 
 import ei_heads as english
-from languages_sources import lines
+from chats import CHATS, HELD_CHATS, MARK, Bubble, read_chats
+from languages_sources import Spoken, lines
 
 HERE = Path(__file__).parent / "languages"
 TEST, TRAIN = HERE / "labels.jsonl", HERE / "train.jsonl"
 TEST_CHATS, TRAIN_CHATS = HERE / "chats", HERE / "train_chats"
+SET = "rubric"
+HEADS = ("reflective", "grounding", "sentiment", "emotion", "intimacy")
 PARTS = ("emotional_reaction", "interpretation", "exploration")
+NUMBERS = ("reflective", "grounding", *PARTS, "intimacy")
+SENTIMENTS = {"neg": "negative", "neu": "neutral", "pos": "positive"}
 Array = np.ndarray[Any, Any]
 
 
@@ -101,5 +108,48 @@ def in_chats(folder: Path) -> Labelled:
     )
 
 
+def in_marked(held: bool, folder: Path = CHATS) -> Labelled:
+    """Turns of chats in which names are marked, too."""
+    pairs, langs, answers = [], [], []
+    for path in sorted(folder.glob("*.txt")):
+        for number, chat in enumerate(read_chats(path)):
+            if (number % HELD_CHATS == HELD_CHATS - 1) != held:
+                continue
+            before = ""
+            for labels, text in turns_of(chat):
+                pairs.append((before, text))
+                langs.append(path.stem.rsplit("-", 1)[0])
+                answers.append(labels)
+                before = text
+    in_context = np.array([bool(before) for before, _ in pairs])
+    return Labelled(pairs, np.array(langs), in_context, answers)
+
+
+def turns_of(chat: list[Bubble]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Labels and text of every turn, marks of names taken off."""
+    said: list[list[Bubble]] = []
+    for bubble in chat:
+        if bubble.labels.strip() == "+" and said and said[-1][0].speaker == bubble.speaker:
+            said[-1].append(bubble)
+        else:
+            said.append([bubble])
+    for turn in said:
+        labels = turn[0].labels.split()
+        numbers = dict(zip(NUMBERS, map(int, [*labels[:5], labels[7]]), strict=True))
+        words = {"sentiment": SENTIMENTS[labels[5]], "emotion": labels[6]}
+        yield numbers | words, "\n".join(MARK.sub(r"\2", each.text) for each in turn)
+
+
 def learned(data: Path) -> Labelled:
-    return joined(in_sets(data, TRAIN), in_chats(TRAIN_CHATS))
+    return joined(joined(in_sets(data, TRAIN), in_chats(TRAIN_CHATS)), in_marked(held=False))
+
+
+def examples(data: Path) -> Iterator[Spoken]:
+    """Labelled turns as the encoder's training reads them."""
+    for split, some in (("train", learned(data)), ("dev", in_marked(held=True))):
+        truth = {head: some.truth(head) for head in (*HEADS, *PARTS)}
+        for at, (before, text) in enumerate(some.pairs):
+            labels = {head: values[at].item() for head, values in truth.items()}
+            labels |= {head: [float(labels[head])] for head in ("reflective", "grounding")}
+            lang = str(some.langs[at])
+            yield Spoken(text, before, SET, split, labels=labels, lang=lang)

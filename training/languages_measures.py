@@ -123,6 +123,21 @@ def agreement(out: Mapping[str, Array], twin: Mapping[str, Array]) -> dict[str, 
     return {name: float(value) for name, value in found.items()}
 
 
+def rubric(out: Mapping[str, Array], labels: Mapping[str, Array]) -> dict[str, float]:
+    """Agreement with rubric labels of chats, all languages together."""
+    found = {}
+    for name in ("sentiment", "emotion"):
+        found[name] = cohen_kappa_score(labels[name], out[name].argmax(-1))
+    for name in ("reflective", "grounding"):
+        found[name] = cohen_kappa_score(labels[name][:, 0] > 0.5, out[name][:, 0] > 0)
+    found["intimacy"] = pearson(labels["intimacy"][:, 0], out["intimacy"][:, 0])
+    empathy = sum(labels[n].astype(float) for n in COMPONENTS)
+    found["empathy"] = pearson(
+        np.asarray(empathy), np.asarray(sum(expected(out[n]) for n in COMPONENTS))
+    )
+    return {f"rubric_{name}": float(value) for name, value in found.items()}
+
+
 def chosen_by(
     out: Mapping[str, Array],
     labels: Mapping[str, Array],
@@ -158,6 +173,9 @@ def chosen_by(
     if at.sum() > 2:
         truth, guess = labels["tweet_intimacy"][at, 0], out["tweet_intimacy"][at, 0]
         found["mint"] = mean(correlations(guess, truth, langs[at]))
+    at = sets == "rubric"
+    if at.any():
+        found |= rubric({n: v[at] for n, v in out.items()}, {n: v[at] for n, v in labels.items()})
     at = ~np.isnan(twin["sentiment"][:, 0])
     if at.sum() > 2:
         pair = ({n: v[at] for n, v in each.items()} for each in (out, twin))

@@ -7,9 +7,9 @@
 The English cuts do not fit: they were set on chats where every fourth turn grounds, and in other
 languages an output is lower where the encoder is less sure. What a rubric head says here is its own
 output times a factor, plus a little of every other output, plus a constant. `PULL` keeps the sums
-small. It is fitted to labels of train files and of chats that are for learning, and to the turns of
-languages/labels.jsonl; figures with the latter come from maps that saw none of those of the
-language. The chats of languages/chats are never learned from. The tweets' heads are fitted to dev
+small. It is fitted to labels that the encoder has not learned from: held-out chats (chats/) and the
+turns of languages/labels.jsonl; figures with the latter come from maps that saw none of those of
+the language. The chats of languages/chats are never learned from. Tweets' heads are fitted to dev
 parts (UMSAB; every tenth train row of MINT, which has none). languages_export.py folds it into the
 heads, so nothing of it is left at run time.
 """
@@ -30,7 +30,16 @@ from sklearn.metrics import cohen_kappa_score
 
 from ei_score import pearson
 from languages_heads import MIXED_ANSWERS
-from languages_labels import PARTS, TEST, TEST_CHATS, Labelled, in_chats, in_sets, joined, learned
+from languages_labels import (
+    PARTS,
+    TEST,
+    TEST_CHATS,
+    Labelled,
+    in_chats,
+    in_marked,
+    in_sets,
+    joined,
+)
 from languages_score import Row, figure, floors, mean_of
 from languages_sources import labelled as labelled_sets
 from realtalk.encoders.answers import answer_columns
@@ -186,28 +195,41 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--model", type=Path, required=True, help="exported without a map")
+    parser.add_argument("--heads", help="only these, where the others are read as they are")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     encoder = PairEncoder(options.model)
     settings = encoder.settings
-    base, given, chats = learned(options.data), in_sets(options.data, TEST), in_chats(TEST_CHATS)
+    wanted = options.heads.split(",") if options.heads else [*HEADS, *TWEETS]
+    kept: dict[str, Array] = {}
+    if set(wanted) & set(HEADS):
+        kept = rubric(encoder, options)
+    for head in TWEETS:
+        if head in wanted:
+            pairs, truth = tweets(options.data, head)
+            dev = encoder.outputs(pairs)
+            mix = fitted(own(dev, head, settings), dev, truth, head, TWEETS_PULL)
+            kept |= as_matrix(mix, head, dev.shape[1], settings)
+    np.savez(options.model / "mix.npz", **kept)
+
+
+def rubric(encoder: PairEncoder, options: argparse.Namespace) -> dict[str, Array]:
+    """The maps of the rubric's heads, and what they are worth."""
+    settings = encoder.settings
+    base, given = in_marked(held=True), in_sets(options.data, TEST)
+    chats = in_chats(TEST_CHATS)
     by, outputs, said = (encoder.outputs(each.pairs) for each in (base, given, chats))
     maps = mapped(joined(base, given), np.concatenate([by, outputs]), settings)
     found = list(figures(left_out(outputs, given, base, by, settings), given, settings))
     found += figures(applied(maps, said, settings), chats, settings, "chats")
     tell(found)
     floors(found)
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
     kept = {}
     for head, mix in maps.items():
         kept |= as_matrix(mix, head, outputs.shape[1], settings)
-    for head in TWEETS:
-        pairs, truth = tweets(options.data, head)
-        dev = encoder.outputs(pairs)
-        mix = fitted(own(dev, head, settings), dev, truth, head, TWEETS_PULL)
-        kept |= as_matrix(mix, head, dev.shape[1], settings)
-    np.savez(options.model / "mix.npz", **kept)
-    if options.json:
-        options.json.write_text(json.dumps(found, indent=1) + "\n")
+    return kept
 
 
 if __name__ == "__main__":

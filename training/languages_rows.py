@@ -23,7 +23,7 @@ Array = np.ndarray[Any, Any]
 # Times that an epoch takes a row. Sets that are scored, and the rubric's, are small; pairs and
 # English are many, and a part of them each time is enough.
 TIMES = {
-    **{"silver": 4.0, "silver_more": 4.0, "silver_joined": 2.0},
+    **{"rubric": 4.0, "silver": 4.0, "silver_more": 4.0, "silver_joined": 2.0},
     **{"brighter": 3.0, "umsab": 3.0, "mint": 4.0, "semeval18ec": 2.0, "semeval2018_ec": 1.0},
     **{"xpersona": 2.0, "meld": 2.0, "masac": 2.0, "bsd_ja": 2.0, "epitome": 1.0},
     **{"semeval2017": 0.5, "goemotions": 0.5, "dailydialog": 0.5, "emocontext": 0.3},

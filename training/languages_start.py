@@ -24,9 +24,8 @@ from ei_heads import PLACES
 from ei_model import CLS, SEP, EiModel
 from languages_heads import ENGLISH_WIDTH, WIDTH
 from languages_rows import LanguageData
-from realtalk.encoders.onnx_weights import read_weights
+from languages_weights import WORDS, shipped
 
-WORDS = "encoder.embeddings.word_embeddings.weight"
 LONGEST = 40  # tokens of a pair that is counted
 ROUNDS = 5
 SMALLEST = 0.03  # of a piece's probabilities that still count
@@ -40,9 +39,7 @@ def english_encoder(folder: Path, base: Path) -> EiModel:
     config = BertConfig.from_json_file(str(base))
     config._attn_implementation = "sdpa"
     model = EiModel(config)
-    weights = read_weights(folder / "model.onnx")
-    del weights["keep"]  # of the heads all are there
-    model.load_state_dict({name: torch.tensor(values) for name, values in weights.items()})
+    model.load_state_dict(shipped(folder))
     return model
 
 

@@ -28,10 +28,11 @@ from ei_model import EiModel
 from ei_train import autocast
 from languages_data import ENGLISH, load
 from languages_heads import HEADS, PLACES, WIDTH
+from languages_labels import SET as RUBRIC
 from languages_measures import chosen_by
 from languages_rows import PARTS, LanguageData
 from languages_start import english_encoder, first_rows, multilingual, of_twins
-from languages_weights import save
+from languages_weights import save, shipped
 from stepping import Stepper
 
 HERE = Path(__file__).parent
@@ -119,11 +120,18 @@ class Dev:
         return chosen_by(out, labels, data.set[rows], data.lang[rows], self._twin)
 
 
-def taught_rows(data: LanguageData, said: Tensor, options: argparse.Namespace) -> Tensor:
+def taught_rows(
+    model: EiModel, data: LanguageData, said: Tensor, options: argparse.Namespace
+) -> Tensor:
     """Per row what teachers say of it: English of its twin, ours of the row itself.
 
-    Of teachers by part only the one that has not seen a row's labels speaks about it.
+    Of teachers by part only the one that has not seen a row's labels speaks about it. A model that
+    goes on is its own teacher, but where there are rubric labels, of which it has seen few.
     """
+    if options.start:
+        own = torch.from_numpy(predict(model, data, np.arange(len(data.lengths)))).to(said.device)
+        own[torch.from_numpy(data.set == RUBRIC).to(said.device)] = torch.nan
+        return own
     taught = said[data.twin.clamp(min=0)].clone()
     taught[data.twin < 0] = torch.nan
     if options.teachers:
@@ -148,8 +156,12 @@ def train(
     rng = np.random.default_rng(options.seed)
     table = model.encoder.embeddings.word_embeddings.weight
     body = [each for each in model.encoder.parameters() if each is not table]
+    table.requires_grad_(bool(options.table_lr))
     groups = [
-        {"params": [table], "lr": options.table_lr, "weight_decay": 0.0},
+        *(
+            [{"params": [table], "lr": options.table_lr, "weight_decay": 0.0}]
+            * bool(options.table_lr)
+        ),
         {"params": body, "lr": options.lr, "starts": options.frozen},
         {"params": list(model.heads.parameters()), "lr": options.heads_lr},
     ]
@@ -225,7 +237,7 @@ def main() -> None:
     add("--seed", type=int, default=0)
     add("--budget", type=int, default=8192, help="tokens of a batch")
     add("--lr", type=float, default=3e-4)
-    add("--table-lr", type=float, default=2e-3)
+    add("--table-lr", type=float, default=2e-3, help="0: embeddings stay as they are")
     add("--heads-lr", type=float, default=1e-3)
     add("--frozen", type=float, default=0.1, help="share of the run in which the body waits")
     add("--align", type=float, default=2.0, help="weight of the twins' vectors")
@@ -235,7 +247,7 @@ def main() -> None:
     add("--teachers", default="", help="names of runs whose answers to copy")
     add("--by-part", action="store_true", help="they left a part out each, in order")
     add("--logits", action="store_true", help="keep answers for all rows")
-    add("--start", type=Path, help="a folder of weights to go on from")
+    add("--start", type=Path, help="the folder of an exported encoder to go on from")
     add("--checkpoint", action="store_true")
     add("--resume", action="store_true")
     add("--dev", type=int, default=0, help="at most so many dev rows (a smoke test)")
@@ -253,9 +265,7 @@ def main() -> None:
     extra = dict(np.load(options.extra)) if options.extra.exists() else None
     model = multilingual(teacher, data.vocabulary).to(device)
     if options.start:
-        from languages_weights import load as load_weights
-
-        model.load_state_dict(load_weights(options.start))
+        model.load_state_dict(shipped(options.start))
     else:
         with torch.no_grad():
             table = model.encoder.embeddings.word_embeddings.weight
@@ -264,7 +274,7 @@ def main() -> None:
     dev = Dev(data, said, options.dev)
     print(f"{options.name}: began after {time.time() - began:.0f} s", flush=True)
     print(f"{options.name} 0% {json.dumps(dev.scores(model))}", flush=True)
-    aims = Aims(model, data, vectors, taught_rows(data, said, options), options)
+    aims = Aims(model, data, vectors, taught_rows(model, data, said, options), options)
     result = train(model, data, aims, dev, options)
     result["options"] = {name: str(value) for name, value in vars(options).items()}
     if options.logits:

@@ -16,8 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from languages_start import WORDS
+from realtalk.encoders.onnx_weights import read_weights
 
+WORDS = "encoder.embeddings.word_embeddings.weight"
 PART = 15_000_000  # bytes of a file
 STEPS = 127
 
@@ -39,14 +40,27 @@ def save(state: dict[str, Tensor], folder: Path, name: str = "weights") -> list[
     return paths
 
 
-def load(folder: Path, name: str = "weights") -> dict[str, Tensor]:
+def load(folder: Path) -> dict[str, Tensor]:
     from safetensors.torch import load as from_bytes
 
-    parts = sorted(folder.glob(f"{name}.[0-9]"))
+    parts = sorted(folder.glob("*.[0-9]"))
     state: dict[str, Any] = from_bytes(b"".join(path.read_bytes() for path in parts))
     whole, scale = state.pop(f"{WORDS}_q"), state.pop(f"{WORDS}_s")
     state[WORDS] = whole.float() * scale[:, None]
     return {each: values.float() for each, values in state.items()}
+
+
+def mean(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """Of runs that went on from the same weights, what lies between them, as it would travel."""
+    means = {name: torch.stack([each[name] for each in states]).mean(0) for name in states[0]}
+    return {name: v if name == WORDS else v.half().float() for name, v in means.items()}
+
+
+def shipped(folder: Path) -> dict[str, Tensor]:
+    """An exported encoder's 8-bit weights, restored."""
+    stored = read_weights(folder / "model.onnx")
+    del stored["keep"]  # of the heads all are there
+    return {name: torch.tensor(values) for name, values in stored.items()}
 
 
 def smallest_numbers(values: np.ndarray[Any, Any]) -> tuple[Any, Any]:

@@ -6,7 +6,8 @@
 
 No tokenizer is needed before packing. `o` lists kinds that a source does not mark: its other words
 may be any of them. Test files are never learned from; sentences that equal one of theirs, or share
-half of their runs of five words with them, are dropped. Messages are names_messages.py's.
+half of their runs of five words with them, are dropped. Messages are names_messages.py's; chats
+are read from `chats/` as they are (`chats()`), since they need no generator.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ from typing import Any
 
 import numpy as np
 
+from chats import CHATS, HELD_CHATS, MARK, read_chats
 from realtalk.encoders.letter_case import word_case
 
 HERE = Path(__file__).parent
 BUILD = HERE / "build" / "names"
 KINDS = ("person", "place", "organisation", "address", "birthday", "number")
+ALIKE = (0, 1, 2)  # names of any kind
 OF_LABEL = {
     "PER": 0, "LOC": 1, "ORG": 2, "ADDRESS": 3, "DOB": 4, "ID": 5, "FAC": 1, "PATIENT_ID": 5,
 }  # fmt: skip
@@ -142,6 +145,33 @@ def public(folder: Path, tests: Tests, rng: random.Random, most: int) -> Iterato
             yield from rows[: min(most, named + named // 2 + 50)]
 
 
+def chats(folder: Path = CHATS) -> Iterator[Row]:
+    """The messages of our own chats, names marked; every fourth chat is held out."""
+    for path in sorted(folder.glob("*.txt")):
+        lang = path.stem.rsplit("-", 1)[0]
+        for number, messages in enumerate(read_chats(path)):
+            for message in messages:
+                text, spans, unsure = marked(message.text)
+                yield {
+                    **{"t": text, "s": spans, "u": unsure, "l": lang, "o": []},
+                    **{"src": "chats", "dev": number % HELD_CHATS == HELD_CHATS - 1},
+                }
+
+
+def marked(text: str) -> tuple[str, list[list[int]], list[tuple[int, int]]]:
+    """A text without its marks, where names are, and what rules find before the tagger reads."""
+    said, spans, unsure, at = "", [], [], 0
+    for mark in MARK.finditer(text):
+        said += text[at : mark.start()]
+        start, at = len(said), mark.end()
+        said += mark[2]
+        if mark[1] in OF_LABEL:
+            spans.append([start, len(said), OF_LABEL[mark[1]]])
+        else:
+            unsure.append((start, len(said)))
+    return said + text[at:], spans, unsure
+
+
 def is_dev(text: str) -> bool:
     return hashlib.md5(plain(text).encode()).digest()[0] < 8
 
@@ -154,6 +184,13 @@ def held_out(row: Row) -> bool:
 def load(path: Path) -> list[Row]:
     with lzma.open(path, "rt", encoding="utf-8") as stream:
         return [json.loads(line) for line in stream]
+
+
+def save(rows: list[Row], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with lzma.open(path, "wt", encoding="utf-8") as stream:
+        for row in rows:
+            stream.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 def pack(rows: list[Row], tokenizer: Any, most: int = 96) -> dict[str, Any]:
@@ -203,10 +240,7 @@ def main() -> None:
         made = messages(lang, options.generated, rng)
         rows += [row for row in made if not tests.has(row["t"])]
     rng.shuffle(rows)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    with lzma.open(options.out, "wt", encoding="utf-8") as stream:
-        for row in rows:
-            stream.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
+    save(rows, options.out)
     kinds = Counter(KINDS[kind] for row in rows for _, _, kind in row["s"])
     size = options.out.stat().st_size / 1e6
     print(f"{len(rows):,} rows, {len({row['l'] for row in rows})} languages, {size:.1f} MB")

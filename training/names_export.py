@@ -58,9 +58,9 @@ def built(branch: Path, config: Path, encoder: Path) -> NameTagger:
     weights = {name: value.float() for name, value in load_file(str(branch)).items()}
     own = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("upper."))
     made = BertConfig.from_json_file(str(config))
-    assert own == made.num_hidden_layers, f"{own} layers of its own: train with --shared 0"
+    assert own == made.num_hidden_layers, f"{own} layers"
     made.vocab_size, made._attn_implementation = 16, "eager"  # the rows of words stay outside
-    model = NameTagger(BertModel(made, add_pooling_layer=False), shared=0)
+    model = NameTagger(BertModel(made, add_pooling_layer=False))
     model.load_state_dict(weights, strict=False)
     stored = read_weights(encoder / "model.onnx")
     small = {

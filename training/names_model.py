@@ -1,11 +1,11 @@
 """The name tagger: a branch of the multilingual EI encoder.
 
-    model = NameTagger(encoder, shared=3)
+    model = NameTagger(encoder)
     model(tokens, case, mask)  → [batch, length, 13]: O, then begin and go on of six kinds
 
-Embeddings and the lower layers are the encoder's and stay as they are, so that a package with the
-encoder needs only the branch. It begins as a copy of the encoder's upper layers. The vocabulary
-is in small letters: how a word is written comes in beside, as one of six cases.
+The embeddings are the encoder's and stay as they are, so that a package with the encoder needs only
+the branch: six layers, which begin as a copy of the encoder's. The vocabulary is in small letters:
+how a word is written comes in beside, as one of six cases.
 """
 
 from __future__ import annotations
@@ -23,19 +23,16 @@ TAGS = 1 + 2 * len(KINDS)
 
 
 class NameTagger(nn.Module):
-    def __init__(self, encoder: Any, shared: int = 3, dropout: float = 0.1) -> None:
+    def __init__(self, encoder: Any, dropout: float = 0.1) -> None:
         super().__init__()
-        layers = encoder.encoder.layer
         width = encoder.config.hidden_size
         self.embeddings = encoder.embeddings
-        self.lower = nn.ModuleList(layers[:shared])
-        self.upper = nn.ModuleList(copy.deepcopy(layer) for layer in layers[shared:])
+        self.upper = nn.ModuleList(copy.deepcopy(layer) for layer in encoder.encoder.layer)
         self.case = nn.Embedding(CASES, width)
         self.dropout = nn.Dropout(dropout)
         self.head = nn.Linear(width, TAGS)
         nn.init.normal_(self.case.weight, std=0.02)
-        for each in (*self.embeddings.parameters(), *self.lower.parameters()):
-            each.requires_grad_(False)
+        self.embeddings.requires_grad_(False)
 
     def branch(self) -> dict[str, Tensor]:
         """The weights that are the tagger's own."""
@@ -47,9 +44,6 @@ class NameTagger(nn.Module):
         with torch.no_grad():
             states = self.embeddings(input_ids=tokens, token_type_ids=torch.ones_like(tokens))
         wide = (1.0 - mask[:, None, None, :].to(states.dtype)) * -1e4
-        for layer in self.lower:
-            with torch.no_grad():
-                states = _only(layer(states, wide))
         states = states + self.case(case)
         for layer in self.upper:
             states = _only(layer(states, wide))

@@ -4,12 +4,12 @@
 
 Labelled sentences are dense with names; of a chat's words one in twenty is one. So chances are read
 beside how often the pieces of a word are in names at all (prior.npy, counted in the training data
-and in lines of public dialogues), by a logistic regression: on the dev part (messages of templates
-and names that were held out, and a third as many public sentences), and on lines of dialogues that
-were not counted, whose words are no names unless they may be (names_lines.py), weighed as in a
-chat. From the first threshold on a word is replaced: where F2, recall counting twice, is best while
-so many of what is replaced are right; from the second on that is sure. No chat of bench/names and
-no test file is read. Persons, places and organisations are one thing to find.
+and in lines of public dialogues), by a logistic regression: on chats of our own that were held out,
+and on lines of dialogues that were not counted, whose words are no names unless they may be
+(names_lines.py). No name of those chats was put into the lists. From the first threshold on a word
+is replaced: where F2, recall counting twice, is best in the chats while so many of what is replaced
+are right; from the second on that is sure. No chat of bench/names and no test file is read.
+Persons, places and organisations are one thing to find.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from names_data import BUILD, KINDS, Tests, held_out, is_dev, load
+from names_data import ALIKE, BUILD, KINDS, Tests, chats, held_out, is_dev, load
 from names_lines import WORD, lines, may_be_names, words_in_names
 from realtalk.encoders.name_tagger import NameTagger
 from realtalk.encoders.name_words import NameWords
 from realtalk.encoders.tag_spans import features, words_in
 
-ALIKE = (0, 1, 2)
-RATE = 0.06  # of a chat's words are in names
-RIGHT, SURE = 0.8, 0.9
+LINES = 0.25  # what all lines weigh beside the chats
+RIGHT, SURE = 0.79, 0.9  # of words; of whole persons that are replaced more are right
 GRID = np.arange(0.05, 0.96, 0.025)
 STEPS = 16  # of a log of odds
 LANGUAGES = "ar de en es fr hi hi-Latn id it ja ko nl pl pt ru tr vi zh uk sv ro fa th".split()  # noqa: SIM905 - reads better
@@ -62,12 +61,11 @@ def main() -> None:
     parser.add_argument("--dialogues", type=Path, default=Path("../shared/data/multilingual"))
     parser.add_argument("--tests", type=Path, default=Path("../shared/data/names"))
     parser.add_argument("--chats", type=Path, default=Path(__file__).parent.parent / "bench/names")
-    parser.add_argument("--words", type=Path, help="of names_words.py --without, to fit with")
-    parser.add_argument("--each", type=int, default=150, help="lines and rows of a language")
+    parser.add_argument("--each", type=int, default=150, help="lines of a language")
     options = parser.parse_args()
     rng = random.Random(1)
-    lists = NameWords.load(options.words) if options.words else None
-    labelled = load(options.data)
+    lists = NameWords.load(options.model / "words.npz")
+    labelled = [*load(options.data), *chats()]
     names = words_in_names(labelled)
     tests = Tests(options.tests, options.chats)
     plain = [r for r in lines(options.dialogues, tests, rng) if r["l"] in LANGUAGES]
@@ -82,27 +80,22 @@ def main() -> None:
     )
     np.save(options.model / "prior.npy", prior)
     print(f"{len(labelled):,} rows, {len(plain):,} lines counted", flush=True)
-    dev: list[Any] = []
-    for lang in LANGUAGES:
-        some = [row for row in labelled if row["l"] == lang and held_out(row)]
-        dev += [row for row in some if row["src"] == "generated"][: options.each]
-        dev += [row for row in some if row["src"] != "generated"][: options.each // 3]
-    rows: list[tuple[Any, bool, bool]] = []  # features, is a name, is of a dialogue
+    dev: list[Any] = [row for row in labelled if row["src"] == "chats" and held_out(row)]
+    rows: list[tuple[Any, bool, str]] = []  # features, is a name, where it is from
     others: dict[int, list[tuple[float, bool]]] = {kind: [] for kind in range(3, 6)}
-    for row, is_line in [(row, False) for row in dev] + [(row, True) for row in held]:
-        row["line"] = is_line
     both = dev + held
     for row, (ids, offsets, chances) in zip(
         both, tagger.chances([r["t"] for r in both]), strict=True
     ):
-        if not len(offsets) or (not row["line"] and set(row["o"]) & set(ALIKE)):
+        source = row.get("src", "line")
+        if not len(offsets):
             continue
         firsts = words_in(row["t"], offsets)
         made, kinds, best = features(
             row["t"], offsets, firsts, chances, prior[ids] / STEPS, ALIKE, lists
         )
         ends = [*firsts[1:], len(offsets)]
-        maybe = may_be_names(row, names) if row["line"] else []
+        maybe = may_be_names(row, names) if source == "line" else row.get("u", [])
         for at, first in enumerate(firsts):
             start, end = offsets[first][0], offsets[ends[at] - 1][1]
             if not WORD.search(row["t"][start:end]) and best[at] in ALIKE:
@@ -111,33 +104,28 @@ def main() -> None:
                 continue
             truth = next((k for s, e, k in row["s"] if s < end and start < e), None)
             if best[at] in ALIKE:
-                rows.append((made[at], truth in ALIKE, row["line"]))
+                rows.append((made[at], truth in ALIKE, source))
             elif best[at] not in row["o"]:
                 others[int(best[at])].append((float(kinds[at, best[at]]), truth == best[at]))
     values = np.array([each for each, _, _ in rows])
     right = np.array([each for _, each, _ in rows])
-    line = np.array([each for _, _, each in rows])
-    # As in a chat: words of dialogues stand for most of what is no name.
-    weight = np.where(right, RATE / right.sum(), 0.0)
-    weight[~right & line] = 0.8 * (1 - RATE) / (~right & line).sum()
-    weight[~right & ~line] = 0.2 * (1 - RATE) / (~right & ~line).sum()
-    weight *= len(rows)
+    chat = np.array([each == "chats" for *_, each in rows])
+    weight = np.where(chat, 1.0, LINES * chat.sum() / max(1, (~chat).sum()))
     fitted = LogisticRegression(C=10.0, max_iter=500).fit(values, right, weight)
     chance = fitted.predict_proba(values)[:, 1]
     table = []
     for cut in GRID:
-        taken = chance >= cut
-        exact = (weight * right)[taken].sum() / max(weight[taken].sum(), 1e-9)
-        recall = (taken & right).sum() / right.sum()
+        taken = (chance >= cut) & chat
+        exact = (taken & right).sum() / max(taken.sum(), 1)
+        recall = (taken & right).sum() / (chat & right).sum()
         table.append((5 * exact * recall / max(4 * exact + recall, 1e-9), cut, exact, recall))
     _, cut, exact, recall = max([e for e in table if e[2] >= RIGHT] or [table[-1]])
     sure = next((c for _, c, e, _ in table if e >= SURE and c > cut), 0.95)
     print(f"names: from {cut:.3f} (right {exact:.3f}, recall {recall:.3f}), sure from {sure:.3f}")
-    print(f"{right.sum():,} words of names, {line.sum():,} of dialogues")
+    print(f"{right.sum():,} words of names, {chat.sum():,} of chats, {(~chat).sum():,} of lines")
     settings = json.loads((options.model / "settings.json").read_text("utf-8"))
     settings["prior"], settings["prior_steps"] = "prior.npy", STEPS
-    if lists is not None:
-        settings["words"] = "words.npz"
+    settings["words"] = "words.npz"
     settings["weights"] = [round(float(each), 4) for each in (*fitted.intercept_, *fitted.coef_[0])]
     for kind, name in enumerate(KINDS):
         if kind in ALIKE:

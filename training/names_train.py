@@ -1,7 +1,7 @@
 """Trains the name tagger's branch over a frozen multilingual encoder, in the time given.
 
-    python training/names_train.py --weights FOLDER --name s --seconds 220 --save $OUT
-    python training/names_train.py --random --seconds 60 --limit 2000      (a smoke test)
+    python training/names_train.py --seconds 300 --save $OUT
+    python training/names_train.py --branch names.safetensors --frozen 3 --budget 1024     (a CPU)
 
 Batches are filled by pieces. Where a source does not mark a kind, a word without a mark may be of
 it: the loss is of all tags that are possible. The dev part (3 %, by hash) chooses the weights: F1
@@ -23,27 +23,37 @@ from torch import Tensor
 
 from names_data import BUILD, KINDS, RESTRICTED, load, pack
 from names_model import TAGS, NameTagger
+from realtalk.encoders.onnx_weights import read_weights
 
 HERE = Path(__file__).parent
 LANGUAGES = HERE / "build" / "languages"
+ENCODER = HERE.parent / "src" / "realtalk" / "encoders" / "ei_multilingual"
 LOOKED = 6  # times that the dev part is looked at
 
 
-def encoder_of(options: argparse.Namespace, vocabulary: int) -> Any:
-    """The EI encoder as languages_train.py saved it, or one with random numbers."""
+def model_of(options: argparse.Namespace) -> NameTagger:
+    """A tagger over the encoder's embeddings: it begins as the encoder, or as a trained branch."""
+    from safetensors.torch import load_file
     from transformers import BertConfig, BertModel
 
     config = BertConfig.from_json_file(str(options.config))
-    config.vocab_size = vocabulary
-    config._attn_implementation = "eager"
+    stored = {
+        name.removeprefix("encoder."): torch.from_numpy(values.copy())
+        for name, values in read_weights(options.encoder / "model.onnx").items()
+        if name.startswith("encoder.")
+    }
+    config.vocab_size = len(stored["embeddings.word_embeddings.weight"])
+    # Many small products are slow on CPUs: the fused ones drop nothing.
+    config._attn_implementation, config.attention_probs_dropout_prob = "sdpa", 0.0
     encoder = BertModel(config, add_pooling_layer=False)
-    if not options.random:
-        from languages_weights import load as load_weights
-
-        state = load_weights(options.weights, options.name)
-        own = {k.removeprefix("encoder."): v for k, v in state.items() if k.startswith("encoder.")}
-        encoder.load_state_dict(own)
-    return encoder
+    encoder.load_state_dict(stored)
+    model = NameTagger(encoder)
+    if options.branch:
+        trained = {name: value.float() for name, value in load_file(str(options.branch)).items()}
+        model.load_state_dict(trained, strict=False)
+    for part in (*model.upper[: options.frozen], *([model.case] if options.frozen else ())):
+        part.requires_grad_(False)
+    return model
 
 
 class Packed:
@@ -187,16 +197,14 @@ def train(model: NameTagger, data: Packed, options: argparse.Namespace) -> dict[
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
-    add("--data", type=Path, default=BUILD / "data.jsonl.xz")
-    add("--tokenizer", type=Path, default=LANGUAGES / "tokenizer.json")
+    add("--data", type=Path, default=BUILD / "rows.jsonl.xz")
+    add("--encoder", type=Path, default=ENCODER, help="a folder with model.onnx, tokenizer.json")
     add("--config", type=Path, default=LANGUAGES / "config.json", help="of the encoder's body")
-    add("--weights", type=Path, help="the folder that languages_train.py saved to")
-    add("--name", default="weights", help="of the run whose weights these are")
-    add("--random", action="store_true", help="an encoder of random numbers (a smoke test)")
-    add("--shared", type=int, default=3, help="layers that are the encoder's")
+    add("--branch", type=Path, help="a trained tagger to go on from")
+    add("--frozen", type=int, default=0, help="lower layers that stay as they are")
     add("--seconds", type=float, default=220)
     add("--budget", type=int, default=16_384, help="pieces of a batch")
-    add("--lr", type=float, default=5e-4)
+    add("--lr", type=float, default=1e-3)
     add("--seed", type=int, default=0)
     add(
         "--open", action="store_true", help="without sets of narrower terms (names_data.RESTRICTED)"
@@ -210,15 +218,14 @@ def main() -> None:
     torch.manual_seed(options.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     began = time.time()
-    tokenizer = Tokenizer.from_file(str(options.tokenizer))
+    tokenizer = Tokenizer.from_file(str(options.encoder / "tokenizer.json"))
     rows = load(options.data)
     if options.open:
-        rows = [row for row in rows if row["src"] not in RESTRICTED]
+        rows = [row for row in rows if row.get("src") not in RESTRICTED]
     packed = pack(rows[: options.limit] if options.limit else rows, tokenizer)
     first, last = (tokenizer.token_to_id(mark) for mark in ("[CLS]", "[SEP]"))
     data = Packed(packed, first, last, device)
-    encoder = encoder_of(options, tokenizer.get_vocab_size())
-    model = NameTagger(encoder, options.shared).to(device)
+    model = model_of(options).to(device)
     print(f"{len(data.sizes):,} rows packed after {time.time() - began:.0f} s", flush=True)
     result = train(model, data, options)
     result["options"] = {name: str(value) for name, value in vars(options).items()}

@@ -1,13 +1,12 @@
 """Lists of names, and how often words are plain → what the tagger's chances are read beside.
 
     python training/names_words.py --out src/realtalk/encoders/names/words.npz
-    python training/names_words.py --out words-fit.npz --without 0.4     (to fit weights with)
 
-Names are faker's of every locale (MIT) and our lists (names/LANG.lists), up to three words long.
+Names are faker's of every locale (MIT), our lists (names/LANG.lists) and those marked in chats to
+learn from, up to three words long.
 Plain counts are of public dialogues and messages: words that begin small where a script has
 capitals, all words elsewhere and in German; where there are no spaces, how often the signs of a
-listed name stand in a row. Weights are fitted with a table from which names are missing as they are
-in life, and held-out values of our lists always are.
+listed name stand in a row. Names of held-out chats are not in it but by chance, as in life.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ import argparse
 import gzip
 import json
 import re
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from names_messages import TEMPLATES, is_held
+from names_data import ALIKE, chats
+from names_messages import TEMPLATES
 from realtalk.encoders.name_words import SIGNS, WORD, NameWords
 
 PERSONS = re.compile(r"^(first|last|middle)_names?")
@@ -57,6 +56,13 @@ def of_lists() -> Iterator[str]:
             yield from (each.strip() for each in line.partition(":")[2].split(","))
 
 
+def of_chats() -> Iterator[str]:
+    """What is marked in the chats of our own that are not held out."""
+    for row in chats():
+        if not row["dev"]:
+            yield from (row["t"][s:e] for s, e, kind in row["s"] if kind in ALIKE)
+
+
 def plain_counts(folder: Path, names: set[str]) -> Counter[str]:
     in_signs = {name for name in names if SIGNS.fullmatch(name) and len(name) < 5}
     found: Counter[str] = Counter()
@@ -81,23 +87,15 @@ def plain_counts(folder: Path, names: set[str]) -> Counter[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dialogues", type=Path, default=Path("../shared/data/multilingual"))
-    parser.add_argument("--without", type=float, default=0.0, help="share of names left out")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     names = set()
-    for name in (*of_faker(), *of_lists()):
+    for name in (*of_faker(), *of_lists(), *of_chats()):
         words = WORD.findall(name)
         is_spaced = 0 < len(words) < 4 and name.replace("-", " ") == " ".join(words)
         if is_spaced and (not SIGNS.match(name) or len(name) < 5):
             names.add(" ".join(words).casefold())
     counts = plain_counts(options.dialogues, names)
-    if options.without:
-        held = {each.casefold() for each in of_lists() if is_held(each)}
-        names = {
-            name
-            for name in names - held
-            if zlib.crc32(f"out {name}".encode()) % 1000 >= options.without * 1000
-        }
     kept = {
         word: n
         for word, n in counts.items()

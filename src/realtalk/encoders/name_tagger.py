@@ -5,9 +5,9 @@
     → [[TaggedSpan(4, 10, "person", .93), TaggedSpan(14, 18, "place", .9)], []]
 
 Six layers over the words of the multilingual encoder: its tokenizer and its table of rows serve
-both, and are not shipped twice. Texts of one length run together, and a text that is said often is
-read once; neither changes a text's result. A text that is too long is read in pieces that
-overlap.
+both, and are not shipped twice. A text that is said often is read once, and every text is run by
+itself: on some processors products of several rows differ in their last bits from those of one. A
+text that is too long is read in pieces that overlap.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from realtalk.encoders.onnx_weights import read_table
 from realtalk.encoders.tag_spans import Chances, SpanDecoder
 
 _AT_ONCE = 4_096  # texts whose chances are held in memory
-_TOGETHER = 512  # pieces of a batch
 _OVERLAP = 3  # of a long text's parts two neighbours share the third
 
 
@@ -98,7 +97,6 @@ class NameTagger(OnnxEncoder):
         tags = 1 + 2 * len(self.settings["kinds"])
         made: list[Chances] = [np.zeros((len(each.ids), tags), np.float32) for each in encoded]
         parts = [part for at, each in enumerate(encoded) for part in self._parts(at, len(each.ids))]
-        parts.sort(key=lambda part: part.last - part.first)
 
         def run(batch: list[_Part]) -> None:
             size = batch[0].last - batch[0].first
@@ -120,7 +118,8 @@ class NameTagger(OnnxEncoder):
                 own = chances[row, 1 + part.kept - part.first : 1 + part.until - part.first]
                 made[part.text][part.kept : part.until] = own
 
-        for _ in pool.map(run, _batches(parts)):
+        together = self._together([part.last - part.first for part in parts])
+        for _ in pool.map(run, ([parts[at] for at in some] for some in together)):
             pass
         return made
 
@@ -135,18 +134,3 @@ class NameTagger(OnnxEncoder):
                 return
             yield _Part(text, first, last, begin, last - shared + shared // 2)
             first = last - shared
-
-
-def _batches(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
-    """Parts of one length, so many at once."""
-    batch: list[_Part] = []
-    for part in parts:
-        size = part.last - part.first
-        if batch and (
-            size != batch[0].last - batch[0].first or (len(batch) + 1) * (size + 2) > _TOGETHER
-        ):
-            yield batch
-            batch = []
-        batch.append(part)
-    if batch:
-        yield batch
