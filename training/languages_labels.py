@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import ei_heads as english
-from chats import CHATS, HELD_CHATS, MARK, Bubble, read_chats
+from chats import Bubble, every_chat, unmarked
 from languages_sources import Spoken, lines
 
 HERE = Path(__file__).parent / "languages"
@@ -108,19 +108,18 @@ def in_chats(folder: Path) -> Labelled:
     )
 
 
-def in_marked(held: bool, folder: Path = CHATS) -> Labelled:
+def in_marked(held: bool) -> Labelled:
     """Turns of chats in which names are marked, too."""
     pairs, langs, answers = [], [], []
-    for path in sorted(folder.glob("*.txt")):
-        for number, chat in enumerate(read_chats(path)):
-            if (number % HELD_CHATS == HELD_CHATS - 1) != held:
-                continue
-            before = ""
-            for labels, text in turns_of(chat):
-                pairs.append((before, text))
-                langs.append(path.stem.rsplit("-", 1)[0])
-                answers.append(labels)
-                before = text
+    for chat in every_chat():
+        if chat.held != held:
+            continue
+        before = ""
+        for labels, text in turns_of(chat.bubbles):
+            pairs.append((before, text))
+            langs.append(chat.lang)
+            answers.append(labels)
+            before = text
     in_context = np.array([bool(before) for before, _ in pairs])
     return Labelled(pairs, np.array(langs), in_context, answers)
 
@@ -137,7 +136,7 @@ def turns_of(chat: list[Bubble]) -> Iterator[tuple[dict[str, Any], str]]:
         labels = turn[0].labels.split()
         numbers = dict(zip(NUMBERS, map(int, [*labels[:5], labels[7]]), strict=True))
         words = {"sentiment": SENTIMENTS[labels[5]], "emotion": labels[6]}
-        yield numbers | words, "\n".join(MARK.sub(r"\2", each.text) for each in turn)
+        yield numbers | words, "\n".join(unmarked(each.text) for each in turn)
 
 
 def learned(data: Path) -> Labelled:

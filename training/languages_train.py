@@ -157,11 +157,9 @@ def train(
     table = model.encoder.embeddings.word_embeddings.weight
     body = [each for each in model.encoder.parameters() if each is not table]
     table.requires_grad_(bool(options.table_lr))
+    tables = [{"params": [table], "lr": options.table_lr, "weight_decay": 0.0}]
     groups = [
-        *(
-            [{"params": [table], "lr": options.table_lr, "weight_decay": 0.0}]
-            * bool(options.table_lr)
-        ),
+        *(tables if options.table_lr else ()),
         {"params": body, "lr": options.lr, "starts": options.frozen},
         {"params": list(model.heads.parameters()), "lr": options.heads_lr},
     ]

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from chats import CHATS, HELD_CHATS, MARK, read_chats
+from chats import MARK, every_chat, unmarked
 from realtalk.encoders.letter_case import word_case
 
 HERE = Path(__file__).parent
@@ -73,8 +73,7 @@ class Tests:
                 self._add(plain(text_of(row)[0]))
         for path in sorted(chats.glob("*-[0-9].txt")):
             for line in path.read_text("utf-8").splitlines():
-                said = re.sub(r"\[\[[A-Z]+:(.*?)\]\]", r"\1", line.partition("|")[2])
-                self._add(plain(said))
+                self._add(plain(unmarked(line.partition("|")[2])))
 
     def _add(self, text: str) -> None:
         self._same.add(text)
@@ -145,17 +144,15 @@ def public(folder: Path, tests: Tests, rng: random.Random, most: int) -> Iterato
             yield from rows[: min(most, named + named // 2 + 50)]
 
 
-def chats(folder: Path = CHATS) -> Iterator[Row]:
+def chats() -> Iterator[Row]:
     """The messages of our own chats, names marked; every fourth chat is held out."""
-    for path in sorted(folder.glob("*.txt")):
-        lang = path.stem.rsplit("-", 1)[0]
-        for number, messages in enumerate(read_chats(path)):
-            for message in messages:
-                text, spans, unsure = marked(message.text)
-                yield {
-                    **{"t": text, "s": spans, "u": unsure, "l": lang, "o": []},
-                    **{"src": "chats", "dev": number % HELD_CHATS == HELD_CHATS - 1},
-                }
+    for chat in every_chat():
+        for bubble in chat.bubbles:
+            text, spans, unsure = marked(bubble.text)
+            yield {
+                **{"t": text, "s": spans, "u": unsure, "l": chat.lang, "o": []},
+                **{"src": "chats", "dev": chat.held},
+            }
 
 
 def marked(text: str) -> tuple[str, list[list[int]], list[tuple[int, int]]]:

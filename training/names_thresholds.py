@@ -82,7 +82,6 @@ def main() -> None:
     print(f"{len(labelled):,} rows, {len(plain):,} lines counted", flush=True)
     dev: list[Any] = [row for row in labelled if row["src"] == "chats" and held_out(row)]
     rows: list[tuple[Any, bool, str]] = []  # features, is a name, where it is from
-    others: dict[int, list[tuple[float, bool]]] = {kind: [] for kind in range(3, 6)}
     both = dev + held
     for row, (ids, offsets, chances) in zip(
         both, tagger.chances([r["t"] for r in both]), strict=True
@@ -91,22 +90,19 @@ def main() -> None:
         if not len(offsets):
             continue
         firsts = words_in(row["t"], offsets)
-        made, kinds, best = features(
+        made, _, best = features(
             row["t"], offsets, firsts, chances, prior[ids] / STEPS, ALIKE, lists
         )
         ends = [*firsts[1:], len(offsets)]
         maybe = may_be_names(row, names) if source == "line" else row.get("u", [])
         for at, first in enumerate(firsts):
             start, end = offsets[first][0], offsets[ends[at] - 1][1]
-            if not WORD.search(row["t"][start:end]) and best[at] in ALIKE:
+            if best[at] not in ALIKE or not WORD.search(row["t"][start:end]):
                 continue
             if any(s < end and start < e for s, e in maybe):
                 continue
             truth = next((k for s, e, k in row["s"] if s < end and start < e), None)
-            if best[at] in ALIKE:
-                rows.append((made[at], truth in ALIKE, source))
-            elif best[at] not in row["o"]:
-                others[int(best[at])].append((float(kinds[at, best[at]]), truth == best[at]))
+            rows.append((made[at], truth in ALIKE, source))
     values = np.array([each for each, _, _ in rows])
     right = np.array([each for _, each, _ in rows])
     chat = np.array([each == "chats" for *_, each in rows])
