@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import lzma
 import unicodedata
 import zlib
@@ -33,6 +34,14 @@ from realtalk.encoders.emoji import in_words
 
 HERE = Path(__file__).parent
 ENGLISH = HERE.parent / "src" / "realtalk" / "encoders" / "ei"
+# Languages that a small language model has read and that are near Portuguese or scored by name,
+# and what is written as posts are.
+WELL_READ = frozenset("de en es pt pt-BR pt-MZ ro ru".split())  # noqa: SIM905 - reads better
+LIKE_POSTS = frozenset(
+    ("umsab", "mint", "afrisenti", "emoevent", "red_ro", "xed", "xed_pairs", "rubric")
+)
+MOST_READ = 4_000  # texts of a language without labels ...
+MOST_PORTUGUESE = 16_000  # ... whose rare emotions are the point
 AT_ONCE = 50_000  # texts cut at once
 SHORTEST = 20  # letters: below, everybody says it
 # What xz should know of numbers of two bytes: neighbours two bytes apart are alike.
@@ -166,6 +175,25 @@ def describe(arrays: dict[str, Array], examples: list[Spoken]) -> None:
     print(f"an epoch: {sum(learned):,} rows, {total:,} tokens; {len(arrays['twin_sizes']):,} twins")
 
 
+def write_texts(path: Path, examples: Sequence[Spoken], groups: Array) -> None:
+    """Rows of BRIGHTER's languages that a language model reads: labelled ones, and some others."""
+    counts: Counter[str] = Counter()
+    with lzma.open(path, "wt", encoding="utf-8") as stream:
+        for at, each in enumerate(examples):
+            labels = each.labels.get("brighter")
+            if each.lang not in WELL_READ or (labels is None and each.set not in LIKE_POSTS):
+                continue
+            counts[each.lang] += labels is None
+            most = MOST_PORTUGUESE if each.lang.startswith("pt") else MOST_READ
+            if labels is None and counts[each.lang] > most:
+                continue
+            told = [None if np.isnan(value) else int(value) for value in labels or ()] or None
+            row = {"row": at, "lang": each.lang, "split": each.split, "text": each.text}
+            row |= {"part": int(groups[at]) % 2, "labels": told}
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+    print(f"{path}: texts without labels {dict(counts)}")
+
+
 def load(path: Path) -> dict[str, Array]:
     with lzma.open(path) as stream:
         file = np.load(io.BytesIO(stream.read()))
@@ -178,6 +206,7 @@ def main() -> None:
     parser.add_argument("--vocab", type=Path, default=OUT / "tokenizer.json")
     parser.add_argument("--out", type=Path, default=OUT / "data.npz.xz")
     parser.add_argument("--every", type=int, default=1, help="one example in so many (a trial)")
+    parser.add_argument("--texts", type=Path, help="also what languages_emotions.py reads")
     options = parser.parse_args()
     pieces, words = (
         Tokenizer.from_file(str(path)) for path in (options.vocab, ENGLISH / "tokenizer.json")
@@ -188,6 +217,8 @@ def main() -> None:
     examples = kept(every, tested(options.data))[:: options.every]
     arrays = packed(examples, pieces, words)
     describe(arrays, examples)
+    if options.texts:
+        write_texts(options.texts, examples, arrays["group"])
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     options.out.parent.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,8 @@ Array = np.ndarray[Any, Any]
 # English are many, and a part of them each time is enough.
 TIMES = {
     **{"rubric": 4.0, "silver": 4.0, "silver_more": 4.0, "silver_joined": 2.0},
-    **{"brighter": 3.0, "umsab": 3.0, "mint": 4.0, "semeval18ec": 2.0, "semeval2018_ec": 1.0},
+    **{"brighter": 3.0, "posts": 3.0, "umsab": 3.0, "mint": 4.0},
+    **{"semeval18ec": 2.0, "semeval2018_ec": 1.0},
     **{"xpersona": 2.0, "meld": 2.0, "masac": 2.0, "bsd_ja": 2.0, "epitome": 1.0},
     **{"semeval2017": 0.5, "goemotions": 0.5, "dailydialog": 0.5, "emocontext": 0.3},
     **{"offmychest": 0.5, "reddit": 0.5, "nus_sms_en": 0.5, "persuasion": 0.5, "locomo": 0.5},

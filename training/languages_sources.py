@@ -43,6 +43,7 @@ TWEETS = ("umsab", "afrisenti")
 REVIEWS = ("bn", "nusax", "smsa_id", "wisesight_th")
 OTHERWISE = ("semeval2017_joined", "mint")  # long enough without; with the other languages
 ACCENTED = frozenset(("es", "pt", "pt-BR", "fr", "it", "de", "ro", "tr", "cs", "sk", "pl", "hr"))
+POSTS = Path(__file__).parent / "posts"
 CONTEXT_SHARE = 3  # every third single line gets one before it
 
 
@@ -101,6 +102,16 @@ def brighter(row: dict[str, Any]) -> dict[str, Any]:
     return {"brighter": [float("nan") if n in absent else v for n, v in pairs]}
 
 
+def posts(folder: Path = POSTS) -> Iterator[Spoken]:
+    """Posts of our own, `anger,fear|text` a line, for a language whose rare emotions are few."""
+    for path in sorted(folder.glob("*.txt")):
+        for line in path.read_text("utf-8").splitlines():
+            names, _, text = line.partition("|")
+            row = {"text": text, "lang": path.stem.rpartition("-")[0]}
+            row["labels"] = [name for name in names.split(",") if name != "none"]
+            yield told(row, "posts", **brighter(row))
+
+
 def labelled(data: Path, split: str = "train") -> Iterator[Spoken]:
     """Sets with labels in their own languages; of dev those that choose."""
     for row in lines(data, f"emotion.brighter.{split}"):
@@ -129,6 +140,7 @@ def labelled(data: Path, split: str = "train") -> Iterator[Spoken]:
             for row in lines(data, f"emotion.{name}"):
                 label = {"goemotions": many(row["labels"], english.GOEMOTIONS)}
                 yield told(row, name.split(".")[0], split, **label)
+        yield from posts()
         for row in lines(data, "emotion.hebemo.train"):
             yield told(row, "hebemo", split, **sentiment(row, "tweet_sentiment"))
 

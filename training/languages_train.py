@@ -16,6 +16,8 @@ from __future__ import annotations
 import argparse
 import json
 import time
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +133,10 @@ def taught_rows(
     if options.start:
         own = torch.from_numpy(predict(model, data, np.arange(len(data.lengths)))).to(said.device)
         own[torch.from_numpy(data.set == RUBRIC).to(said.device)] = torch.nan
+        if options.emotions:
+            emotions = torch.from_numpy(of_emotions(options.emotions, len(own))).to(own)
+            place = PLACES["brighter"]
+            own[:, place] = torch.where(emotions.isnan(), own[:, place], emotions)
         return own
     taught = said[data.twin.clamp(min=0)].clone()
     taught[data.twin < 0] = torch.nan
@@ -146,6 +152,17 @@ def taught_rows(
         both = taught.isnan().logical_not()
         taught = torch.where(both, (taught + ours) / 2, ours)
     return taught
+
+
+def of_emotions(paths: Sequence[Path], rows: int) -> Array:
+    """The mean of what language models say of every row's emotions (languages_emotions.py)."""
+    found = np.full((len(paths), rows, HEADS["brighter"].size), np.nan, np.float32)
+    for place, path in enumerate(paths):
+        values = np.load(path)
+        found[place, : len(values)] = values
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # rows of which none says anything
+        return np.nanmean(found, axis=0)
 
 
 def train(
@@ -245,6 +262,7 @@ def main() -> None:
     add("--teachers", default="", help="names of runs whose answers to copy")
     add("--by-part", action="store_true", help="they left a part out each, in order")
     add("--logits", action="store_true", help="keep answers for all rows")
+    add("--emotions", type=Path, nargs="+", help="with --start: what languages_emotions.py made")
     add("--start", type=Path, help="the folder of an exported encoder to go on from")
     add("--checkpoint", action="store_true")
     add("--resume", action="store_true")

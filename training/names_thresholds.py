@@ -6,9 +6,11 @@ Labelled sentences are dense with names; of a chat's words one in twenty is one.
 beside how often the pieces of a word are in names at all (prior.npy, counted in the training data
 and in lines of public dialogues), by a logistic regression: on chats of our own that were held out,
 and on lines of dialogues that were not counted, whose words are no names unless they may be
-(names_lines.py). No name of those chats was put into the lists. From the first threshold on a word
-is replaced: where F2, recall counting twice, is best in the chats while so many of what is replaced
-are right; from the second on that is sure. No chat of bench/names and no test file is read.
+(names_lines.py). What tells a name differs between languages, so each has weights beside those of
+all, which are pulled towards nothing. No name of those chats was put into the lists. From the
+first threshold on a word is replaced: where F2, recall counting twice, is best in the chats while
+so many of what is replaced are right; from the second on that is sure. No chat of bench/names and
+no test file is read.
 Persons, places and organisations are one thing to find.
 """
 
@@ -17,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +32,10 @@ from realtalk.encoders.name_tagger import NameTagger
 from realtalk.encoders.name_words import NameWords
 from realtalk.encoders.tag_spans import features, words_in
 
+BORROWED = 150  # words of names of all languages beside a language's own
+BY_LANGUAGE = 0.3  # how freely a language's weights differ from those of all
 LINES = 0.25  # what all lines weigh beside the chats
-RIGHT, SURE = 0.79, 0.9  # of words; of whole persons that are replaced more are right
+RIGHT, SURE = 0.81, 0.9  # of words; of whole persons that are replaced more are right
 GRID = np.arange(0.05, 0.96, 0.025)
 STEPS = 16  # of a log of odds
 LANGUAGES = "ar de en es fr hi hi-Latn id it ja ko nl pl pt ru tr vi zh uk sv ro fa th".split()  # noqa: SIM905 - reads better
@@ -52,6 +57,58 @@ def counted(rows: list[Any], plain: list[Any], tokenizer: Any) -> Any:
                 np.add.at(named, ids[inside], 1)
     odds = np.log((named + 0.3) / (seen - named + 0.7))
     return np.clip(np.rint(odds * STEPS), -127, 127).astype(np.int8)
+
+
+def fitted(
+    values: Any, right: Any, weight: Any, langs: Any, own: list[str]
+) -> tuple[Any, dict[str, Any]]:
+    """Weights of nothing and of each feature, and what each language's are beside them."""
+    mean, spread = values.mean(0), values.std(0).clip(1e-6)
+    scaled = np.c_[np.ones(len(values)), (values - mean) / spread]
+    parts = [scaled[:, 1:], *(BY_LANGUAGE * scaled * (langs == lang)[:, None] for lang in own)]
+    model = LogisticRegression(C=1.0, max_iter=3000).fit(np.hstack(parts), right, weight)
+    width = scaled.shape[1]
+
+    def unscaled(found: Any) -> Any:
+        return np.r_[found[0] - (found[1:] * mean / spread).sum(), found[1:] / spread]
+
+    coefficients = model.coef_[0]
+    first = unscaled(np.r_[model.intercept_, coefficients[: width - 1]])
+    rest = BY_LANGUAGE * coefficients[width - 1 :].reshape(len(own), width)
+    return first, {lang: unscaled(each) for lang, each in zip(own, rest, strict=True)}
+
+
+def counted_at(chance: Any, right: Any) -> Any:
+    """Per cut: how many words are replaced, how many of them are names, and names there are."""
+    taken = chance[:, None] >= GRID
+    return np.stack(
+        [taken.sum(0), (taken & right[:, None]).sum(0), np.full(len(GRID), right.sum())]
+    ).astype(float)
+
+
+def best_cut(counts: Any) -> float:
+    """Where F2, recall counting twice, is best while so many of what is replaced are right."""
+    taken, found, there = counts
+    exact, recall = found / np.maximum(taken, 1e-9), found / np.maximum(there, 1e-9)
+    scores = 5 * exact * recall / np.maximum(4 * exact + recall, 1e-9)
+    return float(GRID[int(np.argmax(np.where(exact >= RIGHT, scores, exact - 1)))])
+
+
+def sure_cut(counts: Any) -> float:
+    """Above the first cut, from where on nearly all are right."""
+    exact = counts[1] / np.maximum(counts[0], 1e-9)
+    above = [cut for cut, share in zip(GRID, exact, strict=True) if share >= SURE]
+    return float(min((cut for cut in above if cut > best_cut(counts)), default=GRID[-1]))
+
+
+def tell(name: str, counts: Any, cut: float) -> None:
+    taken, found, there = counts[:, int(np.argmin(abs(GRID - cut)))]
+    shares = f"right {found / max(taken, 1):.3f}, recall {found / max(there, 1):.3f}"
+    print(f"{name:8} from {cut:.3f}: {shares}, {there:.0f} words of names")
+
+
+def rounded(values: Any) -> list[float]:
+    return [round(float(each), 4) for each in values]
 
 
 def main() -> None:
@@ -81,7 +138,7 @@ def main() -> None:
     np.save(options.model / "prior.npy", prior)
     print(f"{len(labelled):,} rows, {len(plain):,} lines counted", flush=True)
     dev: list[Any] = [row for row in labelled if row["src"] == "chats" and held_out(row)]
-    rows: list[tuple[Any, bool, str]] = []  # features, is a name, where it is from
+    rows: list[tuple[Any, bool, str, str]] = []  # features, is a name, where it is from, language
     both = dev + held
     for row, (ids, offsets, chances) in zip(
         both, tagger.chances([r["t"] for r in both]), strict=True
@@ -102,32 +159,41 @@ def main() -> None:
             if any(s < end and start < e for s, e in maybe):
                 continue
             truth = next((k for s, e, k in row["s"] if s < end and start < e), None)
-            rows.append((made[at], truth in ALIKE, source))
-    values = np.array([each for each, _, _ in rows])
-    right = np.array([each for _, each, _ in rows])
-    chat = np.array([each == "chats" for *_, each in rows])
+            rows.append((made[at], truth in ALIKE, source, row["l"]))
+    values = np.array([each for each, *_ in rows])
+    right = np.array([each for _, each, *_ in rows])
+    chat = np.array([each == "chats" for *_, each, _ in rows])
+    langs = np.array([each for *_, each in rows])
     weight = np.where(chat, 1.0, LINES * chat.sum() / max(1, (~chat).sum()))
-    fitted = LogisticRegression(C=10.0, max_iter=500).fit(values, right, weight)
-    chance = fitted.predict_proba(values)[:, 1]
-    table = []
-    for cut in GRID:
-        taken = (chance >= cut) & chat
-        exact = (taken & right).sum() / max(taken.sum(), 1)
-        recall = (taken & right).sum() / (chat & right).sum()
-        table.append((5 * exact * recall / max(4 * exact + recall, 1e-9), cut, exact, recall))
-    _, cut, exact, recall = max([e for e in table if e[2] >= RIGHT] or [table[-1]])
-    sure = next((c for _, c, e, _ in table if e >= SURE and c > cut), 0.95)
-    print(f"names: from {cut:.3f} (right {exact:.3f}, recall {recall:.3f}), sure from {sure:.3f}")
+    weights, by_language = fitted(values, right, weight, langs, sorted(set(langs[chat])))
+    beside = np.array([by_language.get(lang, np.zeros_like(weights)) for lang in langs])
+    odds = (np.c_[np.ones(len(values)), values] * (weights + beside)).sum(1)
+    chance = 1 / (1 + np.exp(-odds))
+    whole = counted_at(chance[chat], right[chat])
+    cut, sure = best_cut(whole), sure_cut(whole)
+    tell("names", whole, cut)
+    print(f"sure from {sure:.3f}")
+    for lang in by_language:
+        here = chat & (langs == lang)
+        own = counted_at(chance[here], right[here])
+        # Few names tell little: so many words of all languages count beside them.
+        its = best_cut(own + whole * BORROWED / whole[2, 0])
+        by_language[lang][0] += np.log(cut / (1 - cut)) - np.log(its / (1 - its))
+        tell(lang, own, its)
     print(f"{right.sum():,} words of names, {chat.sum():,} of chats, {(~chat).sum():,} of lines")
     settings = json.loads((options.model / "settings.json").read_text("utf-8"))
     settings["prior"], settings["prior_steps"] = "prior.npy", STEPS
     settings["words"] = "words.npz"
-    settings["weights"] = [round(float(each), 4) for each in (*fitted.intercept_, *fitted.coef_[0])]
+    settings["weights"] = rounded(weights)
+    settings["by_language"] = {lang: rounded(more) for lang, more in by_language.items()}
     for kind, name in enumerate(KINDS):
         if kind in ALIKE:
             settings["thresholds"][name] = [round(float(cut), 3), round(float(sure), 3)]
     print(settings["weights"])
-    (options.model / "settings.json").write_text(json.dumps(settings, indent=1) + "\n")
+    text = re.sub(
+        r"\[[^][{}]*\]", lambda each: " ".join(each[0].split()), json.dumps(settings, indent=1)
+    )
+    (options.model / "settings.json").write_text(text + "\n")
 
 
 if __name__ == "__main__":
