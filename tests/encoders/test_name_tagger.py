@@ -93,12 +93,52 @@ def test_signs_that_touch_are_one_name_and_rare_words_need_more() -> None:
     ] == [2]
     assert len(SpanDecoder(["person"], plain).spans("al li", [(0, 2), (3, 5)], rows)) == 2
     # How often a word's pieces are in names counts beside what the model sees.
-    decoder = SpanDecoder(["person"], plain, [0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    decoder = SpanDecoder(["person"], plain, [0.0, 1.0, 1.0, *[0.0] * 7])
     seen = np.array([[0.3, 0.7, 0]], np.float32)
     (often,) = decoder.spans("rosa", [(0, 4)], seen, np.array([2.0], np.float32))
     (seldom,) = decoder.spans("nada", [(0, 4)], seen, np.array([-1.5], np.float32))
     assert often.score > 0.75 and seldom.score < 0.5
     assert decoder.spans("nada", [(0, 4)], seen, np.array([-6.0], np.float32)) == []
+
+
+def test_a_capital_inside_a_sentence_tells_more_and_not_in_every_language() -> None:
+    inside = [0.0, 1.0, *[0.0] * 6, 3.0, 0.0]  # of nothing, what is seen, ..., a capital inside
+    decoder = SpanDecoder(
+        ["person"],
+        {"person": [0.5, 0.9]},
+        inside,
+        by_language={"de": [*[0.0] * 8, -3.0, 0.0]},
+    )
+    rows = np.array([[1, 0, 0], [0.7, 0.3, 0]], np.float32)
+
+    def score(text: str, lang: str = "") -> float:
+        start = text.index("Hope")
+        offsets = [(0, start - 1), (start, start + 4)]
+        (found,) = decoder.spans(text, offsets, rows, lang=lang)
+        return found.score
+
+    assert score("with Hope") > 0.5 > score("well. Hope")
+    assert score("with Hope", "fr") == score("with Hope")  # a language without weights of its own
+    assert score("mit Hope", "de") < 0.5
+    assert score('so, "Hope') > 0.5 and score("so\n Hope") < 0.5
+
+
+def test_the_language_of_a_text_is_told_from_those_around_it(
+    tagger: NameTagger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(tagger, "_reads_languages", True)
+    decoder = tagger._decoder
+    spans = decoder.spans
+
+    def noted(*given: object, **more: object) -> list[TaggedSpan]:
+        asked.append(str(given[4]))
+        return spans(*given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(decoder, "spans", noted)
+    german = "wir treffen uns morgen am Bahnhof und gehen dann zusammen etwas essen"
+    tagger.tag([german, "ok", german + " oder nicht"])
+    assert asked == ["de", "de", "de"]
 
 
 def test_how_words_are_written() -> None:

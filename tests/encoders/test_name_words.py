@@ -59,7 +59,7 @@ def test_what_is_stored_is_what_is_loaded(tmp_path: Path) -> None:
 def test_a_listed_word_is_found_where_the_tagger_sees_little() -> None:
     thresholds = {"person": [0.5, 0.9]}
     chances = np.array([[0.97, 0.03, 0.0], [0.97, 0.03, 0.0]], np.float32)
-    weights = [-2.0, *[0.0] * 7, 4.0, *[0.0] * 5]
+    weights = [-2.0, *[0.0] * 9, 4.0, *[0.0] * 5]
     decoder = SpanDecoder(["person"], thresholds, weights, LISTS)
     (found,) = decoder.spans("ask ingrid", [(0, 3), (4, 10)], chances)
     assert (found.start, found.end, found.kind) == (4, 10, "person") and found.score >= 0.5

@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 
 from realtalk.corpora.redaction.tagged import TaggedSpan
+from realtalk.encoders.identifying import UNTOLD, languages_in, turn_languages
 from realtalk.encoders.letter_case import word_case
 from realtalk.encoders.name_words import NameWords
 from realtalk.encoders.onnx import OnnxEncoder
 from realtalk.encoders.onnx_weights import read_table
 from realtalk.encoders.tag_spans import Chances, SpanDecoder
 
-_AT_ONCE = 4_096  # texts whose chances are held in memory
+_AT_ONCE = 512  # texts that run while those before are read
 _OVERLAP = 3  # of a long text's parts two neighbours share the third
 
 
@@ -59,7 +60,9 @@ class NameTagger(OnnxEncoder):
         lists = self.settings.get("words")
         words = NameWords.load(place / lists) if lists else None
         kinds, thresholds = self.settings["kinds"], self.settings["thresholds"]
-        self._decoder = SpanDecoder(kinds, thresholds, weights, words)
+        by_language = self.settings.get("by_language", {})
+        self._decoder = SpanDecoder(kinds, thresholds, weights, words, by_language)
+        self._reads_languages = bool(by_language)
         # How often a piece is in names: logs of odds, in steps.
         self._prior: Chances | None = None
         if "prior" in self.settings:
@@ -69,17 +72,40 @@ class NameTagger(OnnxEncoder):
     def tag(self, texts: Sequence[str]) -> list[list[TaggedSpan]]:
         """The spans of every text, in order."""
         different = [text for text in dict.fromkeys(texts) if any(map(str.isalnum, text))]
+        spoken = self._languages(texts)
         found: dict[str, list[TaggedSpan]] = {}
+
+        def read(some: Sequence[str], encoded: Sequence[Any], ran: Iterator[Chances]) -> None:
+            for text, each, chances in zip(some, encoded, ran, strict=True):
+                prior = None if self._prior is None else self._prior[each.ids]
+                lang = spoken.get(text, "")
+                found[text] = self._decoder.spans(text, each.offsets, chances, prior, lang)
+
         with ThreadPoolExecutor(self._threads) as pool:
+            begun: tuple[Sequence[str], Sequence[Any], Iterator[Chances]] | None = None
             for start in range(0, len(different), _AT_ONCE):
                 some = different[start : start + _AT_ONCE]
                 encoded = self._tokenizer.encode_batch(some, add_special_tokens=False)
-                for text, each, chances in zip(
-                    some, encoded, self._run(some, encoded, pool), strict=True
-                ):
-                    prior = None if self._prior is None else self._prior[each.ids]
-                    found[text] = self._decoder.spans(text, each.offsets, chances, prior)
+                running = self._run(some, encoded, pool)
+                if begun:  # read while the next ones run
+                    read(*begun)
+                begun = some, encoded, running
+            if begun:
+                read(*begun)
         return [found.get(text, []) for text in texts]
+
+    def _languages(self, texts: Sequence[str]) -> dict[str, str]:
+        """The one that all are mainly in; of several each text's, told from those around it."""
+        if not self._reads_languages:
+            return {}
+        main = languages_in(texts)
+        if len(main) == 1:
+            return dict.fromkeys(texts, main[0])
+        told = turn_languages(("", "", text) for text in texts)
+        found: dict[str, str] = {}
+        for text, lang in zip(texts, told, strict=True):
+            found.setdefault(text, main[0] if main and lang == UNTOLD else lang)
+        return found
 
     def chances(
         self, texts: Sequence[str]
@@ -87,13 +113,14 @@ class NameTagger(OnnxEncoder):
         """Each text's pieces, their places, and the chance of every tag there."""
         encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         with ThreadPoolExecutor(self._threads) as pool:
-            ran = self._run(texts, encoded, pool)
+            ran = list(self._run(texts, encoded, pool))
         pairs = zip(encoded, ran, strict=True)
         return [(each.ids, each.offsets, chances) for each, chances in pairs]
 
     def _run(
         self, texts: Sequence[str], encoded: Sequence[Any], pool: ThreadPoolExecutor
-    ) -> list[Chances]:
+    ) -> Iterator[Chances]:
+        """Begins with all texts at once; their chances as soon as all are there."""
         tags = 1 + 2 * len(self.settings["kinds"])
         made: list[Chances] = [np.zeros((len(each.ids), tags), np.float32) for each in encoded]
         parts = [part for at, each in enumerate(encoded) for part in self._parts(at, len(each.ids))]
@@ -119,9 +146,14 @@ class NameTagger(OnnxEncoder):
                 made[part.text][part.kept : part.until] = own
 
         together = self._together([part.last - part.first for part in parts])
-        for _ in pool.map(run, ([parts[at] for at in some] for some in together)):
-            pass
-        return made
+        running = pool.map(run, [[parts[at] for at in some] for some in together])
+
+        def finished() -> Iterator[Chances]:
+            for _ in running:
+                pass
+            yield from made
+
+        return finished()
 
     def _parts(self, text: int, size: int) -> Iterator[_Part]:
         """All of a text where it fits, else parts of which each end is read with what follows."""

@@ -10,7 +10,8 @@ taken for each other more often than for nothing: their chances are added, and t
 the kind. A chance becomes a score by the kind's two thresholds: .5 at the first, .75 at the second.
 Below, down to a part of the first, it is still told: what is unsure is listed. Of names a chance is
 read beside how often a word's pieces are in names at all, and whether it has a capital: a tagger
-that learned from news takes what it never saw for a name, and chats are full of that.
+that learned from news takes what it never saw for a name, and chats are full of that. How much each
+of these tells differs between languages: a capital says less in German than in English.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ Chances: TypeAlias = npt.NDArray[np.float32]
 
 _WEAK = 0.3  # of the first threshold
 _RUN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Hangul}\p{Line_Break=SA}ー]")
+_OPENING = " \t\n\"'“‘«(¿¡-–—*_"
+_ENDING = ".!?…:;"
 _IN_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]")
 
 
@@ -42,10 +45,16 @@ class SpanDecoder:
         thresholds: Mapping[str, Sequence[float]],
         weights: Sequence[float] = (),
         words: NameWords | None = None,
+        by_language: Mapping[str, Sequence[float]] | None = None,
     ) -> None:
+        """`by_language` is what a language's weights are beside those of all."""
         self._kinds = tuple(kinds)
         self._words = words
         self._weights = np.array(weights, np.float64)  # of nothing, then of each feature
+        self._by_language = {
+            lang: self._weights + np.array(more, np.float64)
+            for lang, more in (by_language or {}).items()
+        }
         self._alike = tuple(at for at, kind in enumerate(kinds) if kind in NAMES)
         self._from = np.array([thresholds[kind][0] for kind in kinds], np.float32)
         self._sure = np.array([thresholds[kind][1] for kind in kinds], np.float32)
@@ -66,6 +75,7 @@ class SpanDecoder:
         offsets: Sequence[tuple[int, int]],
         chances: Chances,
         prior: Chances | None = None,
+        lang: str = "",
     ) -> list[TaggedSpan]:
         """What a text names, in order; `prior` is the log of the odds that a piece is in a name."""
         if not len(offsets) or self._is_empty(text, chances):
@@ -79,7 +89,8 @@ class SpanDecoder:
         )
         chance = (kinds @ self._mixed.T)[np.arange(len(best)), best]
         if len(self._weights):
-            odds = self._weights[0] + seen @ self._weights[1:]
+            weights = self._by_language.get(lang, self._weights)
+            odds = weights[0] + seen @ weights[1:]
             chance = np.where(np.isin(best, self._alike), 1 / (1 + np.exp(-odds)), chance)
         found: list[TaggedSpan] = []
         run: list[int] = []
@@ -141,8 +152,10 @@ def features(
     places = [(offsets[a][0], offsets[b - 1][1]) for a, b in zip(firsts, ends, strict=True)]
     words = [text[slice(*place)] for place in places]
     capital = np.array([case_of(word) in (2, 3, 4) for word in words], np.float64)
+    inside = capital * np.array([not _begins(text, start) for start, _ in places])
     small = np.array([case_of(word) == 1 for word in words], np.float64)
-    made = np.stack([odds, known, least, capital, small, capital * odds, small * odds], axis=1)
+    of_case = [capital, small, capital * odds, small * odds, inside, inside * odds]
+    made = np.stack([odds, known, least, *of_case], axis=1)
     if lists is not None:
         looked = lists.known(text, places)
         listed = looked[:, 0]
@@ -151,6 +164,12 @@ def features(
         both = np.stack([listed * small, plain, listed * odds], axis=1)
         made = np.concatenate([made, looked, both], axis=1)
     return made, kinds, kinds.argmax(1)
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether a sentence may begin here, where a capital tells nothing."""
+    before = text[:start].rstrip(_OPENING)
+    return not before or before[-1] in _ENDING or "\n" in text[len(before) : start]
 
 
 def words_in(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:

@@ -210,6 +210,17 @@ def rich() -> Corpus:
     return Corpus("Mara and Theo", "realtalk", (chat, other))
 
 
+def test_what_goes_with_a_name_goes_and_comes_back() -> None:
+    said = ("ask Big Mara", "mara jr, or Lil Mara III?", "a big mara, senior year", "so Big, Mara")
+    corpus = corpus_of(*said)
+    made, key = redact(corpus)
+    texts = [message.text for message in made.chats[0].messages]
+    assert not any("jr" in text or "Lil" in text or "III" in text for text in texts)
+    assert "Big" not in texts[0] and "Big," in texts[3] and texts[2].endswith("senior year")
+    back = key.restore(made)
+    assert [message.text for message in back.chats[0].messages] == list(said)
+
+
 def test_every_field_is_covered_and_structure_stays() -> None:
     made, key = redact(rich())
     text = dump(made)

@@ -49,6 +49,7 @@ _DIGITS_OF_A_NUMBER = 5
 _LONGEST_SHORT = 16  # signs of a short form, and
 _LONGEST_END = 16  # of what is glued to a name
 _SAME_PHONE = 8  # digits from the end: the country and the first nought are often left out
+_Lookup = tuple[dict[str, str], dict[str, dict[int, None]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class Names:
     nobody: set[str] = field(default_factory=set)  # words that were looked at and name nobody
     _seen: dict[str, tuple[NameSpan, ...]] = field(default_factory=dict)
     _patterns: dict[str, regex.Pattern[str] | None] = field(default_factory=dict)
-    _lookups: dict[str, tuple[dict[str, str], tuple[int, ...]]] = field(default_factory=dict)
+    _lookups: dict[str, _Lookup] = field(default_factory=dict)
 
     def add(self, name: str, person: str, *, own: bool = True) -> None:
         """A name and its parts. `own`: of this chat, where the parts of a user name are names too.
@@ -341,8 +342,7 @@ class Names:
             yield NameSpan(places[start][0], places[end - 1][1], known[folded[start:end]])
 
     def _places(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
-        # A look-up at every place: a pattern of thousands of names would be compiled anew for
-        # every name that is added. What may stand beside a sign is a pattern's business.
+        # A pattern of thousands of names would be compiled anew for every name that is added.
         held = self._held(which, folded)
         if which != "signs":
             yield from held
@@ -353,23 +353,23 @@ class Names:
         """Where names stand, the longest first."""
         at, (known, sizes) = 0, self._lookup(which)
         while at < len(folded):
-            here = (folded[at : at + size] for size in sizes if at + size <= len(folded))
+            here = (folded[at : at + size] for size in sizes.get(folded[at], ()))
             name = next((part for part in here if part in known), "")
             if name:
                 yield at, at + len(name)
             at += len(name) or 1
 
-    def _lookup(self, which: str) -> tuple[dict[str, str], tuple[int, ...]]:
-        """Whose the names are that are looked for, and how long they are."""
+    def _lookup(self, which: str) -> _Lookup:
+        """Whose the names are that are looked for, and how long those are that begin so."""
         if which not in self._lookups:
             known = self._runs if which == "runs" else self._signs
             if which == "inside":  # longer names only, and none that is an everyday word
-                known = {
-                    key: person
-                    for key, (person, everyday) in self.words.items()
-                    if len(key) > 3 and not everyday
-                }
-            self._lookups[which] = known, tuple(sorted(set(map(len, known)), reverse=True))
+                some = ((key, *whose) for key, whose in self.words.items() if len(key) > 3)
+                known = {key: person for key, person, everyday in some if not everyday}
+            sizes: dict[str, dict[int, None]] = {}
+            for name in sorted(known, key=len, reverse=True):
+                sizes.setdefault(name[0], {})[len(name)] = None
+            self._lookups[which] = known, sizes
         return self._lookups[which]
 
     def _signs_pattern(self) -> regex.Pattern[str] | None:

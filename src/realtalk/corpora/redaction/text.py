@@ -35,6 +35,9 @@ _BETWEEN = regex.compile(
     rf"[ \u00a0\u3000_.\-·・=’'＿]?|[ ](?:(?:{'|'.join(sorted(NOBLE))})[ ]){{1,3}}"
 )
 _INITIAL = regex.compile(r"[ ](\p{Lu})\b\.?")
+# What goes with a name: "Big Gabe", "Lil Ray", "ray jr".
+_EPITHET = re.compile(r"(?<!\w)(?:Big|Little|Lil['’]?|Ol['’]|Old|Young) $")
+_GENERATION = re.compile(r",? (?:[JjSs]r\b\.?|(?:II|III)\b)")
 _BEFORE = regex.compile(r"([^\W\d_]+)[\s,.]*$")
 _AFTER_NAME = GREETINGS | TITLES | RELATIONS
 _POSSESSED = re.compile(r"['’]s\b")
@@ -251,11 +254,16 @@ class Scanner:
             ):
                 self.left += 1
                 continue
-            start = self._with_title(text, start, end, person, settled[-1][1] if settled else 0)
+            after = settled[-1][1] if settled else 0
+            start = self._with_title(text, start, end, person, after)
+            if epithet := _EPITHET.search(text, after, start):
+                start = epithet.start()
             initial = _INITIAL.match(text, end)
             if initial and initial[1] not in "AI" and self._has_initial(person, initial[1]):
                 end = initial.end()
             end = _past_digits(text, end)
+            if generation := _GENERATION.match(text, end):
+                end = generation.end()
             self._stand_ins.note(person, text[start:end])
             settled.append((start, end, person))
         return settled
