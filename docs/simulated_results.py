@@ -161,7 +161,7 @@ the model's.
 
 {looks(stored)}
 
-Untuned, a model of 0.5B often repeats its instructions instead of following them. The 1.5B model's chats with adapters are not made yet.
+Untuned, a model of 0.5B often repeats its instructions instead of following them.
 
 ## Told apart
 The AUC of a classifier of turns that saw neither the chats it is asked about nor, where there are enough people, anybody in them:
