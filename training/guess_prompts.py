@@ -13,13 +13,13 @@ and the answer is read and scored by it. SCORED is a persona run with its texts.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from answers_prepare import write
+from answers_run import lines
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.evals.values import Answer, Cost
@@ -88,8 +88,7 @@ def main() -> None:
         count, size = write(given.out, head, prompts(corpus, benchmark, guesser))
         sys.stdout.write(f"{count:,} prompts, {size:,} bytes: {given.out}\n")
         return
-    rows = [json.loads(line) for line in given.answers.read_text("utf-8").split("\n") if line]
-    answers = {(row["chat"], row["id"]): row for row in rows}
+    answers = {(row["chat"], row["id"]): row for row in lines(given.answers)}
     run = run_guess(corpus, benchmark, AnsweredGuesser(given.model, answers), given.run)
     sys.stdout.write(f"{run.name}: {run.summary.variants[''].overall['accuracy']}\n")
 
