@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,13 +21,19 @@ from realtalk.persona.guessing import GuessRun, compare_guesses, load_guess
 
 ACCURACY, _, _, SIMULATED = GUESS_SCORES
 ORDER = ("classifier", "nearness both", "nearness speaker", "nearness context")
+COMPARED = ("nearness both", "llm")  # with the classifier; of language models each
+
+
+def place(guesser: str) -> tuple[int, str]:
+    """Where a guesser stands: language models come last."""
+    return (ORDER.index(guesser) if guesser in ORDER else len(ORDER), guesser)
 
 
 def who_wrote_it(folder: Path) -> list[str]:
     """The part of one model; nothing where nobody guessed."""
     runs = [load_guess(each) for each in sorted(folder.glob("guessed/*/*/"))]
     by_simulator: dict[str, dict[str, GuessRun]] = {}
-    for run in sorted(runs, key=lambda run: ORDER.index(run.name)):
+    for run in sorted(runs, key=lambda run: place(run.name)):
         (simulator,) = run.settings["replies"]["simulated"]
         by_simulator.setdefault(simulator, {})[run.name] = run
     if not runs:
@@ -41,7 +48,7 @@ def who_wrote_it(folder: Path) -> list[str]:
         ASKED,
         markdown(*guess_table([replace(run.summary, name=name) for name, run in every])),
         READING,
-        "\n".join(f"- {line}" for line in (*differences(by_simulator), NOT_ASKED)),
+        "\n".join(f"- {line}" for line in differences(by_simulator)),
         "Accuracy, speaker by speaker:",
         speakers(every),
     ]
@@ -50,32 +57,38 @@ def who_wrote_it(folder: Path) -> list[str]:
 ASKED = (
     "Which of four replies did this person write here: the real one, one of the partner's, one of another speaker, or the simulated "
     "one? Chance is .25. The *classifier* knows how the speaker writes in the learned chat, *nearness* goes by the encoder's meaning: "
-    "nearest to what was said before, to the speaker's own turns, or to both. The name behind the guesser is the simulator's. Made by `realtalk persona guess DATA/realtalk "
-    "--simulated NAME=RUN --guesser nearness --out OUT` and `python docs/persona_guess_rows.py OUT --name MODEL`."
+    "nearest to what was said before, to the speaker's own turns, or to both; a language model (*llm*) reads the chat so far, some of the speaker's turns and the four replies. The name behind the guesser is the simulator's. Made by `realtalk persona guess DATA/realtalk "
+    "--simulated NAME=RUN --guesser nearness --out OUT` and `python docs/persona_guess_rows.py OUT --name MODEL`; the language model's answers by "
+    "`training/guess_prompts.py` and `training/answers_run.py` on an accelerator. tuned+retrieved and untuned were written at different times; "
+    "each guesser's rows of one simulator are about the same replies."
 )
-NOT_ASKED = (
-    "No language model was asked yet: 2,058 choices, each with a context of up to 1,500 tokens, are too much reading for the two cores that "
-    "these runs had."
-)
-
-
 def differences(by_simulator: Mapping[str, Mapping[str, GuessRun]]) -> list[str]:
-    """The classifier against nearness, and one simulator's replies against another's."""
-    compared = {
-        simulator: compare_guesses(several["classifier"], several["nearness both"])
+    """Others against the classifier, and one simulator's replies against another's."""
+    changes = {
+        (simulator, guesser): compare_guesses(several["classifier"], run).changes["accuracy"]
         for simulator, several in by_simulator.items()
-        if {"classifier", "nearness both"} <= several.keys()
+        for guesser, run in several.items()
+        if "classifier" in several and guesser.startswith(COMPARED)
     }
-    changes = {simulator: found.changes["accuracy"] for simulator, found in compared.items()}
     corrected = holm([change.p for change in changes.values()])
     lines = []
-    for (simulator, change), p in zip(changes.items(), corrected, strict=True):
+    for ((simulator, guesser), change), p in zip(changes.items(), corrected, strict=True):
         told = change.difference
         lines.append(
-            f"Among replies of {simulator}, nearness against the classifier: accuracy "
+            f"Among replies of {simulator}, {guesser} against the classifier: accuracy "
             f"{told.value:+.3f} [{told.low:+.3f}, {told.high:+.3f}], p {p:.3f} after Holm's "
             "correction, whole speakers swapped."
         )
+    for simulator, several in by_simulator.items():
+        for guesser, run in several.items():
+            if guesser.startswith("llm"):
+                said = Counter(str(row["answer"]) for row in run.rows)
+                letter, times = said.most_common(1)[0]
+                lines.append(
+                    f"{guesser} answers {letter} in {times / len(run.rows):.2f} of choices "
+                    f"({simulator}), wherever the real reply stands: it goes by the letter more "
+                    "than by the person."
+                )
     for guesser in ORDER:
         taken = [
             f"{figure(several[guesser].summary.variants[''].overall[SIMULATED.name], SIMULATED)} "
