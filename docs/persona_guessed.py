@@ -62,6 +62,8 @@ ASKED = (
     "`training/guess_prompts.py` and `training/answers_run.py` on an accelerator. tuned+retrieved and untuned were written at different times; "
     "each guesser's rows of one simulator are about the same replies."
 )
+
+
 def differences(by_simulator: Mapping[str, Mapping[str, GuessRun]]) -> list[str]:
     """Others against the classifier, and one simulator's replies against another's."""
     changes = {

@@ -9,7 +9,7 @@ number for one width, so that a step of each is recorded once (`stepping.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,13 @@ class LanguageData(Rows):
         gone = self.part == part
         for name, values in self.labels.items():
             values[gone] = -1 if HEADS[name].kind == "softmax" else np.nan
+
+    def only_labels(self, heads: Sequence[str]) -> None:
+        """Forgets what is to be learned of all other heads."""
+        train = self.split == "train"
+        for name, values in self.labels.items():
+            if name not in heads:
+                values[train] = -1 if HEADS[name].kind == "softmax" else np.nan
 
     def chosen(self, rng: np.random.Generator) -> Array:
         """The rows of one epoch: some several times, of some a part."""

@@ -128,11 +128,12 @@ def taught_rows(
     """Per row what teachers say of it: English of its twin, ours of the row itself.
 
     Of teachers by part only the one that has not seen a row's labels speaks about it. A model that
-    goes on is its own teacher, but where there are rubric labels, of which it has seen few.
+    goes on is its own teacher, but where there are rubric labels that it shall learn.
     """
     if options.start:
         own = torch.from_numpy(predict(model, data, np.arange(len(data.lengths)))).to(said.device)
-        own[torch.from_numpy(data.set == RUBRIC).to(said.device)] = torch.nan
+        if not options.labels:
+            own[torch.from_numpy(data.set == RUBRIC).to(said.device)] = torch.nan
         if options.emotions:
             emotions = torch.from_numpy(of_emotions(options.emotions, len(own))).to(own)
             place = PLACES["brighter"]
@@ -264,6 +265,7 @@ def main() -> None:
     add("--logits", action="store_true", help="keep answers for all rows")
     add("--emotions", type=Path, nargs="+", help="with --start: what languages_emotions.py made")
     add("--start", type=Path, help="the folder of an exported encoder to go on from")
+    add("--labels", default="", help="with --start: heads that learn; others stay")
     add("--checkpoint", action="store_true")
     add("--resume", action="store_true")
     add("--dev", type=int, default=0, help="at most so many dev rows (a smoke test)")
@@ -275,6 +277,8 @@ def main() -> None:
     data = LanguageData(load(options.data), device)
     if options.part is not None:
         data.without(options.part)
+    if options.labels:
+        data.only_labels(options.labels.split(","))
     print(f"{options.name}: data after {time.time() - began:.0f} s", flush=True)
     teacher = english_encoder(options.english, options.config).to(device)
     vectors, said = of_twins(teacher, data, lambda: autocast(device))

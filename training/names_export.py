@@ -3,7 +3,7 @@
     python training/names_export.py --branch names.safetensors --encoder FOLDER --out FOLDER
     → FOLDER/{model.onnx, settings.json}
 
-The tagger has six layers of its own over the encoder's embeddings. Rows of words are not in it:
+The tagger has layers of its own over the encoder's embeddings. Rows of words are not in it:
 whoever runs it looks them up in the encoder's file (`realtalk.encoders.name_tagger`) and hands them
 in, [batch, length, width], with the case of every piece's word. Places, type and normalisation of
 the embedding are small and come along, in the numbers that the encoder's file holds. Rows of
@@ -58,9 +58,8 @@ def built(branch: Path, config: Path, encoder: Path) -> NameTagger:
     weights = {name: value.float() for name, value in load_file(str(branch)).items()}
     own = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("upper."))
     made = BertConfig.from_json_file(str(config))
-    assert own == made.num_hidden_layers, f"{own} layers"
     made.vocab_size, made._attn_implementation = 16, "eager"  # the rows of words stay outside
-    model = NameTagger(BertModel(made, add_pooling_layer=False))
+    model = NameTagger(BertModel(made, add_pooling_layer=False), layers=own)
     model.load_state_dict(weights, strict=False)
     stored = read_weights(encoder / "model.onnx")
     small = {

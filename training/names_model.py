@@ -4,8 +4,8 @@
     model(tokens, case, mask)  → [batch, length, 13]: O, then begin and go on of six kinds
 
 The embeddings are the encoder's and stay as they are, so that a package with the encoder needs only
-the branch: six layers, which begin as a copy of the encoder's. The vocabulary is in small letters:
-how a word is written comes in beside, as one of six cases.
+the branch: layers that begin as copies of the encoder's first ones. The vocabulary is in small
+letters: how a word is written comes in beside, as one of six cases.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ TAGS = 1 + 2 * len(KINDS)
 
 
 class NameTagger(nn.Module):
-    def __init__(self, encoder: Any, dropout: float = 0.1) -> None:
+    def __init__(self, encoder: Any, dropout: float = 0.1, layers: int | None = None) -> None:
         super().__init__()
         width = encoder.config.hidden_size
         self.embeddings = encoder.embeddings
-        self.upper = nn.ModuleList(copy.deepcopy(layer) for layer in encoder.encoder.layer)
+        self.upper = nn.ModuleList(copy.deepcopy(layer) for layer in encoder.encoder.layer[:layers])
         self.case = nn.Embedding(CASES, width)
         self.dropout = nn.Dropout(dropout)
         self.head = nn.Linear(width, TAGS)

@@ -47,7 +47,7 @@ def model_of(options: argparse.Namespace) -> NameTagger:
     config._attn_implementation, config.attention_probs_dropout_prob = "sdpa", 0.0
     encoder = BertModel(config, add_pooling_layer=False)
     encoder.load_state_dict(stored)
-    model = NameTagger(encoder)
+    model = NameTagger(encoder, layers=options.layers)
     if options.branch:
         trained = {name: value.float() for name, value in load_file(str(options.branch)).items()}
         model.load_state_dict(trained, strict=False)
@@ -201,6 +201,7 @@ def main() -> None:
     add("--encoder", type=Path, default=ENCODER, help="a folder with model.onnx, tokenizer.json")
     add("--config", type=Path, default=LANGUAGES / "config.json", help="of the encoder's body")
     add("--branch", type=Path, help="a trained tagger to go on from")
+    add("--layers", type=int, help="so many of the encoder's layers, from below")
     add("--frozen", type=int, default=0, help="lower layers that stay as they are")
     add("--seconds", type=float, default=220)
     add("--budget", type=int, default=16_384, help="pieces of a batch")

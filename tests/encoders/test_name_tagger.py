@@ -22,7 +22,7 @@ TEXTS = [
     "ok",
     "Frau Sommerfeld kommt morgen mit dem Hund",
     "спроси у Маши, она в Казани",
-    "我明天和王小明去上海",
+    "我明天和李小红去上海",
     "ok",
     "x" * 800 + " Ingrid",
     "so " * 400 + "Ingrid Berg came",
@@ -164,10 +164,24 @@ def test_a_table_that_is_cut_off_is_one_line(tmp_path: Path, kept: int) -> None:
 def test_the_shipped_tagger_knows_names_of_many_languages() -> None:
     tagger = NameTagger()
     found = tagger.tag(TEXTS)
-    for number, name in ((0, "ingrid"), (2, "Sommerfeld"), (3, "Маши"), (4, "王小明")):
+    for number, name in ((0, "ingrid"), (2, "Sommerfeld"), (3, "Маши"), (4, "李小红")):
         forms = [TEXTS[number][each.start : each.end] for each in found[number]]
         assert any(name in form for form in forms), (name, forms)
     assert found[1] == [] and len(name_sources()) == 2
+
+
+@SHIPPED
+def test_words_that_may_be_names_need_more_where_names_are_rare() -> None:
+    tagger = NameTagger()
+    asked = "can you bring the dusty box to rowan"
+    alone = tagger.tag([asked])[0]
+    plain = [f"we ate {count} plums and then it rained for {count} hours" for count in range(900)]
+    among = tagger.tag([asked, *plain])[0]
+    scores = [{asked[e.start : e.end]: e.score for e in some} for some in (alone, among)]
+    assert 0 < scores[1]["rowan"] < scores[0]["rowan"]
+    names = ["ask Rowan", "Ingrid came", "so Petra and Henrik", "Oslo with Ansel", "Ottilie"]
+    dense = tagger.tag([asked, *names])[0]
+    assert dense == alone  # nothing is added where names are many
 
 
 @SHIPPED

@@ -4,34 +4,41 @@
     tagger.tag(["ask ingrid in oslo", "ok"])
     → [[TaggedSpan(4, 10, "person", .93), TaggedSpan(14, 18, "place", .9)], []]
 
-Six layers over the words of the multilingual encoder: its tokenizer and its table of rows serve
+Four layers over the words of the multilingual encoder: its tokenizer and its table of rows serve
 both, and are not shipped twice. A text that is said often is read once, and every text is run by
 itself: on some processors products of several rows differ in their last bits from those of one. A
-text that is too long is read in pieces that overlap. How sure a name must be depends on the
-language, told from all texts that are tagged together, as those of a chat are.
+text that is too long is read in pieces that overlap. How sure a name must be depends on all texts
+that are tagged together, as those of a chat are: on their language, and on how many names there
+are. Where hardly a word is a name, a word that might be one is most likely none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from realtalk.corpora.redaction.tagged import TaggedSpan
+from realtalk.corpora.redaction.candidates import REPLACED_FROM
+from realtalk.corpora.redaction.tagged import NAMES, TaggedSpan
 from realtalk.encoders.identifying import UNTOLD, languages_in, turn_languages
 from realtalk.encoders.letter_case import word_case
-from realtalk.encoders.name_words import NameWords
+from realtalk.encoders.name_words import WORD, NameWords
 from realtalk.encoders.onnx import OnnxEncoder
 from realtalk.encoders.onnx_weights import read_table
 from realtalk.encoders.tag_spans import Chances, SpanDecoder
 
 _AT_ONCE = 512  # texts that run while those before are read
 _OVERLAP = 3  # of a long text's parts two neighbours share the third
+_BORROWED = 400  # words of the chats that weights were fitted on, beside those of a chat
+_ROUNDS = 3  # of counting names and reading again
+_RAREST = -1.5  # that the log of a word's odds is lowered by, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,7 @@ class NameTagger(OnnxEncoder):
         by_language = self.settings.get("by_language", {})
         self._decoder = SpanDecoder(kinds, thresholds, weights, words, by_language)
         self._reads_languages = bool(by_language)
+        self._usual = float(self.settings.get("names_among_words", 0))
         # How often a piece is in names: logs of odds, in steps.
         self._prior: Chances | None = None
         if "prior" in self.settings:
@@ -75,12 +83,15 @@ class NameTagger(OnnxEncoder):
         different = [text for text in dict.fromkeys(texts) if any(map(str.isalnum, text))]
         spoken = self._languages(texts)
         found: dict[str, list[TaggedSpan]] = {}
+        again: dict[str, Callable[..., list[TaggedSpan]]] = {}  # where there was anything
 
         def read(some: Sequence[str], encoded: Sequence[Any], ran: Iterator[Chances]) -> None:
             for text, each, chances in zip(some, encoded, ran, strict=True):
                 prior = None if self._prior is None else self._prior[each.ids]
                 lang = spoken.get(text, "")
-                found[text] = self._decoder.spans(text, each.offsets, chances, prior, lang)
+                spans = partial(self._decoder.spans, text, each.offsets, chances, prior, lang)
+                if made := spans():
+                    found[text], again[text] = made, spans
 
         with ThreadPoolExecutor(self._threads) as pool:
             begun: tuple[Sequence[str], Sequence[Any], Iterator[Chances]] | None = None
@@ -93,7 +104,26 @@ class NameTagger(OnnxEncoder):
                 begun = some, encoded, running
             if begun:
                 read(*begun)
+        for _ in range(_ROUNDS):
+            if not (rarer := self._rarer(different, found)):
+                break
+            found = {text: spans(rarer=rarer) for text, spans in again.items()}
         return [found.get(text, []) for text in texts]
+
+    def _rarer(self, texts: Sequence[str], found: Mapping[str, Sequence[TaggedSpan]]) -> float:
+        """How much lower the log of a word's odds is than where weights were fitted, or nothing."""
+        if not self._usual:
+            return 0.0
+        named = sum(
+            len(WORD.findall(text, span.start, span.end))
+            for text, spans in found.items()
+            for span in spans
+            if span.kind in NAMES and span.score >= REPLACED_FROM
+        )
+        words = sum(len(WORD.findall(text)) for text in texts)
+        share = (named + _BORROWED * self._usual) / (words + _BORROWED)
+        odds = [math.log(each / (1 - each)) for each in (min(share, self._usual), self._usual)]
+        return max(_RAREST, odds[0] - odds[1])
 
     def _languages(self, texts: Sequence[str]) -> dict[str, str]:
         """The one that all are mainly in; of several each text's, told from those around it."""

@@ -76,8 +76,12 @@ class SpanDecoder:
         chances: Chances,
         prior: Chances | None = None,
         lang: str = "",
+        rarer: float = 0.0,
     ) -> list[TaggedSpan]:
-        """What a text names, in order; `prior` is the log of the odds that a piece is in a name."""
+        """What a text names, in order; `prior` is the log of the odds that a piece is in a name.
+
+        `rarer` is added to the log of a word's odds: below zero where names are rare.
+        """
         if not len(offsets) or self._is_empty(text, chances):
             return []
         firsts = words_in(text, offsets)
@@ -90,7 +94,7 @@ class SpanDecoder:
         chance = (kinds @ self._mixed.T)[np.arange(len(best)), best]
         if len(self._weights):
             weights = self._by_language.get(lang, self._weights)
-            odds = weights[0] + seen @ weights[1:]
+            odds = weights[0] + rarer + seen @ weights[1:]
             chance = np.where(np.isin(best, self._alike), 1 / (1 + np.exp(-odds)), chance)
         found: list[TaggedSpan] = []
         run: list[int] = []
