@@ -128,24 +128,30 @@ def rules_tool() -> Tool:
 
 
 def realtalk_tool(sources: Any = None) -> Tool:
-    from realtalk.chat import Chat, Corpus, Message, Session
-    from realtalk.corpora.redaction.redact import redact
     from realtalk.encoders.name_sources import name_sources
 
     chosen = name_sources() if sources is None else sources
 
     def run(chat: LabelledChat) -> list[Gone]:
-        said = tuple(
-            Message(f"D1:{at}", row.speaker or "zzq", NOON, row.text)
-            for at, row in enumerate(chat.rows, 1)
-        )
-        speakers = tuple(dict.fromkeys(message.speaker for message in said))
-        corpus = Corpus("c", "x", (Chat("c", speakers, (Session(1, NOON, said),)),))
-        made, _ = redact(corpus, sources=chosen)
-        messages = made.chats[0].messages
-        return [differences(row.text, m.text) for row, m in zip(chat.rows, messages, strict=True)]
+        texts = redacted(chat, chosen)
+        return [differences(row.text, text) for row, text in zip(chat.rows, texts, strict=True)]
 
     return run
+
+
+def redacted(chat: LabelledChat, sources: Any) -> list[str]:
+    """The texts of a chat after redaction."""
+    from realtalk.chat import Chat, Corpus, Message, Session
+    from realtalk.corpora.redaction.redact import redact
+
+    said = tuple(
+        Message(f"D1:{at}", row.speaker or "zzq", NOON, row.text)
+        for at, row in enumerate(chat.rows, 1)
+    )
+    speakers = tuple(dict.fromkeys(message.speaker for message in said))
+    corpus = Corpus("c", "x", (Chat("c", speakers, (Session(1, NOON, said),)),))
+    made, _ = redact(corpus, sources=sources)
+    return [message.text for message in made.chats[0].messages]
 
 
 def differences(text: str, redacted: str) -> Gone:
@@ -329,10 +335,12 @@ def floors(counts: Counts) -> None:
 
 
 def timing(chats: list[LabelledChat]) -> None:
+    from realtalk.encoders.name_sources import name_sources
+
     rows = [row for chat in chats for row in chat.rows]
     many = LabelledChat("all", "timing", tuple((rows * (10_000 // len(rows) + 1))[:10_000]))
     began = time.perf_counter()
-    realtalk_tool()(many)
+    redacted(many, name_sources())
     took = time.perf_counter() - began
     print(f"10,000 messages: {took:.1f} s (at most 30): {'kept' if took <= 30 else 'BROKEN'}")
 

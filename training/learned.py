@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chats import every_chat, unmarked
 from ei_data import ALLOWED, Conversations, dialogues, unlabelled
 from languages_sources import lines
 from realtalk.corpora.opening import open_reading
@@ -87,10 +88,12 @@ def language_texts(data: Path) -> dict[str, list[str]]:
         "MSCTD": ("sentiment.msctd.train", "sentiment.msctd.dev"),
         "BConTrasT": ("parallel.bcontrast_de.train",),
     }
-    return {
+    found = {
         name: [str(row["text"]) for file in files for row in lines(data, file)]
         for name, files in sets.items()
     }
+    ours = [unmarked(each.text) for chat in every_chat() if not chat.held for each in chat.bubbles]
+    return found | {"invented chats": ours}
 
 
 def save(texts: Mapping[str, Iterable[str]], path: Path) -> None:

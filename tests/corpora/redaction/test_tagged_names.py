@@ -56,6 +56,22 @@ def test_a_word_that_is_a_name_elsewhere_stays_in_small_letters() -> None:
     assert texts_of(corpus, tagger)[1:] == ["ein kleid in rosa", "rosa ist schön", "alles rosa"]
 
 
+def test_a_word_in_small_letters_that_mostly_follows_an_article_is_a_thing() -> None:
+    tagger = WordTagger(("harmonica", "person", 0.95), ("odile", "person", 0.95))
+    corpus = corpus_of("did the harmonica come?", "with some harmonica", "this odile", "odile came")
+    assert texts_of(corpus, tagger) == [
+        "did the harmonica come?",
+        "with some harmonica",
+        "this Person3",
+        "Person3 came",
+    ]
+    listed = {
+        each.form: each.is_replaced
+        for each in find_candidates(corpus, sources=[TaggedNames(tagger)])
+    }
+    assert listed == {"harmonica": False, "odile": True}
+
+
 def test_a_word_that_is_taken_for_a_name_once_in_many_times_is_a_word() -> None:
     words = [f"der Stern scheint, Nacht {at}" for at in range(12)]
     tagger = WordTagger(("Stern", "person", 0.6), only="Nacht 3")

@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import regex
 
@@ -39,7 +38,6 @@ from realtalk.corpora.redaction.standins import STAND_IN
 from realtalk.corpora.redaction.unspaced import run_forms
 from realtalk.corpora.redaction.words import EVERYDAY, LINKS, NO_FORM, TITLES
 
-_Held = TypeVar("_Held")
 _SAME = re.compile(r"(.)\1+")
 _DRAWN_OUT = re.compile(r"(.)\1\1")
 _WORDLIKE = r"[\p{Alphabetic}\p{M}\p{Nd}]"
@@ -48,6 +46,7 @@ _USER_NAME = regex.compile(r"^\S*(?:[\d_.]|\p{Ll}\p{Lu})\S*$")
 _DIGITS_OF_A_NUMBER = 5
 _LONGEST_SHORT = 16  # signs of a short form, and
 _LONGEST_END = 16  # of what is glued to a name
+_PHONES = "phones"  # no pattern of signs is like that: they look at what stands around
 _SAME_PHONE = 8  # digits from the end: the country and the first nought are often left out
 _Lookup = tuple[dict[str, str], dict[str, dict[int, None]]]
 
@@ -116,7 +115,7 @@ class Names:
     _phones: dict[str, str] = field(default_factory=dict)
     nobody: set[str] = field(default_factory=set)  # words that were looked at and name nobody
     _seen: dict[str, tuple[NameSpan, ...]] = field(default_factory=dict)
-    _patterns: dict[str, regex.Pattern[str] | None] = field(default_factory=dict)
+    _patterns: dict[str, regex.Pattern[str]] = field(default_factory=dict)
     _lookups: dict[str, _Lookup] = field(default_factory=dict)
 
     def add(self, name: str, person: str, *, own: bool = True) -> None:
@@ -266,14 +265,14 @@ class Names:
         """Who is known by a phone number, with or without its country: "IMG_0170_1234567"."""
         if not self._phones:
             return
-        pattern = self._patterns.get("phones")
+        pattern = self._patterns.get(_PHONES)
         if pattern is None:
             ends = "|".join(r"[\W_]{0,3}".join(last) for last in self._phones)
             # Before the last digits there may be some more, and after them none.
             pattern = regex.compile(
                 rf"(?<!\d)[+(]{{0,2}}(?:\d[\W_]{{0,3}}){{0,8}}?(?:{ends})(?!\d)"
             )
-            self._patterns["phones"] = pattern
+            self._patterns[_PHONES] = pattern
         for match in pattern.finditer(text.translate(DIGITS)):
             person = self._phones[_digits(match[0])[-_SAME_PHONE:]]
             yield NameSpan(match.start(), match.end(), person)
@@ -343,10 +342,9 @@ class Names:
 
     def _places(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
         # A pattern of thousands of names would be compiled anew for every name that is added.
-        held = self._held(which, folded)
         if which != "signs":
-            yield from held
-        elif any(True for _ in held) and (pattern := self._signs_pattern()) is not None:
+            yield from self._held(which, folded)
+        elif pattern := self._signs_pattern(folded):
             yield from (match.span() for match in pattern.finditer(folded))
 
     def _held(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
@@ -372,15 +370,17 @@ class Names:
             self._lookups[which] = known, sizes
         return self._lookups[which]
 
-    def _signs_pattern(self) -> regex.Pattern[str] | None:
-        if "signs" not in self._patterns:
-            patterns = [_bounded(key) for key, _ in _longest(self._signs)]
-            self._patterns["signs"] = regex.compile("|".join(patterns)) if patterns else None
-        return self._patterns["signs"]
-
-
-def _longest(known: dict[str, _Held]) -> list[tuple[str, _Held]]:
-    return sorted(known.items(), key=lambda entry: -len(entry[0]))
+    def _signs_pattern(self, folded: str) -> regex.Pattern[str] | None:
+        """Of the names that a text holds, the longest first: few of thousands."""
+        known, sizes = self._lookup("signs")
+        ends = ((at, at + size) for at, sign in enumerate(folded) for size in sizes.get(sign, ()))
+        held = {part for start, end in ends if (part := folded[start:end]) in known}
+        if not held:
+            return None
+        either = "|".join(map(_bounded, sorted(held, key=lambda part: (-len(part), part))))
+        if either not in self._patterns:
+            self._patterns[either] = regex.compile(either)
+        return self._patterns[either]
 
 
 def _bounded(key: str) -> str:

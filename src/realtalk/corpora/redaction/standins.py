@@ -82,7 +82,8 @@ class StandIns:
         if kind != "Person" or self._shapes[kind] != _SHAPES[kind][0]:
             return self._shapes[kind]
         word = self._persons.word(original)
-        return f"{word}{{}}" if not any(name in fold(word) for name in self._names) else "X_{}"
+        folded = fold(word)
+        return f"{word}{{}}" if not any(name in folded for name in self._names) else "X_{}"
 
     def note(self, stand_in: str, original: str) -> None:
         self.originals.setdefault(stand_in, {})[original] = None

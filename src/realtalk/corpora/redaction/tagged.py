@@ -5,9 +5,10 @@
     → Mention(text=0, start=4, end=10, kind="person", score=.9, source="tagger")
 
 A tagger sees a text at a time, a chat has many: what it finds in a form is weighed by all places of
-that form, so that a word that it took for a name once in twenty times is a word. What rules guess
-from capital letters counts only where the tagger sees something there, too: in German every noun
-has a capital. What falls below is listed for review, and stays.
+that form, so that a word that it took for a name once in twenty times is a word, and so is one in
+small letters that mostly follows "the". What rules guess from capital letters counts only where the
+tagger sees something there, too: in German every noun has a capital. What falls below is listed for
+review, and stays.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _SEEN_AS_OTHER = 0.5  # from where on a place or an employer is no person
 NAMES = frozenset({"person", "place", "organisation"})  # other kinds have digits
 # How many digits, and letters and digits, what is no name has at least: no price, no "5th".
 _WITH_DIGITS = {"address": (1, 5), "birthday": (4, 4), "number": (4, 5)}
+_ARTICLES = WORDS["articles"]
 _BEFORE_NAMES = TITLES | HONORIFICS | RELATIONS | GREETINGS
 _AROUND = " ,.;:-'’"
 _SURELY = 0.9  # from where on "jan" is somebody, and no month
@@ -146,12 +148,20 @@ def _weighed(texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]]) -> dic
         for span in found:
             scores[text[span.start : span.end]].append(span.score)
     counts: Counter[str] = Counter()
+    things: Counter[str] = Counter()
     for text in texts:
-        counts.update(word for word, _, _ in words_of(text) if word in scores)
+        before = ""
+        for word, _, _ in words_of(text):
+            if word in scores:
+                counts[word] += 1
+                things[word] += before in _ARTICLES
+            before = word.lower()
     weighed = {}
     for form, each in scores.items():
         mean = sum(each) / max(len(each), counts[form])
         weighed[form] = (max(each) + mean) / 2
+        if form.islower() and things[form] * 2 > counts[form]:
+            weighed[form] = min(weighed[form], _DOUBTED)
     return weighed
 
 
