@@ -86,6 +86,8 @@ def differences(by_simulator: Mapping[str, Mapping[str, GuessRun]]) -> list[str]
             if guesser.startswith("llm"):
                 said = Counter(str(row["answer"]) for row in run.rows)
                 letter, times = said.most_common(1)[0]
+                if times * 2 <= len(run.rows):
+                    continue
                 lines.append(
                     f"{guesser} answers {letter} in {times / len(run.rows):.2f} of choices "
                     f"({simulator}), wherever the real reply stands: it goes by the letter more "

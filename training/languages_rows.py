@@ -54,15 +54,17 @@ class LanguageData(Rows):
     def without(self, part: int) -> None:
         """Forgets the labels of a part, for a teacher that shall be asked about it."""
         gone = self.part == part
-        for name, values in self.labels.items():
-            values[gone] = -1 if HEADS[name].kind == "softmax" else np.nan
+        for name in self.labels:
+            self._forget(name, gone)
 
     def only_labels(self, heads: Sequence[str]) -> None:
         """Forgets what is to be learned of all other heads."""
         train = self.split == "train"
-        for name, values in self.labels.items():
-            if name not in heads:
-                values[train] = -1 if HEADS[name].kind == "softmax" else np.nan
+        for name in self.labels.keys() - heads:
+            self._forget(name, train)
+
+    def _forget(self, name: str, rows: Array) -> None:
+        self.labels[name][rows] = -1 if HEADS[name].kind == "softmax" else np.nan
 
     def chosen(self, rng: np.random.Generator) -> Array:
         """The rows of one epoch: some several times, of some a part."""

@@ -104,23 +104,23 @@ class NameTagger(OnnxEncoder):
                 begun = some, encoded, running
             if begun:
                 read(*begun)
-        for _ in range(_ROUNDS):
-            if not (rarer := self._rarer(different, found)):
-                break
-            found = {text: spans(rarer=rarer) for text, spans in again.items()}
+        if self._usual:
+            words, last = sum(len(WORD.findall(text)) for text in different), 0.0
+            for _ in range(_ROUNDS):
+                if (rarer := self._rarer(words, found)) == last:
+                    break
+                found = {text: spans(rarer=rarer) for text, spans in again.items()}
+                last = rarer
         return [found.get(text, []) for text in texts]
 
-    def _rarer(self, texts: Sequence[str], found: Mapping[str, Sequence[TaggedSpan]]) -> float:
-        """How much lower the log of a word's odds is than where weights were fitted, or nothing."""
-        if not self._usual:
-            return 0.0
+    def _rarer(self, words: int, found: Mapping[str, Sequence[TaggedSpan]]) -> float:
+        """How much lower the log of a word's odds is than where weights were fitted."""
         named = sum(
             len(WORD.findall(text, span.start, span.end))
             for text, spans in found.items()
             for span in spans
             if span.kind in NAMES and span.score >= REPLACED_FROM
         )
-        words = sum(len(WORD.findall(text)) for text in texts)
         share = (named + _BORROWED * self._usual) / (words + _BORROWED)
         odds = [math.log(each / (1 - each)) for each in (min(share, self._usual), self._usual)]
         return max(_RAREST, odds[0] - odds[1])

@@ -154,8 +154,8 @@ def _weighed(texts: Sequence[str], spans: Sequence[Sequence[TaggedSpan]]) -> dic
         for word, _, _ in words_of(text):
             if word in scores:
                 counts[word] += 1
-                things[word] += before in _ARTICLES
-            before = word.lower()
+                things[word] += before.lower() in _ARTICLES
+            before = word
     weighed = {}
     for form, each in scores.items():
         mean = sum(each) / max(len(each), counts[form])
