@@ -6,6 +6,10 @@ BIN := $(VENV)/bin
 # Most modules of what is installed are never imported: Python compiles the others by itself.
 INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile -c constraints.txt
 
+# What Python compiled is kept: some machines forbid it, and then each of the hundreds of processes
+# that tests start compiles everything again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test types suite slow bench docs clean
 
 demo: $(VENV)/.run

@@ -47,7 +47,7 @@ class _Readings:
             elif isinstance(node, ast.ImportFrom) and node.module in _CLOCKS:
                 known = _CLOCKS[node.module]
                 self._clocks |= {n.asname or n.name for n in node.names if n.name in known}
-        before = -1
+        before = -1 if self._modules or self._clocks else 0
         while before != len(self._held):  # a name may be taken from another that stands below it
             before = len(self._held)
             for node in ast.walk(tree):

@@ -13,6 +13,7 @@ import ast
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,10 +59,15 @@ def room(module: str) -> str:
     return parts[0] or "__init__"
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
 def imported(path: Path) -> set[str]:
     """Every realtalk module that a file imports, at the top, late or for types."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -74,15 +80,18 @@ def imported(path: Path) -> set[str]:
     return {name for name in found if name == "realtalk" or name.startswith("realtalk.")}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_only_from_the_left(module: str) -> None:
-    here = room(module.removesuffix(".py"))
-    assert here in RANK, f"{module} stands in no room of the design"
-    for name in imported(ROOT / module):
-        there = "__init__" if name == "realtalk.__version__" else room(name)
-        if there == here or (here == "__init__" and there in DOOR):
-            continue
-        assert RANK[there] < RANK[here], f"{module} imports {name}, which is not to its left"
+def test_imports_only_from_the_left() -> None:
+    assert not [each for each in MODULES if room(each.removesuffix(".py")) not in RANK]
+    wrong = []
+    for module in MODULES:
+        here = room(module.removesuffix(".py"))
+        for name in imported(ROOT / module):
+            there = "__init__" if name == "realtalk.__version__" else room(name)
+            if there == here or (here == "__init__" and there in DOOR):
+                continue
+            if RANK[there] >= RANK[here]:
+                wrong.append(f"{module} imports {name}, which is not to its left")
+    assert not wrong
 
 
 def test_the_rule_can_fail(tmp_path: Path) -> None:
@@ -92,16 +101,13 @@ def test_the_rule_can_fail(tmp_path: Path) -> None:
     assert RANK[room("realtalk.cli")] > RANK[room("corpora/bad")]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_modules_say_what_they_do(module: str) -> None:
-    tree = ast.parse((ROOT / module).read_text("utf-8"))
-    assert ast.get_docstring(tree), f"{module} has no docstring"
+def test_modules_say_what_they_do() -> None:
+    assert not [module for module in MODULES if not ast.get_docstring(parsed(ROOT / module))]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_rooms_are_small(module: str) -> None:
-    lines = (ROOT / module).read_text("utf-8").count("\n")
-    assert lines <= 400, f"{module} has {lines} lines"
+def test_modules_are_small() -> None:
+    lines = {module: (ROOT / module).read_text("utf-8").count("\n") for module in MODULES}
+    assert not {module: count for module, count in lines.items() if count > 400}
 
 
 def packed(tree: ast.AST) -> list[int]:
@@ -113,10 +119,10 @@ def packed(tree: ast.AST) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_arguments_are_not_packed(module: str) -> None:
-    lines = packed(ast.parse((ROOT / module).read_text("utf-8")))
-    assert not lines, f"{module} unpacks a literal in lines {lines}: write its elements"
+def test_arguments_are_not_packed() -> None:
+    """A literal that is unpacked where it stands could be its elements."""
+    found = {module: packed(parsed(ROOT / module)) for module in MODULES}
+    assert not {module: lines for module, lines in found.items() if lines}
 
 
 @pytest.mark.parametrize("code", ["f(*(a, b))", "{*('a',)}", "[*[a, b], c]"])
@@ -132,7 +138,7 @@ def test_unpacking_a_value_is_no_packing(code: str) -> None:
 def test_a_class_name_has_one_meaning() -> None:
     homes: dict[str, list[str]] = {}
     for module in MODULES:
-        for node in ast.parse((ROOT / module).read_text("utf-8")).body:
+        for node in parsed(ROOT / module).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(module)
     shared = {name: modules for name, modules in homes.items() if len(modules) > 1}
@@ -158,13 +164,10 @@ def test_start_is_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    "path", sorted(path.relative_to(TESTS).as_posix() for path in TESTS.rglob("*.py"))
-)
-def test_no_test_holds_the_machine_to_a_speed(path: str) -> None:
+def test_no_test_holds_the_machine_to_a_speed() -> None:
     """`work_done` counts work without a clock: a busy machine is no fault."""
-    found = clock_asserts(ast.parse((TESTS / path).read_text("utf-8")))
-    assert not found, f"{path} compares a clock's reading in lines {found}"
+    found = {path.name: clock_asserts(parsed(path)) for path in sorted(TESTS.rglob("*.py"))}
+    assert not {name: lines for name, lines in found.items() if lines}
 
 
 @pytest.mark.parametrize(

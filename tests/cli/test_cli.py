@@ -143,8 +143,25 @@ def test_redact(run: Any, tmp_path: Path) -> None:
     assert "Mara" in (tmp_path / "key.json").read_text("utf-8")
 
 
-def test_redact_waits_for_a_ticked_table_and_restores(run: Any, tmp_path: Path) -> None:
-    words = ("redact", "sample", "--out", "shared", "--key", "key.json", "--review", "names.csv")
+@pytest.fixture
+def pears(tmp_path: Path) -> str:
+    """A chat that takes no time."""
+    said = (
+        "Theo, are the pears in?",
+        "Bex took them to Juno",
+        "Ask Mara. Or Bex!",
+        "Juno has none",
+    )
+    lines = [
+        f"[01/03/2026, 10:0{at}:00] {('Mara', 'Theo')[at % 2]}: {line}\n"
+        for at, line in enumerate(said)
+    ]
+    (tmp_path / "pears.txt").write_text("".join(lines), "utf-8")
+    return "pears.txt"
+
+
+def test_redact_waits_for_a_ticked_table_and_restores(run: Any, pears: str, tmp_path: Path) -> None:
+    words = ("redact", pears, "--out", "shared", "--key", "key.json", "--review", "names.csv")
     status, _, err = run(*words)
     assert status == 0 and "nothing else was written" in err
     assert not (tmp_path / "shared").exists() and not (tmp_path / "key.json").exists()
@@ -156,13 +173,14 @@ def test_redact_waits_for_a_ticked_table_and_restores(run: Any, tmp_path: Path) 
     assert status == 2 and "is for one corpus" in err
 
 
-@pytest.mark.slow
-def test_the_table_needs_no_folder_and_a_missing_key_is_said_to_be_missing(run: Any) -> None:
-    status, _, err = run("redact", "sample-simulated", "--review", "names.csv")
+def test_the_table_needs_no_folder_and_a_missing_key_is_said_to_be_missing(
+    run: Any, pears: str
+) -> None:
+    status, _, err = run("redact", pears, "--review", "names.csv")
     assert status == 0 and "run the same command again with --out DIR" in err
-    status, _, err = run("redact", "sample-simulated", "--review", "names.csv")
+    status, _, err = run("redact", pears, "--review", "names.csv")
     assert (status, err.count("\n")) == (2, 1) and "name a folder with --out" in err
-    assert run("redact", "sample-simulated", "--out", "shared", "--key", "key.json")[0] == 0
+    assert run("redact", pears, "--out", "shared", "--key", "key.json")[0] == 0
     status, _, err = run("redact", "shared", "--restore", "keys.json", "--out", "again")
     assert status == 2 and err == "error: keys.json: there is no such key file\n"
     status, _, err = run("redact", "shared", "--restore", "names.csv", "--out", "again")
@@ -184,16 +202,16 @@ def test_only_formats_that_can_be_written_are_named(run: Any) -> None:
     assert status == 2 and "telegram" not in err and "jsonl" in err
 
 
-def test_redact_as_json_tells_counts_and_no_names(run: Any, tmp_path: Path) -> None:
-    status, out, err = run("redact", "sample", "--out", "shared", "--key", "key.json", "--json")
+def test_redact_as_json_tells_counts_and_no_names(run: Any, pears: str, tmp_path: Path) -> None:
+    status, out, err = run("redact", pears, "--out", "shared", "--key", "key.json", "--json")
     told = json.loads(out)
-    assert status == 0 and told["messages"] == 649
+    assert status == 0 and told["messages"] == 4
     assert told["found"]["person"] >= 3 and "Mara" not in out + err
     assert (tmp_path / "key.json").stat().st_mode & 0o077 == 0
 
 
 def test_the_key_is_never_open_to_others(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Any, pears: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     modes: list[int] = []
     replace = Path.replace
@@ -206,7 +224,7 @@ def test_the_key_is_never_open_to_others(
     monkeypatch.setattr(Path, "replace", seen)
     before = os.umask(0)
     try:
-        assert run("redact", "sample", "--out", "shared", "--key", "key.json")[0] == 0
+        assert run("redact", pears, "--out", "shared", "--key", "key.json")[0] == 0
     finally:
         os.umask(before)
     assert modes == [0o600]  # before it has its name, not only after

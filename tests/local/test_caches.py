@@ -83,6 +83,8 @@ def undeclared(module: str, source: str) -> list[str | None]:
 def test_no_writer_is_undeclared() -> None:
     for path in sorted(ROOT.rglob("*.py")):
         module, source = module_name(path), path.read_text("utf-8")
+        if not any(name in source for name in ("cache_folder", "REALTALK_CACHE", "user_cache_dir")):
+            continue  # most: they need not be parsed
         assert not undeclared(module, source), f"{module} keeps files that caches.py does not name"
         assert module == HOME or not goes_round(source), f"{module} must ask cache_folder()"
     assert set(CORPORA.folders) == set(DATASETS)

@@ -56,14 +56,18 @@ def test_a_talk_by_keyboard_alone(page: Page, tmp_path: Path, solver: Piecemeal)
     expect(bubbles.nth(1)).to_contain_text(f"you said {SCRIPT}")
     expect(bubbles.nth(1)).to_contain_text("Ines (simulated)")
     assert page.title() != "owned"
+    send = page.get_by_role("button", name="Send")
+    expect(send).to_be_enabled()  # the reply is kept
     page.keyboard.type("wait")
     press("Enter")
     expect(bubbles).to_have_count(4)
     page.keyboard.type("not yet")
     press("Enter")  # nothing is sent while a reply is written
     expect(bubbles).to_have_count(4)
+    expect(send).to_be_disabled()
     solver.go_on.set()
     expect(bubbles.nth(3)).to_contain_text("you said wait")
+    expect(send).to_be_enabled()
     page.reload()
     expect(bubbles).to_have_count(4)  # and nobody is asked again
     (chat,) = open_reading(str(tmp_path / "talk")).reading.corpus.chats

@@ -10,23 +10,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 HEAD = 2 / 3  # of a text that is too long: its beginning, then its end
+LOADED = 4  # files of a kind that stay loaded: as many as ship
 
 
 class ModelFolder:
     """What the encoders have in common."""
 
     def __init__(self, folder: Path) -> None:
-        from tokenizers import Tokenizer
-
         self.settings: dict[str, Any] = json.loads((folder / "settings.json").read_text("utf-8"))
         name = self.settings.get("tokenizer", "tokenizer.json")
-        self._tokenizer = Tokenizer.from_file(str(folder / name))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = _tokenizer(*kept_file(folder / name))
         # The token for the unknown, and marks that stand before it: a word's beginning.
         unknown = self._tokenizer.token_to_id("[UNK]")
         self._empty = frozenset([unknown, *self.settings.get("silent", ())])
@@ -34,6 +35,21 @@ class ModelFolder:
     def _are_read(self, encoded: Sequence[Any]) -> list[bool]:
         """Whether there is a token for anything of each text."""
         return [any(token not in self._empty for token in each.ids) for each in encoded]
+
+
+def kept_file(path: Path) -> tuple[str, int]:
+    """What a loaded file is remembered by: its place and when it was written."""
+    return str(path), path.stat().st_mtime_ns if path.exists() else 0
+
+
+@lru_cache(LOADED)
+def _tokenizer(path: str, _written: int) -> Tokenizer:
+    from tokenizers import Tokenizer
+
+    found = Tokenizer.from_file(path)
+    found.no_truncation()
+    found.no_padding()
+    return found
 
 
 def shortened(ids: list[int], most: int) -> list[int]:

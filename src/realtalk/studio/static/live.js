@@ -7,6 +7,13 @@ const form = main.querySelector("[data-say]");
 const names = [...main.querySelectorAll(".facts bdi")].map((each) => each.textContent);
 let busy = false;
 
+// While a reply is written nothing can be sent, and the page shows it.
+function writing(on) {
+  busy = on;
+  form.querySelector("button").disabled = on;
+  part("said").setAttribute("aria-busy", on); // read aloud once, when it is whole
+}
+
 function bubble(who, mine) {
   const row = document.createElement("li");
   row.className = mine ? "row hue0 right" : "row hue1";
@@ -42,7 +49,7 @@ async function begin(answer) {
 async function say() {
   const text = form.elements.text.value.trim();
   if (busy || !text) return;
-  busy = true;
+  writing(true);
   form.elements.text.value = "";
   add(bubble(names[0], true), text);
   const reply = bubble(`${names[1]} (simulated)`, false);
@@ -55,7 +62,7 @@ async function say() {
     });
   } catch (error) { wrong = error.message; }
   if (wrong) { reply.closest("li").remove(); toast(wrong, true); }
-  busy = false;
+  writing(false);
   form.elements.text.focus();
 }
 
