@@ -5,7 +5,8 @@
 
 Pooling joins the mean over the turn's own tokens, their maximum, and the mean over everything:
 most heads ask about the turn, grounding and empathy also about what it answers, and one question
-in a long turn must not drown in the mean.
+in a long turn must not drown in the mean. A table of words (word_table.py) may stand beside the
+layers: what it says is added to the heads.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from ei_heads import WIDTH
+from word_table import WordTable
 
 CLS, SEP = 101, 102
 
@@ -29,6 +31,7 @@ class EiModel(nn.Module):
         self.encoder = BertModel(config, add_pooling_layer=False)
         self.dropout = nn.Dropout(dropout)
         self.heads = nn.Linear(3 * config.hidden_size, width)
+        self.words: WordTable | None = None
 
     def pooled(self, tokens: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         # In its final form: asked to make it, the encoder looks whether all rows are full, for
@@ -43,7 +46,8 @@ class EiModel(nn.Module):
         return torch.cat([*means, _most(hidden, own)], dim=-1)
 
     def forward(self, tokens: Tensor, types: Tensor, mask: Tensor) -> Tensor:
-        return self.heads(self.dropout(self.pooled(tokens, types, mask)))  # type: ignore[no-any-return]
+        said: Tensor = self.heads(self.dropout(self.pooled(tokens, types, mask)))
+        return said if self.words is None else said + self.words(tokens, types * mask)
 
 
 def _mean(hidden: Tensor, chosen: Tensor) -> Tensor:

@@ -1,12 +1,13 @@
 """Weights as they travelled → the compact ONNX of the multilingual encoder.
 
-    python training/languages_export.py --weights FOLDER [FOLDER …] [--mix mix.npz | --direct]
+    python training/languages_export.py --weights FOLDER [FOLDER …] [--mix F | --direct] [--words F]
     → training/build/languages/model/{model.onnx, tokenizer.json, settings.json}
 
 In the same form as the English encoder (ei_export.py, compact.py): 8-bit weights, rows of
 embeddings in 8 bits, same inputs, the English heads at the same places before the others. With the
 map of languages_mix.py the rubric's heads are sums of all heads that ship: sums of linear heads
-are linear heads, so the file does not change its form.
+are linear heads, so the file does not change its form. The table of languages_words.py is added to
+the heads as they are then.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ei_model import EiModel
 from languages_heads import HEADS, MIXED_ANSWERS, PLACES
 from languages_vocab import FIRST, LAST, OUT
 from languages_weights import load, mean
+from word_table import restored
 
 VERSION = "1"
 
@@ -59,11 +61,15 @@ def main() -> None:
     parser.add_argument("--vocab", type=Path, default=OUT / "tokenizer.json")
     parser.add_argument("--mix", type=Path, help="what languages_mix.py made")
     parser.add_argument("--direct", action="store_true", help="heads were trained to be read alone")
+    parser.add_argument("--words", type=Path, help="what languages_words.py made")
     parser.add_argument("--out", type=Path, default=OUT / "model")
     options = parser.parse_args()
     model = built(mean([load(folder) for folder in options.weights]), options.config)
     if options.mix:
         mixed(model, options.mix)
+    if options.words:
+        with np.load(options.words) as file:
+            model.words = restored({name: torch.from_numpy(file[name]) for name in file.files})
     fast = options.out.parent / "fast.onnx"
     options.out.mkdir(parents=True, exist_ok=True)
     exported(model, fast, fast=True, heads=HEADS)

@@ -23,7 +23,6 @@ from realtalk.memory.retrieved import Retrieved
 
 torch = pytest.importorskip("torch", reason="the extra train is not installed")
 
-FOLDER = Path(str(files("realtalk.encoders") / "ei"))
 TRIAL = "cpu-torch"
 PAIRS = [
     ("", "hi"),
@@ -38,9 +37,15 @@ TEXTS = [f"Mara: {text}" for _, text in PAIRS]
 GROUPS = [1, 1, 1, 2, 2, 3, 3]
 
 
+@pytest.fixture(scope="module", params=["ei", "ei_multilingual"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    """The second has a table of words beside its layers."""
+    return Path(str(files("realtalk.encoders") / request.param))
+
+
 @pytest.fixture(scope="module")
-def pairs() -> TorchPairs:
-    return TorchPairs(FOLDER, "cpu", "fp32")
+def pairs(folder: Path) -> TorchPairs:
+    return TorchPairs(folder, "cpu", "fp32")
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +53,18 @@ def sentences() -> TorchSentences:
     return TorchSentences("cpu", "fp32")
 
 
-def test_pairs_are_answered_as_on_the_cpu(pairs: TorchPairs) -> None:
-    theirs, ours = PairEncoder(FOLDER).outputs(PAIRS), pairs.outputs(PAIRS)
+def test_pairs_are_answered_as_on_the_cpu(folder: Path, pairs: TorchPairs) -> None:
+    theirs, ours = PairEncoder(folder).outputs(PAIRS), pairs.outputs(PAIRS)
     assert np.abs(ours - theirs).mean() < 0.03 < np.abs(theirs).mean()
     one, two = (answer_columns(each, pairs.settings) for each in (theirs, ours))
     for name in ("reflective", "grounding", "sentiment", "emotion"):
         assert one[name].tolist() == two[name].tolist()
 
 
-def test_rows_are_put_together_as_on_the_cpu(pairs: TorchPairs) -> None:
+def test_rows_are_put_together_as_on_the_cpu(folder: Path, pairs: TorchPairs) -> None:
     """What comes before is cut at its beginning, a long turn in its middle."""
     rows = pairs.rows(PAIRS)
-    cpu = PairEncoder(FOLDER)
+    cpu = PairEncoder(folder)
     packed, border = torch.from_numpy(rows.packed), 5 * len(PAIRS)
     for batch in rows.batches:
         some = slice(batch.start, batch.stop)

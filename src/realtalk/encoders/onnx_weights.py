@@ -28,6 +28,7 @@ Message = dict[int, list[int | memoryview]]
 _KINDS = {1: "<f4", 2: "u1", 3: "i1", 7: "<i8"}  # numbers of ONNX for its types
 _ZERO = 128  # an unsigned weight that stands for nothing
 _ENDS = ("_q", "_s")  # of a table's whole numbers, and of its scales
+_CHOICES = ("keep", "words.place")  # which heads ship, and what words add to each
 _PRODUCT = "/MatMul_Q8"  # how the compact form calls the product of a layer
 
 
@@ -46,7 +47,7 @@ def read_weights(path: Path) -> dict[str, Floats]:
 def read_table(path: Path, name: str) -> tuple[npt.NDArray[np.int8], Floats]:
     """A table as it is stored: whole numbers, one scale per row; read from the file as needed."""
     try:
-        # A map of the file: of 37 MB only the rows that texts need are ever read.
+        # A map of the file: of 41 MB only the rows that texts need are ever read.
         graph = _fields(_bytes(_fields(np.memmap(path, np.uint8, "r").data)[7][0]))
         wanted = {f"{name}_q", f"model.{name}_q", f"{name}_s", f"model.{name}_s"}
         tensors = (_fields(_bytes(each)) for each in graph[5])
@@ -72,7 +73,7 @@ def _weights(data: memoryview) -> dict[str, Floats]:
             found[plain[:-2]] = values.astype(np.float32) * scales[:, None]
         elif values.dtype == np.float32 and not name.endswith(("_s", "_scales")):
             found[plain] = values
-        elif name == "keep":  # which of the trained heads ship
+        elif plain in _CHOICES:
             found[plain] = values.astype(np.float32)
     for node in (_fields(_bytes(each)) for each in graph[1]):
         if _text(node, 4) == "MatMulNBits":

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 _PART = 16_384  # pairs under way at once: bounds memory on the host
 _OUTSIDE = -1e4  # never the largest
 _MARKS = 3  # [CLS], and two [SEP]
+_FACTOR, _PAIRS = 40_503, 1 << 16  # the hash of two neighbours, and how many rows pairs share
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,9 @@ class TorchPairs(ModelFolder):
         self.clock: StageClock = clock or Untimed()
         weights = read_weights(folder / "model.onnx")
         kept = weights.pop("keep").astype(np.int64)
-        for name in ("heads.weight", "heads.bias"):
-            weights[name] = weights[name][kept]
+        for name in ("heads.weight", "heads.bias", "words.place"):
+            if name in weights:
+                weights[name] = weights[name][kept]
         self._bert = TorchBert(weights, device, numbers, rounded=rounded)
         self._room = BATCH_TOKENS[self._bert.device.type]
         self._head = int(int(self.settings["turn"]) * HEAD)
@@ -164,7 +166,19 @@ class TorchPairs(ModelFolder):
         most = states.masked_fill_(~own[..., None], _OUTSIDE).amax(1)
         pooled = torch.cat([means.flatten(1), most], dim=1)
         weights = self._bert.weights
-        return torch.nn.functional.linear(pooled, weights["heads.weight"], weights["heads.bias"])
+        said = torch.nn.functional.linear(pooled, weights["heads.weight"], weights["heads.bias"])
+        return said + self._by_words(tokens, own) if "words.place" in weights else said
+
+    def _by_words(self, tokens: torch.Tensor, own: torch.Tensor) -> Any:
+        """What the turn's pieces and neighbouring pairs say (training/word_table.py)."""
+        import torch
+
+        table, place = (self._bert.weights[f"words.{name}"] for name in ("table.weight", "place"))
+        before = torch.cat([tokens[:, :1], tokens[:, :-1]], dim=1).long()
+        pairs = (before * _FACTOR + tokens) % _PAIRS + len(table) - _PAIRS
+        rows = (table[tokens] + table[pairs]).masked_fill_(~own[..., None], 0)
+        found = rows.sum(1) / own.sum(1, keepdim=True).sqrt()
+        return torch.nn.functional.pad(found, (0, 1))[:, place.long()]
 
     def _fetch(
         self,

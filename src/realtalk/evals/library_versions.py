@@ -6,6 +6,7 @@ versions()   → {"realtalk": "0.2.0", "python": "3.12.4", "numpy": "2.1.0", …
 from __future__ import annotations
 
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from realtalk import __version__
@@ -29,10 +30,14 @@ _PACKAGES = (
 
 def versions() -> dict[str, str]:
     """What may change a result: this package, Python, and the libraries that are installed."""
+    installed = {name: _installed(name) for name in _PACKAGES}
     found = {"realtalk": __version__, "python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    return found | {name: told for name, told in installed.items() if told is not None}
+
+
+@cache
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
