@@ -240,6 +240,7 @@ def test_a_chat_in_another_language_is_said_wherever_its_labels_are(
     assert "hardly any English in 12 turns" in (tmp_path / "page.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 @needs_multilingual
 def test_one_person_in_two_spanish_chats(run: Any, tmp_path: Path) -> None:
     (tmp_path / "chats").mkdir()

@@ -124,6 +124,7 @@ def test_the_figure_is_the_share_of_pairs() -> None:
     assert 0.69 < found.low < found.value
 
 
+@pytest.mark.slow
 def test_the_command_says_it(run: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("realtalk.ei.embedded.EmbeddedLabeller.label", _by_length)
     from realtalk.corpora.formats import FORMATS

@@ -66,6 +66,7 @@ def test_our_samples_are_new_to_all_models(model: str, corpus: str) -> None:
         assert not [each for each in chat.questions if known.text(each.text)]
 
 
+@pytest.mark.slow
 def test_published_sets_are_known(data: Path) -> None:
     def sets(model: str, path: str) -> list[str | None]:
         corpus = open_reading(str(data / path)).reading.corpus

@@ -170,6 +170,7 @@ def test_the_shipped_tagger_knows_names_of_many_languages() -> None:
     assert found[1] == [] and len(name_sources()) == 2
 
 
+@pytest.mark.slow
 @SHIPPED
 def test_words_that_may_be_names_need_more_where_names_are_rare() -> None:
     tagger = NameTagger()

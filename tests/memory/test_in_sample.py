@@ -81,6 +81,7 @@ def test_a_question_or_its_chat_is_enough(knows: Callable[..., None]) -> None:
     assert InSample(PARTS).of(chat, QUESTION) is None
 
 
+@pytest.mark.slow
 def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Path) -> None:
     knows("ESConv", QUESTION.text)
     kept(corpus(), tmp_path / "kept")

@@ -302,6 +302,7 @@ def test_the_registry_knows_the_memories_of_the_guide() -> None:
     assert set(MEMORIES) >= BUDGETLESS
 
 
+@pytest.mark.slow
 def test_the_published_chats_cost_what_the_paper_counts(data: Path) -> None:
     corpus = open_reading(data / "realtalk").reading.corpus
     for chat in corpus.chats:

@@ -182,6 +182,7 @@ def test_who_is_who_is_said_before_anything_is_written(tmp_path: Path) -> None:
     assert out.exists()
 
 
+@pytest.mark.slow
 def test_redacted_rows_name_nobody(tmp_path: Path) -> None:
     out = tmp_path / "made.jsonl"
     made = rt.export_dataset("sample", "Theo", redacted=True, names=["plum"], out=out)

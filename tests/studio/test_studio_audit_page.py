@@ -102,7 +102,8 @@ def test_verdicts_are_reviewed_by_keyboard_alone(page: Page, tmp_path: Path) -> 
     assert page.title().startswith("Audit") and page.locator(".verdict img").count() == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_bars_the_way(scheme: str, page: Page) -> None:
     """axe finds no violation, and long names and answers fit on a phone."""
     axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")

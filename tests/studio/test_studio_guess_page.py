@@ -64,7 +64,8 @@ def test_replies_are_picked_by_keyboard_alone(page: Page, tmp_path: Path) -> Non
     expect(page.locator("table").first).to_contain_text("the person")
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_bars_the_way(scheme: str, page: Page, server: Server, desk: Desk) -> None:
     """axe finds no violation, and everything fits on a phone."""
     axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")

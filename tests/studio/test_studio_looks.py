@@ -248,6 +248,7 @@ def look(page: Page, server: Server) -> None:
         readable(page, path)
 
 
+@pytest.mark.slow
 def test_the_check_of_contrast_can_fail(page: Page) -> None:
     page.evaluate("document.getElementById('where').style.color = '#999'")
     found = page.evaluate(CONTRAST)

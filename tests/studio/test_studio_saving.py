@@ -54,6 +54,7 @@ def test_a_new_question_is_stored_with_its_first_word(page: Page, desk: Desk) ->
     expect(page.locator("#questions .card")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_undo_and_redo_by_key(page: Page) -> None:
     page.keyboard.press("q")
     page.keyboard.type("A question")

@@ -144,6 +144,7 @@ def test_single_hours_and_columns_of_them_are_turned_alike() -> None:
     assert [hour_of_day(hour, "", "noon") for hour in (1, 11, 12)] == [13, 11, 12]
 
 
+@pytest.mark.slow
 def test_whatstk_header_formats(tmp_path: Path, data: Path) -> None:
     formats = json.loads((data / "chat_exports/whatsapp/whatstk_header_formats.json").read_text())
     assert len(formats) > 90

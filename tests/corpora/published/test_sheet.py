@@ -50,6 +50,7 @@ DROPPED = {
 ADDED = {"Chat_10_Fahim_Muhhamed": {"D20:109"}}
 
 
+@pytest.mark.slow
 def test_equal_to_the_published_json(data: Path) -> None:
     published = realtalk.FORMAT.read(Source.open(data / "realtalk"), ReadOptions()).corpus
     theirs = {chat.id: chat for chat in published.chats}
