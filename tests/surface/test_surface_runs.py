@@ -58,7 +58,9 @@ def persona() -> rt.Run:
     return rt.simulate("sample", speaker="Mara", simulator="copy", limit=6)
 
 
-@pytest.mark.parametrize("name", ["recent", "majority", "persona"])
+@pytest.mark.parametrize(
+    "name", ["recent", "majority", pytest.param("persona", marks=pytest.mark.slow)]
+)
 def test_every_run_has_one_shape(name: str, request: pytest.FixtureRequest) -> None:
     run: rt.Run = request.getfixturevalue(name)
     assert len(run.rows) == run.frame.height == len(run)
