@@ -86,3 +86,20 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
         return status, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture
+def pears(tmp_path: Path) -> str:
+    """A chat that takes no time."""
+    said = (
+        "Theo, are the pears in?",
+        "Bex took them to Juno",
+        "Ask Mara. Or Bex!",
+        "Juno has none",
+    )
+    lines = [
+        f"[01/03/2026, 10:0{at}:00] {('Mara', 'Theo')[at % 2]}: {line}\n"
+        for at, line in enumerate(said)
+    ]
+    (tmp_path / "pears.txt").write_text("".join(lines), "utf-8")
+    return "pears.txt"

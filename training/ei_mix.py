@@ -82,9 +82,14 @@ def main() -> None:
 def answered(name: str, out: dict[str, Any]) -> np.ndarray[Any, Any]:
     """A measure's logits as it answers: of a yes or no, those of no (0) and yes."""
     if name in ("reflective", "grounding"):
-        return np.stack([np.zeros(len(out[name])), out[name][:, 0] - ANSWERS[f"{name}_cut"]], 1)
+        return no_and_yes(out[name] - ANSWERS[f"{name}_cut"])
     own, tweets = ANSWERS[name]
     return np.asarray(own * out[name] + tweets * out[f"tweet_{name}"])
+
+
+def no_and_yes(outputs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """One output of a yes or no as two."""
+    return np.pad(outputs, ((0, 0), (1, 0)))
 
 
 def lost(logits: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> float:

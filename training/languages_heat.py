@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ei_mix import lost, miscalibrated
+from ei_mix import lost, miscalibrated, no_and_yes
 from languages_chats import SHIPPED
 from languages_labels import TEST_CHATS, in_chats, in_marked
 from realtalk.encoders.pairs import PairEncoder
@@ -25,8 +25,7 @@ STEPS = np.geomspace(0.5, 10, 100)
 
 
 def choices(outputs: Any) -> Any:
-    """Of a yes or no, the outputs of no (0) and yes."""
-    return np.pad(outputs, ((0, 0), (1, 0))) if outputs.shape[1] == 1 else outputs
+    return no_and_yes(outputs) if outputs.shape[1] == 1 else outputs
 
 
 def main() -> None:

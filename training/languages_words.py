@@ -5,8 +5,8 @@
 
 It learns alone, from labels and from what language models say of emotions (languages_emotions.py):
 beside an encoder that knows the train parts by heart there would be nothing left to learn. Which
-share of it is added to each head is chosen on dev parts and on held-out chats. Two minutes on two
-cores.
+share of it is added to each head is chosen on dev parts and on held-out chats. Four minutes on
+two cores.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from sklearn.metrics import cohen_kappa_score
 from torch import Tensor, nn
 
 from ei_export import built
+from ei_heads import places
 from languages_data import load
 from languages_heads import HEADS, PLACES, WIDTH
 from languages_labels import SET as RUBRIC
@@ -32,6 +33,7 @@ from languages_weights import shipped, smallest_numbers
 from word_table import WordTable
 
 HEARD = {"sentiment": RUBRIC, "emotion": RUBRIC, "tweet_sentiment": "umsab", "brighter": "brighter"}
+COLUMNS = places({name: HEADS[name] for name in HEARD})
 SHARES = (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.3)
 TAUGHT = 0.5  # weight of what language models say beside a label
 LESS = 1e-7  # weight of the squares: rare words stay near nothing
@@ -41,17 +43,6 @@ NEAR = 0.0015  # of two shares that score alike the smaller one is taken
 SAME_WRITER = 0.5  # held-out chats have the words of those that were learned: half is believed
 HALVES = 5  # times that dev parts are halved: cuts from one half, scores from the other
 Array = np.ndarray[Any, Any]
-
-
-def columns() -> dict[str, slice]:
-    found, start = {}, 0
-    for name in HEARD:
-        found[name] = slice(start, start + HEADS[name].size)
-        start += HEADS[name].size
-    return found
-
-
-COLUMNS = columns()
 
 
 class Lesson:

@@ -17,15 +17,13 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-PAIRS = 1 << 16  # rows that pairs share
-FACTOR = 40_503  # odd, and near the golden section of 2¹⁶: neighbours fall far apart
+from realtalk.encoders.torch_pairs import PAIR_FACTOR, PAIR_ROWS
 
 
 class WordTable(nn.Module):
-    def __init__(self, vocabulary: int, columns: int, width: int = 0, pairs: int = PAIRS) -> None:
+    def __init__(self, vocabulary: int, columns: int, width: int = 0) -> None:
         super().__init__()
-        self.pairs = pairs
-        self.table = nn.Embedding(vocabulary + pairs, columns)
+        self.table = nn.Embedding(vocabulary + PAIR_ROWS, columns)
         nn.init.zeros_(self.table.weight)
         self.register_buffer("place", torch.full((width,), columns))  # the column of zeros
 
@@ -33,8 +31,8 @@ class WordTable(nn.Module):
         """One number per column; `own` says which tokens are the turn's."""
         tokens = tokens.long()
         before = torch.cat([tokens[:, :1], tokens[:, :-1]], dim=1)
-        first = self.table.num_embeddings - self.pairs
-        pairs = (before * FACTOR + tokens) % self.pairs + first
+        first = self.table.num_embeddings - PAIR_ROWS
+        pairs = (before * PAIR_FACTOR + tokens) % PAIR_ROWS + first
         chosen = own.to(self.table.weight.dtype).unsqueeze(-1)
         rows = (self.table(tokens) + self.table(pairs)) * chosen
         return rows.sum(1) / chosen.sum(1).clamp(min=1).sqrt()
@@ -47,6 +45,6 @@ class WordTable(nn.Module):
 def restored(stored: Mapping[str, Tensor]) -> WordTable:
     """The table of a file that languages_words.py wrote."""
     values = stored["whole"].float() * stored["scale"][:, None]
-    words = WordTable(len(values) - PAIRS, values.shape[1], len(stored["place"]))
+    words = WordTable(len(values) - PAIR_ROWS, values.shape[1], len(stored["place"]))
     words.table.weight.data, words.place = values, stored["place"]
     return words

@@ -143,23 +143,6 @@ def test_redact(run: Any, tmp_path: Path) -> None:
     assert "Mara" in (tmp_path / "key.json").read_text("utf-8")
 
 
-@pytest.fixture
-def pears(tmp_path: Path) -> str:
-    """A chat that takes no time."""
-    said = (
-        "Theo, are the pears in?",
-        "Bex took them to Juno",
-        "Ask Mara. Or Bex!",
-        "Juno has none",
-    )
-    lines = [
-        f"[01/03/2026, 10:0{at}:00] {('Mara', 'Theo')[at % 2]}: {line}\n"
-        for at, line in enumerate(said)
-    ]
-    (tmp_path / "pears.txt").write_text("".join(lines), "utf-8")
-    return "pears.txt"
-
-
 def test_redact_waits_for_a_ticked_table_and_restores(run: Any, pears: str, tmp_path: Path) -> None:
     words = ("redact", pears, "--out", "shared", "--key", "key.json", "--review", "names.csv")
     status, _, err = run(*words)

@@ -39,6 +39,7 @@ class ModelFolder:
 
 def kept_file(path: Path) -> tuple[str, int]:
     """What a loaded file is remembered by: its place and when it was written."""
+    path = path.resolve()  # two encoders name the tokenizer of another
     return str(path), path.stat().st_mtime_ns if path.exists() else 0
 
 

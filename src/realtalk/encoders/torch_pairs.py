@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 _PART = 16_384  # pairs under way at once: bounds memory on the host
 _OUTSIDE = -1e4  # never the largest
 _MARKS = 3  # [CLS], and two [SEP]
-_FACTOR, _PAIRS = 40_503, 1 << 16  # the hash of two neighbours, and how many rows pairs share
+# Rows of the table of words that pairs of neighbours share, and the factor of the hash that chooses
+# one: odd, and near the golden section of 2¹⁶, so that neighbours fall far apart.
+PAIR_ROWS, PAIR_FACTOR = 1 << 16, 40_503
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ class TorchPairs(ModelFolder):
 
         table, place = (self._bert.weights[f"words.{name}"] for name in ("table.weight", "place"))
         before = torch.cat([tokens[:, :1], tokens[:, :-1]], dim=1).long()
-        pairs = (before * _FACTOR + tokens) % _PAIRS + len(table) - _PAIRS
+        pairs = (before * PAIR_FACTOR + tokens) % PAIR_ROWS + len(table) - PAIR_ROWS
         rows = (table[tokens] + table[pairs]).masked_fill_(~own[..., None], 0)
         found = rows.sum(1) / own.sum(1, keepdim=True).sqrt()
         return torch.nn.functional.pad(found, (0, 1))[:, place.long()]

@@ -5,12 +5,11 @@ const main = document.querySelector(".live");
 const part = (id) => document.getElementById(id);
 const form = main.querySelector("[data-say]");
 const names = [...main.querySelectorAll(".facts bdi")].map((each) => each.textContent);
-let busy = false;
+const send = form?.querySelector("button");
 
 // While a reply is written nothing can be sent, and the page shows it.
 function writing(on) {
-  busy = on;
-  form.querySelector("button").disabled = on;
+  send.disabled = on;
   part("said").setAttribute("aria-busy", on); // read aloud once, when it is whole
 }
 
@@ -48,7 +47,7 @@ async function begin(answer) {
 
 async function say() {
   const text = form.elements.text.value.trim();
-  if (busy || !text) return;
+  if (send.disabled || !text) return;
   writing(true);
   form.elements.text.value = "";
   add(bubble(names[0], true), text);
