@@ -1,4 +1,4 @@
-"""What a provider sent → a text that every file can hold, or the reason why there is none.
+r"""What a provider sent → a text that every file can hold, or the reason why there is none.
 
     readable("haha \ud83d\x00")         → "haha \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}"
     flaw_of(output, prompt.flaw)        → "" where the answer can be used, else "empty answer"
