@@ -64,4 +64,4 @@ $(VENV)/.bench: $(VENV)/.dev
 	@touch $@
 
 clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv* demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
