@@ -7,6 +7,7 @@ import json
 import sqlite3
 import tarfile
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def test_each_says_what_it_is(tmp_path: Path, name: str, head: bytes, what: str,
 
 @pytest.mark.parametrize(("name", "what"), [("msgstore.db", "WhatsApp's"), ("x.sqlite", "SQLite")])
 def test_databases(tmp_path: Path, name: str, what: str) -> None:
-    with sqlite3.connect(tmp_path / name) as database:
+    with closing(sqlite3.connect(tmp_path / name)) as database, database:
         database.execute("create table message (text)")
     with pytest.raises(RealtalkError, match=what):
         open_reading(tmp_path / name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -193,7 +194,7 @@ def test_what_a_run_encodes_is_foreseen(tmp_path: Path, cache: Path, name: str) 
     samples = Draw(task=options["task"], **FEW).samples(rt.read("sample-threads"))
     settings = options["setting"].split(",")
     texts = foreseen_texts(samples, settings, make_predictor(options["predictor"]))
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection, connection:
         (encoded,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
     assert len(VectorStore(place).get(list(texts))) == encoded, "nothing is left to the run"
 

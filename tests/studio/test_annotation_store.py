@@ -7,6 +7,7 @@ import stat
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -245,7 +246,7 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path: Path) -> None:
         Store.open(text)
     assert text.read_text().startswith("not a database")
     other = tmp_path / "other.sqlite"
-    with sqlite3.connect(other) as connection:
+    with closing(sqlite3.connect(other)) as connection, connection:
         connection.execute("CREATE TABLE theirs (x)")
     connection.close()
     with pytest.raises(RealtalkError, match="not a file of annotations"):

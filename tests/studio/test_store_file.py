@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ QUESTION = {"text": "Where?", "answer": "Porto", "category": "", "evidence": ["D
 
 
 def sql(path: Path, *statements: tuple[str, tuple[Any, ...]]) -> list[Any]:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         found = [connection.execute(line, values).fetchall() for line, values in statements]
     connection.close()
     return found[-1]

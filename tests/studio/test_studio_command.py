@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def test_it_ends_at_ctrl_c_and_leaves_a_whole_file(tmp_path: Path) -> None:
             assert "Mara" in client.get("/chat/0").text
         running.process.send_signal(signal.SIGINT)
         assert running.process.wait(20) == 0
-    with sqlite3.connect(notes) as connection:
+    with closing(sqlite3.connect(notes)) as connection, connection:
         assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
         assert connection.execute("SELECT count(*) FROM item").fetchone()[0] == 62
     connection.close()

@@ -4,6 +4,7 @@ that was typed is lost, and nothing is stored before something was put in."""
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -179,13 +180,13 @@ def test_what_is_refused_stays_and_goes_along_with_the_next_change(
 def put_back(desk: Desk, older: Path) -> None:
     """What a copy of the file holds takes the place of what the studio has."""
     connection = desk.store.connection
-    with sqlite3.connect(older) as source:
+    with closing(sqlite3.connect(older)) as source, source:
         source.backup(connection)
     source.close()
 
 
 def copied(desk: Desk, path: Path) -> Path:
-    with sqlite3.connect(path) as target:
+    with closing(sqlite3.connect(path)) as target, target:
         desk.store.connection.backup(target)
     target.close()
     return path

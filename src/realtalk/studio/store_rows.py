@@ -74,9 +74,10 @@ class StoreRows:
         """What is there, oldest first."""
         with self.lock:
             rows = self.connection.execute(
-                f"SELECT {_COLUMNS} FROM item WHERE chat = ? AND NOT deleted"  # noqa: S608
-                " AND (?2 IS NULL OR author = ?2) AND (?3 IS NULL OR kind = ?3) ORDER BY place",
-                (chat, author, kind),
+                f"SELECT {_COLUMNS} FROM item WHERE chat = :chat AND NOT deleted"  # noqa: S608
+                " AND (:author IS NULL OR author = :author)"
+                " AND (:kind IS NULL OR kind = :kind) ORDER BY place",
+                {"chat": chat, "author": author, "kind": kind},
             ).fetchall()
         return [_item(row) for row in rows]
 
@@ -95,8 +96,8 @@ class StoreRows:
         with self.lock:
             rows = self.connection.execute(
                 "SELECT author, count(*) FROM item WHERE NOT deleted"
-                " AND (?1 IS NULL OR chat = ?1) GROUP BY author ORDER BY min(place)",
-                (chat,),
+                " AND (:chat IS NULL OR chat = :chat) GROUP BY author ORDER BY min(place)",
+                {"chat": chat},
             ).fetchall()
         return dict(rows)
 

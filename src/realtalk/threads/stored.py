@@ -132,7 +132,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     try:
         if connection.execute("PRAGMA user_version").fetchone()[0] < _LAYOUT:
             _lay_out(connection, int(path.stat().st_mtime * 1_000_000))
-    except (OSError, sqlite3.Error):
+    except BaseException:
         connection.close()
         raise
     return connection

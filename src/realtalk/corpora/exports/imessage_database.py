@@ -131,18 +131,24 @@ def _opened(member: Member) -> sqlite3.Connection:
     """The database, for reading only; what is not plainly on disk is read into memory."""
     if not member.head(len(_MAGIC)).startswith(_MAGIC):
         raise RealtalkError("is no database", where=member.where)
+    data = None
+    address = ":memory:"
     if member.path is not None and not member.name.lower().endswith(".gz"):
         address = f"{member.path.resolve().as_uri()}?mode=ro&immutable=1"
-        database = sqlite3.connect(address, uri=True)
     else:
         data = bytearray(member.read())
         if data[_LOGGED] == b"\2\2":
             data[_LOGGED] = b"\1\1"  # in memory there is no log to look for
-        database = sqlite3.connect(":memory:")
-        database.deserialize(data)
-    database.text_factory = lambda data: data.decode("utf-8", "replace")
-    for setting in ("trusted_schema=OFF", "cell_size_check=ON", "query_only=ON", "mmap_size=0"):
-        database.execute(f"PRAGMA {setting}")
+    database = sqlite3.connect(address, uri=True)
+    try:
+        if data is not None:
+            database.deserialize(data)
+        database.text_factory = lambda data: data.decode("utf-8", "replace")
+        for setting in ("trusted_schema=OFF", "cell_size_check=ON", "query_only=ON", "mmap_size=0"):
+            database.execute(f"PRAGMA {setting}")
+    except BaseException:
+        database.close()
+        raise
     return database
 
 
