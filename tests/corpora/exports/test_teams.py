@@ -169,6 +169,43 @@ def test_a_personal_account(tmp_path: Path) -> None:
     assert str(found.reading.ledger) == "8 entries = 6 in messages + 2 system + 0 left over"
 
 
+LOG = '{"callId": "7", "callDirection": "incoming", "originatorParticipant": {"id": "8:live:ida"}}'
+
+
+def test_the_lists_of_the_app_are_no_conversations(tmp_path: Path) -> None:
+    lists = [
+        {"id": f"48:{name}", "MessageList": [skype(8, "8:live:ida", LOG, "Text")]}
+        for name in ("calllogs", "notifications", "whatever_comes_later")
+    ]
+    said = {"id": "8:live:ida", "displayName": "Ida Holm", "MessageList": LIST[5:]}
+    notes = {"id": "48:notes", "MessageList": [skype(9, "8:live:ben", "buy seeds", "Text")]}
+    found = read(tmp_path, {"userId": "8:live:ben", "conversations": [*lists, said, notes]}).reading
+    assert [len(chat.messages) for chat in found.corpus.chats] == [3, 1]
+    assert found.corpus.chats[1].messages[0].text == "buy seeds"
+    assert str(found.ledger) == "7 entries = 4 in messages + 3 system + 0 left over"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        '<part identity="live:.cid.7f3"><name>Ben &amp; Co</name><duration>6</duration></part>',
+        '<part identity="8:live:.cid.7f3"><name>8:live:.cid.7f3</name>'
+        "<displayName>Ben &amp; Co</displayName></part>",
+    ],
+)
+def test_a_call_names_who_took_part(tmp_path: Path, part: str) -> None:
+    call = f'<partlist type="ended" alt=""><part identity="live:ida"><name>ida7</name></part>{part}'
+    items = [
+        skype(2, "8:live:ida", f"{call}</partlist>", "Event/Call"),
+        skype(1, "8:live:.cid.7f3", "it did"),
+        skype(0, "8:live:ida", "did it rain?"),
+    ]
+    said = {"id": "8:live:ida", "displayName": "Ida Holm", "MessageList": items}
+    found = read(tmp_path, {"userId": "8:live:.cid.7f3", "conversations": [said]}).reading
+    assert found.corpus.chats[0].speakers == ("Ida Holm", "Ben & Co")
+    assert str(found.ledger) == "3 entries = 2 in messages + 1 system + 0 left over"
+
+
 def test_two_downloads_of_one_account_are_joined(tmp_path: Path) -> None:
     for name, part in (("a", LIST[2:]), ("b", LIST[:5])):
         conversation = {"id": "8:live:ida", "displayName": "Ida Holm", "MessageList": part}

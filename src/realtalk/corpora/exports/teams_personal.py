@@ -7,8 +7,9 @@
     → Draft("Ann") with one entry of Ann
 
 Whatever is no rich text, text or poll was written by the app: calls, people who were added. A
-call is told when it begins and when it ends, and counted once. A file is an element inside the
-text; a quotation names the message that it answers.
+call is told when it begins and when it ends, and counted once; it names those who took part, the
+owner of the account among them. Conversations such as "48:calllogs" are lists that the app keeps.
+A file is an element inside the text; a quotation names the message that it answers.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.html_tags import Flat, Tag, flat, linked, walk
+from realtalk.corpora.exports.html_tags import Flat, Tag, flat, linked, unescaped, walk
 from realtalk.corpora.exports.values import (
     attached,
     filled,
@@ -33,6 +34,8 @@ from realtalk.corpora.json_input import listed
 
 _CALLS = ("RichText/Media_CallRecording", "RichText/Media_CallTranscript")
 _INVITES = ("RichText/ScheduledCallInvite",)
+_LISTS = "48:"  # how the app's own lists are numbered: calls, notifications, what is saved
+_NOTES = "48:notes"  # what the owner writes to themselves
 # What kind of file an element or a type of entry is of, by the beginning of its name.
 _KINDS = {
     "picture": "image",
@@ -69,8 +72,12 @@ def fill(
             (number,) if number else (file, str(place)),
             Draft(name, newest_first=True, extra=extra),
         )
+        is_list = number.startswith(_LISTS) and number != _NOTES
         where = f"{file}, conversations[{place}].MessageList"
         for here, item in draft.objects(listed(conversation.get("MessageList")), where):
+            if is_list:
+                draft.notice()
+                continue
             entry = _entry(item, here, names, tz)
             kind = text_at(item, "messagetype")
             entry.call = kind == "Event/Call" and _begins(text_at(item, "content"))
@@ -98,15 +105,35 @@ def _person(sender: str) -> str:
 
 
 def _names(export: dict[str, Any]) -> dict[str, str]:
-    """Who is called what, as far as any message or conversation says."""
+    """Who is called what, as far as any message, conversation or call says."""
     names: dict[str, str] = {}
+    callers: dict[str, str] = {}
     for conversation in records(export.get("conversations")):
         for item in records(conversation.get("MessageList")):
             if name := text_at(item, "displayName").strip():
                 names.setdefault(_person(text_at(item, "from")), name)
+            if "<part " in (content := text_at(item, "content")):
+                callers |= dict(_callers(content))
         if name := text_at(conversation, "displayName").strip():
             names.setdefault(text_at(conversation, "id"), name)
-    return names
+    # What people call themselves comes before what an event says.
+    return callers | names
+
+
+def _callers(content: str) -> Iterator[tuple[str, str]]:
+    """Who took part in a call: <part identity="live:ann"><name>Ann</name></part>."""
+    person = inside = ""
+    for piece in walk(content):
+        if isinstance(piece, str):
+            name = unescaped(piece).strip()
+            if person and inside in ("name", "displayname") and name not in ("", person):
+                account = person if person.partition(":")[0].isdigit() else f"8:{person}"
+                if name != account:
+                    yield account, name
+        elif piece.name == "part":
+            person = "" if piece.closes else piece.attributes.get("identity", "")
+        else:
+            inside = "" if piece.closes else piece.name
 
 
 def _entry(item: dict[str, Any], where: str, names: dict[str, str], tz: ZoneInfo | None) -> Entry:
