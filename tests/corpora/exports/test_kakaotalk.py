@@ -139,6 +139,104 @@ def test_english(tmp_path: Path, text: str) -> None:
     assert reading.corpus.chats[0].id in ("Mara, Theo", "Mara")
 
 
+DAY = "Wednesday, May 1, 2024"
+
+
+@pytest.mark.parametrize(
+    ("title", "day", "stamps"),
+    [
+        # Android, from old to new, and where English is not American.
+        ("KakaoTalk Chats with Mara", "12:05am, May 1, 2024", "{:02}:05am, May 1, 2024"),
+        ("KakaoTalk Chats with Mara", "May 1, 2024, 12:05 AM", "May 1, 2024, {:02}:05 AM"),
+        ("KakaoTalk Chats with Mara", "May 1, 2024 at 12:05 AM", "May 1, 2024 at {}:05\u202fAM"),
+        ("KakaoTalk Chats with Mara", "May 1, 2024, 12:05 a.m.", "May 1, 2024, {}:05 a.m."),
+        ("KakaoTalk Chats with Mara", "1 May 2024 at 12:05 am", "1 May 2024 at {}:05\u00a0am"),
+        ("KakaoTalk Chats with Mara", "1 May 2024, 00:05", "1 May 2024, {0:02}:05"),
+        ("KakaoTalk Chats with Mara", "Wednesday 1 May 2024", "Wed, 1 May 2024 {0:02}:05"),
+        # An iPhone.
+        ("KakaoTalk Chats with Mara (2 people)-1.txt", DAY, "May 1, 2024, {}:05 AM"),
+        ("Talk_2024.5.3 15:05-1.txt", DAY, "May 1, 2024 {0:02}:05"),
+        ("Talk_2024.5.3 15:05-1.txt", DAY, "May 1, 2024 at {0:02}:05"),
+        ("Mara Talk Chats", DAY, "2024/05/01 AM {}:05"),
+    ],
+)
+def test_english_phones(tmp_path: Path, title: str, day: str, stamps: str) -> None:
+    hours = (0, 1) if "{0" in stamps else (12, 1)
+    first, second = (stamps.format(hour) for hour in hours)
+    lines = [
+        title,
+        "Date Saved : May 3, 2024, 3:05 PM",
+        "",
+        "",
+        day,
+        f"{first}, Mara invited Theo and Nuri.",
+        f"{first}, Mara : did you sleep",
+        "",
+        "at 3:05pm, May 2 : or later?",
+        f"{second}, you : <Photo>",
+        f"{second}: Nuri left this chatroom.",
+        "",
+    ]
+    reading = read(tmp_path, "\n".join(lines))
+    text = "did you sleep\n\nat 3:05pm, May 2 : or later?"
+    assert said(reading) == [
+        ("Mara", datetime(2024, 5, 1, 0, 5), text, ()),
+        ("you", datetime(2024, 5, 1, 1, 5), "", (Attachment("image"),)),
+    ]
+    assert str(reading.ledger) == "11 lines = 4 in messages + 7 system + 0 left over"
+    assert open_reading(tmp_path / "KakaoTalkChats.txt", "kakaotalk").reading.ledger.total == 11
+
+
+@pytest.mark.parametrize(
+    ("title", "day", "clock"),
+    [
+        ("Mara with KakaoTalk Chats", "Wednesday, May 1, 2024", "3:06 PM"),
+        ("Theo KakaoTalk Chats with Mara", "Wednesday, 1 May 2024", "15:06"),
+        ("Mara with KakaoTalk Chats", "2024년 5월 1일 수요일", "PM 3:06"),
+        ("Mara with KakaoTalk Chats", "Wednesday, May 1, 2024", "3:06 p.m."),
+    ],
+)
+def test_english_pcs(tmp_path: Path, title: str, day: str, clock: str) -> None:
+    lines = [
+        title,
+        "Date Saved : 2024-05-03 15:05:11",
+        "",
+        f"--------------- {day} ---------------",
+        f"[Mara] [{clock}] who came?",
+        "We invited everybody.",
+        f"[Theo] [{clock}] (Photo)",
+        "Mara invited Nuri and Ana.",
+        "The message has been deleted.",
+        "",
+    ]
+    reading = read(tmp_path, "\n".join(lines))
+    afternoon = datetime(2024, 5, 1, 15, 6)
+    assert said(reading) == [
+        ("Mara", afternoon, "who came?\nWe invited everybody.", ()),
+        ("Theo", afternoon, "", (Attachment("image"),)),
+    ]
+    assert reading.corpus.chats[0].id == "Mara"
+    assert str(reading.ledger) == "9 lines = 3 in messages + 6 system + 0 left over"
+
+
+def test_an_english_mac(tmp_path: Path) -> None:
+    rows = [
+        "Date,User,Message",
+        '2024-05-01 00:05:11,"Mara","Mara invited Theo and."',
+        '2024-05-01 00:06:11,"Mara","(Photo)"',
+        '2024-05-01 00:07:11,"Theo","I invited Nuri."',
+        '2024-05-01 00:08:11,"","Nuri joined this chatroom."',
+        ',"","The message has been deleted."',
+        "",
+    ]
+    reading = read(tmp_path, "\n".join(rows), "chat.csv")
+    assert [(m.speaker, m.text, len(m.attachments)) for m in messages(reading)] == [
+        ("Mara", "", 1),
+        ("Theo", "I invited Nuri.", 0),
+    ]
+    assert str(reading.ledger) == "6 entries = 2 in messages + 4 system + 0 left over"
+
+
 def test_a_mac(tmp_path: Path) -> None:
     reading = read(tmp_path, MAC, "chat.csv")
     assert said(reading) == [

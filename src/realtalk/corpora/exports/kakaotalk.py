@@ -3,7 +3,8 @@
     [Ann] [오후 3:05] hi                        a PC, below "------- 2024년 5월 1일 수요일 -------"
     2024년 5월 1일 오후 3:05, Ann : hi           Android
     2024. 5. 1. 오후 3:05, Ann : hi             iPhone
-    May 1, 2024, 3:05 PM, Ann : hi              both, in English
+    May 1, 2024 at 3:05 PM, Ann : hi            both, in English; "1 May 2024 15:05", too
+    3:05pm, May 1, 2024, Ann : hi               older phones, in English
     2024-05-01 15:05:11,"Ann","hi"              a Mac, below "Date,User,Message"
     → Chat with one message of Ann
 
@@ -23,7 +24,7 @@ from realtalk.corpora.exports.assembly import Draft, Entry, assemble
 from realtalk.corpora.exports.discord_package import table_rows
 from realtalk.corpora.exports.text_entries import EntryLines, export_lines
 from realtalk.corpora.exports.values import attached, from_stamp
-from realtalk.corpora.exports.whatsapp.dayparts import hour_of_day
+from realtalk.corpora.exports.whatsapp.dayparts import AFTER, BEFORE, SPACE, hour_of_day
 from realtalk.corpora.exports.written_days import MONTH, day_of, is_parted, month_day
 from realtalk.corpora.json_input import head_text
 from realtalk.corpora.reading import Format, Reading, ReadOptions
@@ -32,20 +33,23 @@ from realtalk.corpora.wordlists import phrases, sections
 
 _WORDING = sections("realtalk.corpora.exports", "kakaotalk_wording.txt")
 _SUFFIXES = (".txt", ".csv", ".tsv")  # a title with a comma looks like columns
-_CLOCK = r"(?:(오전|오후|[AP]M) )?(\d{1,2}):(\d\d)(?::(\d\d))?(?:[ \u202f]([AaPp][Mm]))?"
+_CLOCK = rf"(?:({BEFORE}){SPACE}?)?(\d{{1,2}}):(\d\d)(?::(\d\d))?(?:{SPACE}?({AFTER}))?"
 _DATE = (
-    r"(?:(?P<y>\d{4})(?:년 ?|\. ?|-)(?P<m>\d{1,2})(?:월 ?|\. ?|-)(?P<d>\d{1,2})(?:일|\.)?"
-    rf"|(?P<M>{MONTH}) (?P<D>\d{{1,2}}), (?P<Y>\d{{4}})"
-    rf"|(?P<D2>\d{{1,2}}) (?P<M2>{MONTH}) (?P<Y2>\d{{4}}))"
+    r"(?:(?P<y>\d{4})(?:년 ?|\. ?|[-/])(?P<m>\d{1,2})(?:월 ?|\. ?|[-/])(?P<d>\d{1,2})(?:일|\.)?"
+    rf"|(?:[A-Z][a-z]{{2,9}},? )?(?:(?P<M>{MONTH})\.? (?P<D>\d{{1,2}}),? (?P<Y>\d{{4}})"
+    rf"|(?P<D2>\d{{1,2}}) (?P<M2>{MONTH})\.?,? (?P<Y2>\d{{4}})))"
 )
-_STAMPED = re.compile(rf"{_DATE}(?:,? | at ){_CLOCK}(?P<rest>(?:[,:] .*)?)")
+_STAMPED = re.compile(rf"{_DATE},?(?: at)?{SPACE}{_CLOCK}(?P<rest>(?:[,:] .*)?)")
+_CLOCK_FIRST = re.compile(rf"{_CLOCK},? {_DATE}(?P<rest>(?:[,:] .*)?)")
 _PC = re.compile(rf"\[(.{{1,100}}?)\] \[{_CLOCK}\](?: (.*)|$)")
 _TIMED = re.compile(rf"{_CLOCK}, (.{{1,100}}?) : (.*)")  # below a day between dashes
 _TITLE = re.compile(
-    r"(?P<a>.{1,200}?) ?(?:님과의? )?카카오톡 대화|KakaoTalk Chats with (?P<b>.{1,200})"
-    r"|(?P<c>.{1,200}) with KakaoTalk Chats"
+    r"(?P<a>.{1,200}?) ?(?:님과의? )?카카오톡 대화"
+    r"|(?:.{1,200} )?KakaoTalk Chats with (?P<b>.{1,200}?)(?:-\d{1,3}\.txt)?"
+    r"|(?P<c>.{1,200}?) (?:with )?(?:Kakao)?Talk Chats",
+    re.IGNORECASE,
 )
-_SAVED = re.compile(r"(?:저장한 날짜|Date Saved|Saved Date) ?: ?.{1,60}")
+_SAVED = re.compile(r"(?:저장한 날짜|Date Saved|Saved Date|Saved on) ?: ?.{1,60}", re.IGNORECASE)
 _FILE_TITLE = re.compile(r"Talk_[\d. :-]{6,40}\.txt")
 _TABLE = re.compile(r'"?Date"?,"?User"?,"?Message"?\r?\n"?\d{4}-\d\d-\d\d \d{1,2}:\d\d:\d\d"?,')
 _HEAD_LINES = 60
@@ -62,6 +66,9 @@ _HEADINGS = {
     for heading in phrases(_WORDING[f"{kind} heading"])
 }
 _DELETED = frozenset(phrases(_WORDING["deleted"]))
+_IN_BRACKETS = re.compile(r"<[^<>]{1,40}>|\([^()]{1,40}\)")
+# A line that is a person's own unless it begins with somebody of the chat.
+_INVITED = re.compile(r"(.{1,100}?) invited .{1,600}\.")
 _SEVERAL = re.compile(r"사진 (\d{1,2})장|(\d{1,2}) [Pp]hotos")
 _WITH_STICKER = re.compile(r"\((?:이모티콘|[Ee]moticon)\) ")
 # Exports with media name each file by a hash.
@@ -133,10 +140,16 @@ def _draft(member: Member) -> Draft:
     """The chat of one text file."""
     lines = export_lines(member)
     draft = Draft(member.stem, unit="lines")
-    taken_lines = EntryLines(draft, member.name, _judge, _is_notice)
     day: date | None = None
     begun = False
     bracketed = any(_PC.match(line) for line in lines)
+    people = {match[1] for line in lines if (match := _PC.match(line))}
+
+    def is_notice(line: str) -> bool:
+        invited = _INVITED.fullmatch(line) if " invited " in line[:120] else None
+        return _is_notice(line) or (invited is not None and invited[1] in people)
+
+    taken_lines = EntryLines(draft, member.name, _judge, is_notice)
     for number, line in enumerate(lines):
         stamped = _stamped(line)
         timed = _PC.match(line) if bracketed else _TIMED.match(line) if day else None
@@ -187,6 +200,9 @@ def _stamped(line: str) -> Stamped | None:
     if not line[:1].isdigit() and not line[:1].isupper():
         return None
     match = _STAMPED.fullmatch(line)
+    clock = list(match.groups()[-6:-1]) if match else []
+    if match is None and (match := _CLOCK_FIRST.fullmatch(line)):
+        clock = list(match.groups()[:5])
     if match is None:
         return None
     part = match.groupdict()
@@ -195,10 +211,10 @@ def _stamped(line: str) -> Stamped | None:
         part["m"] or part["M"] or part["M2"],
         part["d"] or part["D"] or part["D2"],
     )
-    clock = _clock(list(match.groups()[-6:-1]))
-    if day is None or clock is None:
+    time_of_day = _clock(clock)
+    if day is None or time_of_day is None:
         return None
-    moment, rest = datetime.combine(day, clock), match["rest"]
+    moment, rest = datetime.combine(day, time_of_day), match["rest"]
     name, colon, text = f"{rest[2:]} ".partition(" : ")
     if rest.startswith(",") and colon and 0 < len(name) <= _LONGEST_NAME:
         return Stamped(moment, name, text.removesuffix(" "))
@@ -220,7 +236,7 @@ def _leads(lines: list[str], number: int, day: date | None) -> bool:
 
 
 def _is_notice(line: str) -> bool:
-    return not line or (len(line) < 1000 and _NOTICE.fullmatch(line) is not None)
+    return not line or line in _DELETED or (len(line) < 1000 and bool(_NOTICE.fullmatch(line)))
 
 
 def _judge(entry: Entry) -> bool:
@@ -231,7 +247,8 @@ def _judge(entry: Entry) -> bool:
         return True
     if len(text) > 1000 and "\n" not in text[:200]:
         return True  # the app's own words are few
-    if text.startswith(entry.name) and _is_notice(text):
+    invited = text.startswith(f"{entry.name} invited ") and text.endswith(".")
+    if text.startswith(entry.name) and (invited or _is_notice(text)):
         return False
     entry.attachments = _sent(text)
     if entry.attachments:
@@ -244,8 +261,8 @@ def _judge(entry: Entry) -> bool:
 
 def _sent(text: str) -> tuple[Attachment, ...]:
     """What a text stands for, where it is the app's own words for something that was sent."""
-    if text in _KINDS:
-        return (Attachment(_KINDS[text]),)
+    if kind := _KINDS.get(text) or _KINDS.get(text[1:-1] if _IN_BRACKETS.fullmatch(text) else ""):
+        return (Attachment(kind),)
     if several := _SEVERAL.fullmatch(text):
         return (Attachment("image"),) * int(several[1] or several[2])
     if call := _CALL.fullmatch(text):
@@ -270,7 +287,7 @@ def _table(member: Member) -> Draft:
             draft.leave(where, "too few columns")
             continue
         entry = Entry("", row[1], from_stamp(row[0], None), row[2], where=where)
-        if _judge(entry):
+        if row[1].strip() and _judge(entry):
             draft.add(entry)
         else:
             draft.notice()

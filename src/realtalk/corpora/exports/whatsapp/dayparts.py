@@ -23,7 +23,7 @@ HourRule = Literal["am", "pm", "noon", "night", ""]
 
 _SHORT = {rule: phrases(WORDING[f"short {rule}"]) for rule in ("am", "pm")}
 _LONG = {rule: phrases(WORDING[rule]) for rule in ("am", "pm", "noon", "night")}
-_SPACE = "[ \u00a0\u202f\u2009]"
+SPACE = "[ \u00a0\u202f\u2009]"
 
 
 def _key(word: str) -> str:
@@ -41,13 +41,13 @@ _RULES: dict[str, HourRule] = {
 def _alternatives(before: bool) -> str:
     long = [word for words in _LONG.values() for word in words]
     patterns = [
-        re.escape(word).replace(r"\ ", f"{_SPACE}+") + r"\.?"
+        re.escape(word).replace(r"\ ", f"{SPACE}+") + r"\.?"
         for word in sorted(long, key=len, reverse=True)
     ]
     short = sorted((word for words in _SHORT.values() for word in words), key=len, reverse=True)
     # One letter stands alone only after the time ("3:07 م"); before it, it would be text.
     patterns += [
-        rf"\.?{_SPACE}?".join(map(re.escape, word)) + r"\.?"
+        rf"\.?{SPACE}?".join(map(re.escape, word)) + r"\.?"
         for word in short
         if not before or len(word) > 1
     ]
