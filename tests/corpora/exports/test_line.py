@@ -165,6 +165,32 @@ def test_a_text_that_begins_with_an_empty_line(tmp_path: Path) -> None:
     assert str(reading.ledger) == "25 lines = 13 in messages + 12 system + 0 left over"
 
 
+def test_a_text_that_begins_with_an_empty_line_where_the_tab_was_cut_off(tmp_path: Path) -> None:
+    added = "00:02\tMara\n\nslept well\n00:03\tMara\n00:04\tNobody\n\n2024/05/03(Fri)\n"
+    reading = read(tmp_path, f"{ENGLISH}{added}00:05\tMara\tgood\n")
+    *_, slept, good = messages(reading)
+    assert (slept.speaker, slept.text) == ("Mara", "\n\nslept well")
+    assert (good.speaker, good.text) == ("Mara", "good")
+    assert str(reading.ledger) == "25 lines = 13 in messages + 12 system + 0 left over"
+
+
+@pytest.mark.parametrize("space", ["", " "])
+def test_a_text_that_begins_with_an_empty_line_on_a_pc(tmp_path: Path, space: str) -> None:
+    added = f"00:11 Theo Lund{space}\n\nslept well\n00:12 Theo Lund and\n00:13 Theo Lund{space}\n"
+    reading = read(tmp_path, f"{PC}{added}00:14 Nuri good\n00:15 Nuri\n")
+    told = [(m.speaker, m.text) for m in messages(reading)]
+    assert told[1:] == [
+        ("Theo Lund", "did you\nsleep"),
+        ("Theo Lund", "and you too"),
+        ("Theo Lund", "ok"),
+        ("Nuri", "あけまして"),
+        ("Theo Lund", "\n\nslept well"),
+        ("Theo Lund", "and"),
+        ("Nuri", "good"),
+    ]
+    assert str(reading.ledger) == "17 lines = 11 in messages + 6 system + 0 left over"
+
+
 def test_days() -> None:
     assert day_of("--------------- Wednesday, May 1, 2024 ---------------") == date(2024, 5, 1)
     assert day_of("1 May 2024") == date(2024, 5, 1)

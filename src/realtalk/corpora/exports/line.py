@@ -18,6 +18,7 @@ share. Times are to the minute.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -122,6 +123,9 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
     tabs = any(line and line.gap == "\t" for line in timed)
     narrow = [line.rest for line in timed if line and line.gap not in ("\t", _WIDE)]
     names = {} if tabs else _names(narrow, draft.name)
+    people = set(names.values()) or {
+        name for head in timed if head for name, text in [_parts(head, names)] if text
+    }
     if names:
         notes.append(f"{member.name}: no tabs; names were told from texts by what repeats")
     kept = EntryLines(draft, member.name, partial(_judge, bare=not tabs))
@@ -143,7 +147,9 @@ def _draft(member: Member, dates: DateOrder | None, notes: list[str]) -> Draft:
             kept.notice()
         elif head is not None and day is not None and (head.gap == "\t" or not tabs):
             name, text = _parts(head, names)
-            if name and (text or (_is_open(head) and goes_on(number))):
+            # Without a text it is a notice, unless the text begins with an empty line.
+            is_open = _is_open(head) or name in people
+            if name and (text or (is_open and goes_on(number))):
                 kept.begin(Entry("", name, datetime.combine(day, head.clock), ""), text)
             else:
                 kept.notice()
@@ -224,9 +230,14 @@ def _names(rests: Sequence[str], title: str) -> dict[str, str]:
     """For each line without tabs the name that it begins with: what a person's lines share."""
     found: dict[str, str] = {}
     open_groups: dict[str, list[tuple[str, list[str]]]] = {}
+    ordered = sorted({*rests})
+    begun: list[str] = []  # what others begin with, too: perhaps a name without a text
     for rest in dict.fromkeys(rests):
+        first = bisect_left(ordered, f"{rest.rstrip()} ")
         if rest.startswith(f"{title} "):
             found[rest] = title
+        elif any(other.startswith(f"{rest.rstrip()} ") for other in ordered[first : first + 1]):
+            begun.append(rest)
         elif " " in rest:
             words = rest.split(" ", _MOST_WORDS + 1)
             open_groups.setdefault(words[0], []).append((rest, words))
@@ -241,6 +252,11 @@ def _names(rests: Sequence[str], title: str) -> dict[str, str]:
             else:
                 found.update((rest, name[:_LONGEST_NAME]) for rest, _ in group)
         open_groups = longer
+    people = set(found.values())
+    for rest in begun:
+        words = rest.split()
+        names = (" ".join(words[:size]) for size in range(min(len(words), _MOST_WORDS), 0, -1))
+        found[rest] = next(filter(people.__contains__, names), "".join(words[:1]))
     return found
 
 
