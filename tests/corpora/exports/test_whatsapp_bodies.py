@@ -103,6 +103,53 @@ def test_an_unknown_placeholder_is_told_by_its_repetition(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "body",
     [
+        *("<Αρχείο παραλήφθηκε>", "<Medijski zapis izostavljen>", "<Medija praleista>"),
+        *("<Медіа пропущено>", "<Bỏ qua Media>", "<미디어 파일을 생략한 대화내용>"),
+        *("<省略多媒體檔案>", "<省略影音内容>", "< Médiá vynechané >"),
+    ],
+)
+def test_one_placeholder_in_many_languages(tmp_path: Path, body: str) -> None:
+    message = android(tmp_path, body)
+    assert (message.text, [file.kind for file in message.attachments]) == ("", ["media"])
+
+
+def test_the_one_wording_in_angles_of_a_file_is_the_phone_s(tmp_path: Path) -> None:
+    head = "20/06/2019, 15:5"
+    told = [f"{head}{n} - Mara: <wala ng larawan dito>" for n in range(2)]
+    [chat] = read(tmp_path, "\n".join(told)).corpus.chats
+    assert [m.attachments for m in chat.messages] == [(Attachment("media"),)] * 2
+    # Whoever writes like this for fun varies it.
+    fun = [*told, f"{head}2 - Mara: <awkward silence again>", f"{head}3 - Theo: <grin>"]
+    [chat] = read(tmp_path, "\n".join(fun)).corpus.chats
+    assert all(m.text and not m.attachments for m in chat.messages)
+
+
+def test_a_marked_line_of_unknown_wording_keeps_its_sender(tmp_path: Path) -> None:
+    stamp = "[20.06.2019, 15:5{}:00] "
+    lines = [
+        f"Сад: {L}Мара создал(-а) группу «Сад»",
+        f"Тео: {L}картинка сюда не вошла",
+        "Тео: привет",
+        "Мара: и тебе",
+        f"Мара: {L}мара сменила обложку",
+        f"Сад: {L}лена теперь здесь",
+        f"Тео: {L}Тео теперь без кода безопасности",
+    ]
+    text = "\n".join(stamp.format(n) + line for n, line in enumerate(lines))
+    reading = read(tmp_path, f"{text}\n")
+    [chat] = reading.corpus.chats
+    assert chat.speakers == ("Тео", "Мара")
+    assert [(m.speaker, m.text, len(m.attachments)) for m in chat.messages] == [
+        ("Тео", "", 1),
+        ("Тео", "привет", 0),
+        ("Мара", "и тебе", 0),
+    ]
+    assert str(reading.ledger) == "7 lines = 3 in messages + 4 system + 0 left over"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
         *(
             "<3",
             "I <3 you (really)",

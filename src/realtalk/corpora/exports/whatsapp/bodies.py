@@ -79,7 +79,8 @@ def classify(messages: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
         return messages.drop("place").with_columns(
             system=no, call=no, edited=no, deleted=no, attachments=nothing
         )
-    judged = _judge(some, bracketed=bracketed)
+    ordinary = messages.filter(~text.str.contains(rf"^{_MARKS}*{_MARK}"))["speaker"]
+    judged = _judge(some, ordinary.drop_nulls().unique(), bracketed=bracketed)
     return (
         messages.join(judged, on="place", how="left", maintain_order="left")
         .with_columns(
@@ -106,7 +107,22 @@ def _recurs(name: str) -> pl.Expr:
     return (pl.len().over(name) >= _REPEATED) | (people > 1)
 
 
-def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
+def _is_one_thing(people: pl.Series) -> pl.Expr:
+    """Whether a marked line names something that was sent: "image left out", not "Ann left".
+
+    So it begins in small letters, in scripts that have them, and not with anybody's name, and
+    is of somebody who also writes: a group's name, under which notices stand, does not.
+    """
+    names = people.str.to_lowercase().str.split(" ").list.first().unique()
+    line = pl.col("line")
+    small = pl.col("first").str.contains(rf"^{_MARKS}*\p{{Ll}}") & line.str.contains(
+        r"^[\p{L}\p{M}]+(?: [\p{L}\p{M}]+){1,3}$"
+    )
+    named = line.str.split(" ").list.first().is_in(names.implode())
+    return pl.col("marked") & small & ~named & pl.col("speaker").is_in(people.implode())
+
+
+def _judge(some: pl.DataFrame, people: pl.Series, *, bracketed: bool) -> pl.DataFrame:
     col, text = pl.col, pl.col("text")
     first = text.str.split("\n").list.first()
     angles = text.str.extract_groups(_ATTACHED_IN_ANGLES)
@@ -155,13 +171,20 @@ def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
     few_words = col.marked & line.str.contains(r"^[\p{L}\p{M}]+(?: [\p{L}\p{M}]+){0,4}$")
     notices = (wording.CALLS, wording.ENCRYPTED, wording.GROUP_EVENTS)
     is_notice = pl.any_horizontal(line.str.contains(pattern) for pattern in notices)
-    app_words = (in_brackets & col.first.str.contains(_WORDS)) | (few_words & ~is_notice)
+    in_words = in_brackets & col.first.str.contains(_WORDS)
+    app_words = in_words | (few_words & ~is_notice)
+    # A phone writes one wording for whatever it left out; people who write so vary.
+    alone_here = in_words & (col.first.filter(in_words).n_unique() == 1)
+    again = alone_here & (pl.len().over("first") > 1)
+    one_thing = _is_one_thing(people) & ~is_notice
     heading = col.first.str.contains(rf"^{_MARKS}*[\p{{L}} ]{{2,24}}[:：]{_MARKS}*$")
     by_admin = col.whole.str.contains("^this message was deleted by admin ")
     some = some.with_columns(
         by_angles=by_angles,
         by_words=by_words & ~by_angles,
-        omitted=_lookup(bare.str.strip_chars_end(".")),
+        omitted=pl.when(in_angles & bare.str.strip_chars().is_in(sorted(wording.IN_ANGLES)))
+        .then(pl.lit("media"))
+        .otherwise(_lookup(bare.str.strip_chars_end("."))),
         trailing=_lookup(col.piece),
         edited=col.t_word.is_not_null()
         & ~by_angles
@@ -169,7 +192,7 @@ def _judge(some: pl.DataFrame, *, bracketed: bool) -> pl.DataFrame:
         deleted=_is_one_of("whole", wording.DELETED) | by_admin,
         located=col.url.is_not_null() & (col.marked | _is_one_of("p_word", wording.LOCATION)),
         poll=col.marked & heading & text.str.contains("\n", literal=True),
-        placeholder=(col.alone & col.marked) | (col.often & app_words),
+        placeholder=(col.alone & col.marked) | (col.often & app_words) | again | one_thing,
         once=col.marked & col.whole.str.contains(wording.VIEW_ONCE),
     )
     some = some.with_columns(

@@ -4,6 +4,7 @@
     EDITED        "this message was edited" ...          inside <> at the end of one
     ATTACHED      "file attached" ...                    after a file's name, in () or <>
     OMITTED       "image omitted" → "image" ...          for what was left out of the export
+    IN_ANGLES     "medija praleista" ...                 the same, but only inside <>
     ENCRYPTED, GROUP_EVENTS ...                          patterns of system lines
 
 The words are in `wording.txt`. Phrases are compared in lower case and without a full stop at the
@@ -51,3 +52,4 @@ def _omitted() -> dict[str, str]:
 
 
 OMITTED = _omitted()
+IN_ANGLES = frozenset(phrase.lower() for phrase in phrases(WORDING["left out in angles"]))
