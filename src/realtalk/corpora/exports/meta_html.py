@@ -39,6 +39,7 @@ _YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _BLOCKS = frozenset(("div", "p", "h1", "h2", "h3", "h4", "section", "footer", "ul", "li", "table"))
 _UNSEEN = frozenset(("style", "script", "head", "title"))
 _MEDIA = {"img": "image", "video": "video", "audio": "audio", "source": ""}
+_PLAYED = ("video", "audio")  # what stands in such an element, or in a link to one, is the app's
 _REACTION = re.compile(r"(\W{1,16})(.{0,200}?)(?: ?\([^()]{6,60}\))?", re.DOTALL)
 
 
@@ -110,6 +111,7 @@ class _Element:
     name: str
     start: int
     messages: int  # how many there were before it
+    played: bool  # a film or a sound, or a link to one
     inside: list[tuple[int, int]] = field(default_factory=list)
 
 
@@ -129,6 +131,7 @@ class _MetaPage(PageWalker[_Element]):
         self._listed: list[tuple[int, int]] = []  # the places of what stands in lists
         self._title: list[str] = []
         self._unseen = ""  # the tag whose text nobody sees
+        self._spoken: list[tuple[int, int]] = []  # the places of words for a file
         self._walk(text)
 
     @property
@@ -149,15 +152,17 @@ class _MetaPage(PageWalker[_Element]):
         if tag.name in _UNSEEN and tag.name != "head":
             self._unseen = tag.name
             return
+        played = tag.name in _PLAYED
         if tag.name in _MEDIA or tag.name == "a":
             named = tag.attributes
             if address := named.get("src") or named.get("href") or "":
                 self._files.append((len(self._pieces), tag.name, address))
+                played |= "://" not in address and attached(address).kind in _PLAYED
         if tag.name == "br" or tag.name in _BLOCKS:
             self._append("\n")
         if tag.name not in VOID:
             start = len(self._pieces)
-            self._open.enter(tag.name, _Element(tag.name, start, len(self.messages)))
+            self._open.enter(tag.name, _Element(tag.name, start, len(self.messages), played))
 
     def _end(self, name: str) -> None:
         if name == self._unseen:
@@ -167,6 +172,8 @@ class _MetaPage(PageWalker[_Element]):
             span = (element.start, len(self._pieces))
             if element.name == "li":
                 self._listed.append(span)
+            if element.played:
+                self._spoken.append(span)
             if len(element.inside) == 3 and element.messages == len(self.messages):
                 self._look(element)
             outer = self._open.here
@@ -195,20 +202,23 @@ class _MetaPage(PageWalker[_Element]):
         self.messages.append(
             _Message(
                 called,
-                self._said(body, lists),
+                self._said(body, sorted([*lists, *self._spoken])),
                 stamp,
                 list(self._attachments(body)),
                 [mark for span in lists if (mark := _mark(self._text(span)))],
             )
         )
         self._listed.clear()
+        self._spoken.clear()
         self._files.clear()
 
-    def _said(self, body: tuple[int, int], lists: list[tuple[int, int]]) -> str:
-        """The text of a body without the reactions that are listed in it."""
+    def _said(self, body: tuple[int, int], others: list[tuple[int, int]]) -> str:
+        """The text of a body without the reactions that are listed in it, or words for a film."""
         kept: list[str] = []
         start = body[0]
-        for span in lists:
+        for span in others:
+            if span[0] < body[0] or span[1] > body[1]:
+                continue
             kept += self._pieces[start : span[0]]
             start = max(start, span[1])
         kept += self._pieces[start : body[1]]

@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry
-from realtalk.corpora.exports.meta_notices import Line, MetaThread, judge
+from realtalk.corpora.exports.meta_notices import judge
+from realtalk.corpora.exports.meta_repeats import Line, MetaThread
 
 _NEAR = 10  # entries between a message and the notice that somebody liked it
+_FIXED = "messages whose characters were put right"
+_REPEATED = "counted as notices because they repeat with nothing but an emoji changing"
 _UNCERTAIN = "messages that begin with their sender's own name and may be notices of the app"
 
 
@@ -40,8 +43,8 @@ class OpenThread:
     def evidence(self) -> MetaThread:
         """What distinguishes the notices of a conversation from its messages."""
         entries = [candidate.entry for candidate in self.candidates]
-        reactors = [
-            {name for mark in entry.extra.get("reactions", ()) for name in mark["by"]}
+        given = [
+            [(name, mark["emoji"]) for mark in entry.extra.get("reactions", ()) for name in mark["by"]]
             for entry in entries
         ]
         lines = [
@@ -50,7 +53,13 @@ class OpenThread:
                 entry.text,
                 bool(entry.attachments),
                 (entry.name, candidate.second) in self.reacted,
-                any(entry.name in names for names in reactors[max(0, at - _NEAR) : at + _NEAR + 1]),
+                frozenset(
+                    emoji
+                    for marks in given[max(0, at - _NEAR) : at + _NEAR + 1]
+                    for name, emoji in marks
+                    if name == entry.name
+                ),
+                entry.time.toordinal() if entry.time else 0,
             )
             for at, (entry, candidate) in enumerate(zip(entries, self.candidates, strict=True))
         ]
@@ -59,9 +68,9 @@ class OpenThread:
 
 def settle(threads: Sequence[OpenThread]) -> list[str]:
     """Gives every entry its place: a message, or a notice of the app; what to say about it."""
-    judged, uncertain = judge([thread.evidence() for thread in threads])
+    judged = judge([thread.evidence() for thread in threads])
     fixed = 0
-    for thread, sorts in zip(threads, judged, strict=True):
+    for thread, sorts in zip(threads, judged.sorts, strict=True):
         for candidate, sort in zip(thread.candidates, sorts, strict=True):
             entry = candidate.entry
             if sort == "notice":
@@ -74,5 +83,5 @@ def settle(threads: Sequence[OpenThread]) -> list[str]:
                     entry.attachments = (Attachment("media"),)
             fixed += sort is None and candidate.is_repaired
             thread.draft.add(entry)
-    notes = [f"messages whose characters were put right: {fixed:,}"] if fixed else []
-    return [*notes, *([f"{_UNCERTAIN}: {uncertain:,}"] if uncertain else [])]
+    counts = {_FIXED: fixed, _UNCERTAIN: judged.uncertain, _REPEATED: judged.repeated}
+    return [f"{what}: {count:,}" for what, count in counts.items() if count]

@@ -1,0 +1,281 @@
+"""Sentences of Meta's apps that only their repetition gives away, in whatever language.
+
+    "Nag-react ng ❤️ sa iyong message", "Nag-react ng 😂 sa iyong message", ... again and again
+    → "notice": one emoji changes, and never a letter, a capital or a full stop
+    "good night my love ❤️", "Good night my love", "good night my love 😘😘"
+    → None: people vary what they say often
+
+Also: a text in the second of its sender's reaction, an emoji inside a sentence of several people,
+and one sentence beside every file. A sender who writes little else is a bot, and keeps its texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from realtalk.corpora.exports.meta_people import People
+from realtalk.corpora.exports.meta_wording import Sort
+
+ENDS = (".", "。", "।", "։", "።")
+EMOJI = re.compile(
+    "[\u203c\u2049\u2190-\u21ff\u231a-\u23ff\u25aa-\u27bf\u2934-\u2b55\u3030\u3297\u3299"
+    "\U0001f000-\U0001faff]"
+    "[\ufe0f\u200d\u2640\u2642\u2764\U0001f000-\U0001faff]*"
+)
+_QUOTED = re.compile(r"[\"“„«「『].{1,200}?[\"”“»」』]")
+_NAME, _FACE, _QUOTE = "\ue001", "\ue002", "\ue003"  # what stands where something varies
+_CITED = re.compile(f"(\ue002[^:：]{{3,60}}[:：] ?).+")  # behind an emoji and a colon: a message
+_SLOTS = re.compile("[\ue001-\ue003]")
+_TONES = re.compile("[\ufe0f\U0001f3fb-\U0001f3ff]")
+_WORD = re.compile(r"\w+")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+
+_MANY = 8  # times that a text must be there before its repetition says something
+_OFTEN = 20  # the same where nobody else writes so
+_FEW_WORDS = 3  # that do not vary; shorter texts are anybody's
+_LETTERS = 4  # of a script without spaces that count as a word
+_SELDOM = 0.25  # of all texts that follow a reaction, at most
+_VARIED = 0.03  # of a sentence's repetitions: how often people say it differently, at least
+_CROWDED = 0.1  # of them: how many are not the first of their sender's on that day
+_ALIGNED, _ABOVE = 0.6, 0.3  # share that repeats a reaction of its sender, and above all others
+_BOT = 0.5  # of all that its senders wrote
+_MOST = 100  # sentences that are looked at closely, the most frequent first
+_LONGEST = 400  # characters of a text in which they are looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry: who sent it, and its text."""
+
+    sender: str
+    text: str
+    carries: bool = False  # a file came with it
+    reacted: bool = False  # its sender gave a reaction in the same second
+    marks: frozenset[str] = frozenset()  # reactions of its sender to messages close by
+    day: int = 0  # the number of its day; 0 where that is not known
+
+
+@dataclass(slots=True)
+class MetaThread:
+    """One conversation with the names of its people."""
+
+    people: tuple[str, ...]
+    lines: list[Line] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Own:
+    """A text in which its sender stands by name: what is before and after the name."""
+
+    before: str
+    after: str
+    full: bool  # by a name of several words
+
+    @property
+    def ended(self) -> bool:
+        return self.after.endswith(ENDS)
+
+
+@dataclass(slots=True, eq=False)
+class Text:
+    """A line that may be the app's, and what it turns out to be."""
+
+    thread: int
+    line: Line
+    own: Own | None = None
+    sort: Sort | None = None  # None: a message
+
+
+def frame_of(text: str, people: People) -> str:
+    """A sentence without what varies in it: other people, quotations, emoji, numbers."""
+    return _framed(_nameless(text, people))
+
+
+def _nameless(text: str, people: People) -> str:
+    for name in people.named(text):
+        text = text.replace(name, _NAME)
+    return text
+
+
+def _framed(text: str) -> str:
+    framed = EMOJI.sub(_FACE, _QUOTED.sub(_QUOTE, text))
+    return _CITED.sub(rf"\1{_QUOTE}", re.sub(r"\d+", "0", framed)).strip()
+
+
+class _Faced(NamedTuple):
+    """A text with one emoji: that emoji, and what does not vary."""
+
+    text: Text
+    face: str
+    frame: str
+
+    @property
+    def line(self) -> Line:
+        return self.text.line
+
+
+_Group = tuple[str, list[_Faced]]  # what does not vary, and the texts
+
+
+def by_repetition(threads: Sequence[MetaThread], texts: Sequence[Text]) -> int:
+    """Takes what repeats too evenly for a person for the app's; how many texts those are."""
+    people = [People(thread.people) for thread in threads]
+    faced = []
+    for text in texts:
+        line = text.line
+        if text.sort is None and not line.carries and not line.text.isascii():
+            nameless = _nameless(line.text, people[text.thread])
+            frame = _framed(nameless)
+            if frame.count(_FACE) == 1:
+                faced.append(_Faced(text, _bare(EMOJI.findall(nameless)[0]), frame))
+    every = [line for thread in threads for line in thread.lines]
+    # Where the app calls people otherwise than the download does, the first word is the name.
+    named = _groups(faced, lambda one: f"{_NAME} {one.frame.partition(' ')[2]}")
+    count = _take(every, [group for group in named if _are_names(group[1])])
+    rest = [one for one in faced if one.text.sort is None]
+    taken = {id(one.line) for one in faced if one.text.sort is not None}
+    every = [line for line in every if id(line) not in taken]
+    return count + _take(every, _groups(rest, lambda one: one.frame))
+
+
+def _groups(faced: Sequence[_Faced], key: Callable[[_Faced], str]) -> list[_Group]:
+    """Texts that are alike, often enough and of enough words; the most frequent first."""
+    groups: dict[str, list[_Faced]] = defaultdict(list)
+    for one in faced:
+        groups[key(one)].append(one)
+    likely = [
+        (frame, alike)
+        for frame, alike in groups.items()
+        if len(alike) >= _MANY and _size(frame) >= _FEW_WORDS
+    ]
+    return sorted(likely, key=lambda group: -len(group[1]))[:_MOST]
+
+
+def _are_names(alike: Sequence[_Faced]) -> bool:
+    """Whether every sender has one first word, and no two of them the same."""
+    pairs = {(one.line.sender, one.line.text.split()[0]) for one in alike}
+    return len(pairs) == len({who for who, _ in pairs}) == len({word for _, word in pairs}) > 1
+
+
+def _take(every: Sequence[Line], likely: Sequence[_Group]) -> int:
+    """Judges groups of texts; how many texts are the app's."""
+    if not likely:
+        return 0
+    written = Counter(line.sender for line in every)
+    others = _elsewhere(every, likely)
+    count = 0
+    for frame, alike in likely:
+        senders = {one.line.sender for one in alike}
+        is_bot = len(alike) > _BOT * sum(written[sender] for sender in senders)
+        varied = others[frame] > _VARIED * len(alike)
+        if is_bot or varied or not (_is_aligned(alike, every) or _is_even(frame, alike)):
+            continue
+        count += len(alike)
+        for one in alike:
+            one.text.sort = "notice"
+    return count
+
+
+def _size(text: str) -> int:
+    """How many words do not vary."""
+    words = [word for word in _SLOTS.sub(" ", text).split() if any(map(str.isalpha, word))]
+    return max(len(words), len(_UNSPACED.findall(text)) // _LETTERS)
+
+
+def _said(text: str) -> str:
+    """The words alone, in small letters, with a space on both sides."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _elsewhere(every: Sequence[Line], likely: Sequence[_Group]) -> Counter[str]:
+    """How often people say the words of a sentence otherwise, or among more words."""
+    wanted: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for frame, _ in likely:
+        words = max(map(_said, re.split(f"[{_NAME}{_QUOTE}]", frame)), key=len)
+        if words.strip():
+            wanted[words.split()[0]].append((words, frame))
+    exact = {id(one.line) for _, alike in likely for one in alike}
+    others: Counter[str] = Counter()
+    for line in every:
+        if id(line) in exact:
+            continue
+        said = _said(line.text[:_LONGEST])
+        for first in {*said.split()} & wanted.keys():
+            others.update(frame for words, frame in wanted[first] if words in said)
+    return others
+
+
+def _is_aligned(alike: Sequence[_Faced], every: Sequence[Line]) -> bool:
+    """Whether their emoji are reactions that their senders gave close by, as others' are not."""
+    given = sum(one.face in map(_bare, one.line.marks) for one in alike) / len(alike)
+    if given < _ALIGNED:
+        return False
+    kinds = {one.face for one in alike}
+    ours, senders = {id(one.line) for one in alike}, {one.line.sender for one in alike}
+    rest = [line for line in every if line.sender in senders and id(line) not in ours]
+    usual = sum(any(_bare(mark) in kinds for mark in line.marks) for line in rest)
+    return given >= usual / max(1, len(rest)) + _ABOVE
+
+
+def _bare(emoji: str) -> str:
+    return _TONES.sub("", emoji)
+
+
+def _is_even(frame: str, alike: Sequence[_Faced]) -> bool:
+    """Whether the emoji changes, several times a day, in a sentence of many or all around it."""
+    kinds = {one.face for one in alike}
+    senders = {one.line.sender for one in alike}
+    days = {(one.text.thread, one.line.sender, one.line.day) for one in alike}
+    is_crowded = len(alike) - len(days) >= max(3, _CROWDED * len(alike))
+    if len(kinds) < 2 or not is_crowded or any(not one.line.day for one in alike):
+        return False
+    before, _, after = frame.partition(_FACE)
+    inside = len(alike) >= _OFTEN and _size(before) > 0 and _size(after) > 0
+    return len(senders) > 2 or inside
+
+
+def by_reaction(threads: Sequence[MetaThread], texts: Sequence[Text]) -> None:
+    """Notices of reactions: an emoji inside a sentence of several, or in the second of one."""
+    frames: dict[str, list[tuple[Text, str]]] = defaultdict(list)
+    every = [bool(line.marks) for thread in threads for line in thread.lines]
+    seldom = sum(every) <= _SELDOM * len(every)
+    for text in texts:
+        emoji = EMOJI.findall(text.line.text)
+        if not text.line.carries and len(emoji) < 2:
+            frame = EMOJI.sub(_FACE, text.line.text).strip()
+            frames[frame].append((text, emoji[0] if emoji else ""))
+    for frame, alike in frames.items():
+        lines = [text.line for text, _ in alike]
+        at_once = sum(line.reacted for line in lines)
+        several = len({line.sender for line in lines}) > 1
+        inside = len(frame.partition(_FACE)[2].split()) > 1 and len(frame.split()) > 3
+        trailing = sum(line.text.endswith(" ") for line in lines) > len(lines) / 2
+        kinds = len({emoji for _, emoji in alike})
+        follows = (
+            sum(bool(line.marks) for line in lines) >= 0.9 * len(lines) and len(lines) >= _MANY
+        )
+        if (
+            (seldom and follows and len(frame.split()) > 1)
+            or (at_once > 1 and at_once > 0.6 * len(lines) and len(frame) > 5)
+            or (inside and several and (kinds > 2 or (trailing and len(lines) > 2)))
+        ):
+            for text, _ in alike:
+                text.sort = text.sort or "notice"
+
+
+def beside_files(threads: Sequence[MetaThread], texts: Sequence[Text]) -> None:
+    """One sentence beside many files: the app's words for them."""
+    often = Counter((line.sender, line.text) for line in _carried(threads))
+    for text in texts:
+        line, written = text.line, text.line.text.strip()
+        several_words = written.endswith(ENDS) and len(written.split()) > 1
+        if line.carries and several_words and often[line.sender, line.text] > 2:
+            text.sort = text.sort or "sent"
+
+
+def _carried(threads: Sequence[MetaThread]) -> Iterator[Line]:
+    return (line for thread in threads for line in thread.lines if line.carries)
