@@ -101,6 +101,10 @@ def test_a_download(tmp_path: Path, root: str, expected: str) -> None:
         (("mar. 14, 2021 10:41 pm", "mar. 14, 2021 10:40 pm"), datetime(2021, 3, 14, 22, 40)),
         (("03/14/2021 22:41", "03/04/2021 22:40"), datetime(2021, 3, 4, 22, 40)),
         (("2021年3月14日 22:41", "2021年3月14日 22:40"), datetime(2021, 3, 14, 22, 40)),
+        (
+            ("Tháng 3 14, 2021 10:41:07chiều", "Tháng 3 14, 2021 10:40:07chiều"),
+            datetime(2021, 3, 14, 22, 40, 7),
+        ),
     ],
 )
 def test_other_tags_and_languages(

@@ -188,7 +188,11 @@ GREETINGS = [
     *[("good morning {e}", 1, 365, 1), ("good night my dear love {e}", 2, 365, 1)],
     *[("te quiero {e}", 2, 200, 3), ("te quiero mucho mi amor ❤️", 2, 200, 3)],
     *[("Wordle {n} 4/6 {e}", 2, 200, 1), ("I scored {n} points in the game 🎮", 2, 100, 4)],
-    *[("{n}", 2, 200, 5), ("@{s} are you there", 2, 100, 3), ("day {n} of our trip {e}", 1, 100, 1)],
+    *[
+        ("{n}", 2, 200, 5),
+        ("@{s} are you there", 2, 100, 3),
+        ("day {n} of our trip {e}", 1, 100, 1),
+    ],
     *[("Happy birthday {s}! 🎉", 2, 20, 1), ("happy new year to you {s} {e}", 2, 9, 1)],
 ]
 
@@ -235,7 +239,9 @@ def test_lovers_vary_what_they_say(tmp_path: Path, write: Write) -> None:
 @pytest.mark.parametrize("write", WRITERS)
 def test_a_bot_says_what_it_says(tmp_path: Path, write: Write) -> None:
     alarms = [
-        Told("Coin Bot", f"price went {mark} once more today", START + timedelta(minutes=20 * number))
+        Told(
+            "Coin Bot", f"price went {mark} once more today", START + timedelta(minutes=20 * number)
+        )
         for number, mark in enumerate("🔺🔻🔻🔺🔺" * 80)
     ]
     thread = sorted([*alarms, *small_talk("ann.b", 6, 5)], key=lambda one: one.when)

@@ -28,7 +28,7 @@ EMOJI = re.compile(
 )
 _QUOTED = re.compile(r"[\"“„«「『].{1,200}?[\"”“»」』]")
 _NAME, _FACE, _QUOTE = "\ue001", "\ue002", "\ue003"  # what stands where something varies
-_CITED = re.compile(f"(\ue002[^:：]{{3,60}}[:：] ?).+")  # behind an emoji and a colon: a message
+_CITED = re.compile("(\ue002[^:：]{3,60}[:：] ?).+")  # behind an emoji and a colon: a message
 _SLOTS = re.compile("[\ue001-\ue003]")
 _TONES = re.compile("[\ufe0f\U0001f3fb-\U0001f3ff]")
 _WORD = re.compile(r"\w+")
@@ -127,7 +127,7 @@ def by_repetition(threads: Sequence[MetaThread], texts: Sequence[Text]) -> int:
     faced = []
     for text in texts:
         line = text.line
-        if text.sort is None and not line.carries and not line.text.isascii():
+        if text.sort is None and not line.carries and EMOJI.search(line.text):
             nameless = _nameless(line.text, people[text.thread])
             frame = _framed(nameless)
             if frame.count(_FACE) == 1:
@@ -197,15 +197,15 @@ def _elsewhere(every: Sequence[Line], likely: Sequence[_Group]) -> Counter[str]:
     for frame, _ in likely:
         words = max(map(_said, re.split(f"[{_NAME}{_QUOTE}]", frame)), key=len)
         if words.strip():
-            wanted[words.split()[0]].append((words, frame))
+            wanted[max(words.split(), key=len)].append((words, frame))  # long words are rare
     exact = {id(one.line) for _, alike in likely for one in alike}
     others: Counter[str] = Counter()
     for line in every:
         if id(line) in exact:
             continue
         said = _said(line.text[:_LONGEST])
-        for first in {*said.split()} & wanted.keys():
-            others.update(frame for words, frame in wanted[first] if words in said)
+        for word in wanted.keys() & said.split():
+            others.update(frame for words, frame in wanted[word] if words in said)
     return others
 
 

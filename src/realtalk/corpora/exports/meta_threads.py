@@ -44,7 +44,11 @@ class OpenThread:
         """What distinguishes the notices of a conversation from its messages."""
         entries = [candidate.entry for candidate in self.candidates]
         given = [
-            [(name, mark["emoji"]) for mark in entry.extra.get("reactions", ()) for name in mark["by"]]
+            [
+                (name, mark["emoji"])
+                for mark in entry.extra.get("reactions", ())
+                for name in mark["by"]
+            ]
             for entry in entries
         ]
         lines = [
