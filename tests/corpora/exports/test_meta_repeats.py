@@ -251,10 +251,21 @@ def test_a_bot_says_what_it_says(tmp_path: Path, write: Write) -> None:
 
 def test_friends_who_sign_with_their_name(tmp_path: Path) -> None:
     told = [
-        Told(who, f"{who} is coming along", START + timedelta(minutes=place))
-        for place, who in enumerate([*FRIENDS, OWNER, "ann.b"])
+        Told(who, f"{who.split()[0]} is coming along", START + timedelta(minutes=place))
+        for place, who in enumerate(["Ann", "Bo Lund", "Cleo", "Dana", "Ann"])
     ]
-    assert len(texts(read(tmp_path, [told], as_json))) == len(told)
+    reading = read(tmp_path, [told], as_json)
+    assert len(texts(reading)) == len(told)
+    assert any(note.endswith("may be notices of the app: 5") for note in reading.notes)
+
+
+def test_accounts_that_do_the_same_thing(tmp_path: Path) -> None:
+    told = [
+        Told(who, f"{who} ने हा ग्रुप सोडला", START + timedelta(minutes=place))
+        for place, who in enumerate(["ann.b", "cleo7", "ann.b"])
+    ]
+    told.append(Told("ann.b", "ठीक आहे", START + timedelta(minutes=9)))
+    assert texts(read(tmp_path, [told], as_json)) == ["ठीक आहे"]
 
 
 ENGLISH = [

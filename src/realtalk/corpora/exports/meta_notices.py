@@ -62,7 +62,7 @@ _NO_NAMES = frozenset(
 )
 
 
-class Judged(NamedTuple):
+class MetaSorts(NamedTuple):
     """For every line what it is (None: a message), and how sure that is."""
 
     sorts: list[list[Sort | None]]
@@ -70,7 +70,7 @@ class Judged(NamedTuple):
     repeated: int  # notices that only their repetition gives away
 
 
-def judge(threads: Sequence[MetaThread]) -> Judged:
+def judge(threads: Sequence[MetaThread]) -> MetaSorts:
     """What every line of these conversations is."""
     threads = [replace(thread, people=thread.people[:_MOST_PEOPLE]) for thread in threads]
     names = [_Names(thread) for thread in threads]
@@ -89,7 +89,7 @@ def judge(threads: Sequence[MetaThread]) -> Judged:
     sorts: list[list[Sort | None]] = [[None] * len(thread.lines) for thread in threads]
     for (number, place), text in by_place.items():
         sorts[number][place] = text.sort
-    return Judged(sorts, uncertain, repeated)
+    return MetaSorts(sorts, uncertain, repeated)
 
 
 def _candidates(thread: MetaThread) -> Iterator[tuple[int, Line]]:
@@ -234,7 +234,7 @@ def _by_own_name(threads: Sequence[MetaThread], texts: Sequence[Text], others: _
             _take(alike)
             _take(tails)
             others.nicknamed(words)
-        elif len(alike) > 1 and len(words) > 2 and not ended:
+        elif len(alike) > 1 and len(words) > 2 and not ended and not _are_labels(alike):
             open_texts += alike  # "Ann is coming along", "Bo is coming along"
         elif len(_senders([*alike, *tails])) > 1 and len(words) > 2 and len(alike) + len(tails) > 2:
             _take([*alike, *tails])
@@ -252,6 +252,15 @@ def _are_signed(texts: Sequence[Text]) -> bool:
     """Whether people say of themselves by name what each of them says again and again."""
     times = Counter(text.line.sender for text in texts)
     return len(texts) >= _SIGNED and sum(count > 2 for count in times.values()) > 1
+
+
+def _are_labels(texts: Sequence[Text]) -> bool:
+    """Whether all stand there by the name of an account, with which nobody signs: "ann.b7"."""
+    return all(
+        text.own is not None
+        and (text.own.full or not (" " in text.line.sender or text.line.sender.isalpha()))
+        for text in texts
+    )
 
 
 def _senders(texts: Sequence[Text]) -> set[str]:
