@@ -20,7 +20,7 @@ from typing import Any
 
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
-from realtalk.ei.told_apart import acquaintances, told_apart
+from realtalk.ei.told_apart import circles, person_keys, told_apart
 from realtalk.local.writing import file_stem
 from realtalk.stats.describe import count_chats
 from realtalk.surface.labelling import Labels, label
@@ -61,12 +61,11 @@ def main() -> None:
 
 def halves(corpus: Corpus) -> tuple[Corpus, Corpus]:
     """People who know each other, and the others: how far apart people are from people."""
-    group = acquaintances(corpus)
-    first = group[corpus.chats[0].id]
-    sides = ([c for c in corpus.chats if group[c.id] == first],
-             [c for c in corpus.chats if group[c.id] != first])  # fmt: skip
-    one, other = (replace(corpus, chats=tuple(side)) for side in sides)
-    return one, other
+    circle = circles([person_keys(chat) for chat in corpus.chats])
+    chats = list(zip(corpus.chats, circle, strict=True))
+    one = tuple(chat for chat, number in chats if number == circle[0])
+    other = tuple(chat for chat, number in chats if number != circle[0])
+    return replace(corpus, chats=one), replace(corpus, chats=other)
 
 
 def apart(first: Corpus, second: Corpus, one: Labels, other: Labels) -> dict[str, Any]:

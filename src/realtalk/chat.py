@@ -21,6 +21,7 @@ What a value prints as holds ids, names, times and counts, never what somebody w
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -35,12 +36,22 @@ if TYPE_CHECKING:
 
 EventKind = Literal["event", "observation", "summary"]
 
+MARK = " (simulated)"  # after the name of a person who did not write it
 _NOBODIES = frozenset({"", "[deleted]", "[removed]", "[deleted by user]"})
 
 
 def is_nobody(name: str) -> bool:
     """Whether no one person goes by a name: accounts that are gone share it."""
     return name.strip().casefold() in _NOBODIES
+
+
+def person_key(name: str) -> str:
+    """By which a person is known wherever they write, or are written as: "Mara (simulated)": mara.
+
+    Two people of one name count as one.
+    """
+    plain = unicodedata.normalize("NFC", name).casefold().strip()
+    return plain.removesuffix(MARK.strip()).strip()
 
 
 def pack_extra(values: Mapping[str, Any]) -> str:

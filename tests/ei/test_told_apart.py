@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ import pytest
 
 import realtalk as rt
 from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.corpora.opening import open_reading
 from realtalk.ei.labels import label_frame, turn_inputs
 from realtalk.ei.told_apart import above, pair_estimate, told_apart, told_rows
 from surface_labels import ByLength
@@ -77,14 +81,123 @@ def test_names_do_not_tell() -> None:
     assert found["facets"].auc.unscored == "no EI labels are given"
 
 
-def test_people_are_held_out_where_that_is_possible() -> None:
+def test_people_are_held_out() -> None:
     apart = told_apart(corpus("a", 6, 1), corpus("b", 5, 2))["words"]
-    assert apart.disjoint and apart.folds == 5
+    # Everybody knows the next one: whoever is asked about leaves with all their chats.
     chained = told_apart(corpus("a", 6, 1, people=1), corpus("b", 5, 2))["words"]
-    assert not chained.disjoint and chained.folds == 5  # everybody knows somebody: by chat alone
     for each in (apart, chained):
+        assert each.disjoint and each.folds == 5
         assert {pair.first for pair in each.pairs} == {f"a_{at}" for at in range(6)}
         assert all(0 <= pair.auc <= 1 for pair in each.pairs)
+        # Scores of two classifiers are never set beside each other: six chats, each with the one
+        # chat of the other side that the same classifier was asked about.
+        assert len(each.pairs) == 6
+
+
+# How people write: no two alike, and each always the same way.
+_STYLES = (
+    "{0}!!!",
+    "{0}...",
+    "well, {0}.",
+    "{0} haha",
+    "so {0}?",
+    "{0} :)",
+    "ok {0} ok",
+    "hm, {0}",
+)
+
+
+def friends(seed: int, pairs: dict[str, str], mark: str = "", turns: int = 40) -> Corpus:
+    """Chats of people who keep their style in every chat, whoever else is in it."""
+    chance = random.Random(seed)
+    made = []
+    for number, (chat, names) in enumerate(pairs.items()):
+        begin = datetime(2026, 3, 2 + number, 9)
+        said = []
+        for at in range(turns):
+            who = names[at % 2]
+            text = " ".join(chance.choices(_WORDS, k=chance.randint(2, 9)))
+            text = _STYLES["ABCDEFGH".index(who)].format(text)
+            said.append(Message(f"D1:{at}", who + mark, begin + timedelta(minutes=at), text))
+        speakers = tuple(who + mark for who in names)
+        made.append(Chat(chat, speakers, (Session(1, begin, tuple(said)),)))
+    return Corpus("friends" + mark, "jsonl", tuple(made))
+
+
+_REAL = {"1": "AB", "2": "AC", "3": "BC", "4": "DE", "5": "DE", "6": "FG", "7": "HG"}
+_WRITTEN = {"a": "AB", "b": "DE", "c": "FH", "d": "FG"}
+
+
+def test_the_same_people_on_both_sides_are_not_told_from_themselves() -> None:
+    """Only names are changed: who knows one side of a person would be wrong of the other."""
+    found = told_apart(friends(1, _REAL), friends(2, _WRITTEN, " (simulated)"))["words"]
+    auc = found.auc
+    assert auc.value is not None and auc.low is not None and auc.high is not None
+    assert auc.low < 0.5 < auc.high and abs(auc.value - 0.5) < 0.12
+    assert found.disjoint and found.folds == 3
+    # Only people of one circle are set beside each other.
+    circle = {**dict.fromkeys("123a", 1), **dict.fromkeys("45b", 2), **dict.fromkeys("67cd", 3)}
+    assert {(circle[pair.first], circle[pair.second]) for pair in found.pairs} == {
+        (1, 1), (2, 2), (3, 3)
+    }  # fmt: skip
+
+
+def test_what_a_model_adds_is_told_though_it_writes_as_the_same_people() -> None:
+    written = friends(2, _WRITTEN, " (Simulated)")
+    marked = replace(written, chats=tuple(begun(chat, "As you know, ") for chat in written.chats))
+    auc = told_apart(friends(1, _REAL), marked)["words"].auc
+    assert auc.value is not None and auc.value > 0.6
+    assert auc.low is not None and auc.low > 0.55
+
+
+def test_one_person_in_every_chat_is_too_few_people() -> None:
+    mine = {"1": "AB", "2": "AC", "3": "AD", "4": "AE"}
+    found = told_apart(friends(1, mine), corpus("b", 5, 2))
+    for each in found.ways:
+        assert each.auc.value is None and (each.auc.unscored or "").startswith("too few people")
+        assert not each.disjoint and not each.pairs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("phrase", "low", "high"), [("", 0.45, 0.58), ("As you know, ", 0.7, 0.9)])
+def test_odd_sessions_of_realtalk_beside_even_ones(
+    data: Path, phrase: str, low: float, high: float
+) -> None:
+    """As they are, and with a phrase before every third turn, under the same people's names."""
+    whole = open_reading(str(data / "realtalk")).reading.corpus
+    odd = tuple(replace(chat, sessions=chat.sessions[::2]) for chat in whole.chats)
+    even = [replace(chat, sessions=chat.sessions[1::2]) for chat in whole.chats]
+    written = Corpus("even", "jsonl", tuple(begun(simulated(chat), phrase) for chat in even))
+    found = told_apart(replace(whole, chats=odd), written)["words"]
+    assert found.disjoint and found.folds == 3 and len(found.pairs) == 34
+    assert found.auc.value is not None and low < found.auc.value < high
+    assert found.auc.low is not None and found.auc.high is not None
+    assert (found.auc.low < 0.5 < found.auc.high) is not bool(phrase)
+
+
+def simulated(chat: Chat) -> Chat:
+    """The same under marked names."""
+    return replace(
+        changed(chat, lambda at, each: replace(each, speaker=f"{each.speaker} (simulated)")),
+        speakers=tuple(f"{name} (simulated)" for name in chat.speakers),
+    )
+
+
+def begun(chat: Chat, phrase: str) -> Chat:
+    """The same, every third message with a phrase before it."""
+    return changed(
+        chat, lambda at, each: each if at % 3 else replace(each, text=phrase + each.text)
+    )
+
+
+def changed(chat: Chat, change: Callable[[int, Message], Message]) -> Chat:
+    return replace(
+        chat,
+        sessions=tuple(
+            replace(session, messages=tuple(change(*each) for each in enumerate(session.messages)))
+            for session in chat.sessions
+        ),
+    )
 
 
 def test_too_few_chats_are_said() -> None:

@@ -267,8 +267,8 @@ def compare(
 ) -> None:
     """Two corpora facet by facet, and which of the paper's findings hold (people first).
 
-    Also how well turns of the one are told from turns of the other by a classifier that saw
-    neither their chats nor, where there are enough people, who writes in them: an AUC, .5 where it
+    Also how well turns of the one are told from turns of the other by a classifier that knows
+    nobody in their chats, neither as a person nor as "NAME (simulated)": an AUC, .5 where it
     cannot be told. That needs the texts, so corpora, of three chats or more.
 
     Examples:

@@ -5,11 +5,13 @@
     found["facets"].auc    → the same by what is felt in a turn and how it is written
 
 A classifier of words sees letters and words (speakers' names hidden), one of facets the EI labels
-of the turn and figures of its style. Both are learned without the chats that they are asked about,
-and where either corpus has enough people without anybody who writes in these. The figure is the
-chance that of two held-out turns, one of each corpus, the second corpus' looks more like it: the
-mean over pairs of chats, so that a long chat counts no more than a short one. Intervals draw whole
-chats; they do not learn again.
+of the turn and figures of its style. A person is one over both corpora: "Mara (simulated)" is Mara.
+Nobody who writes in a chat that is asked about, or is written as in it, stands in what is learned
+from, on either side: else a classifier that knows Mara as a person would take her simulation for
+one too. Where people are too few for that, the figure is unscored. It is the chance that of two
+held-out turns, one of each corpus, the second corpus' looks more like it: the mean over pairs of
+chats, so that a long chat counts no more than a short one. Intervals draw whole chats; they do not
+learn again.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from realtalk.chat import Corpus
+from realtalk.chat import Chat, Corpus, is_nobody, person_key
 from realtalk.ei.labels import COMPONENTS, EMOTIONS, SENTIMENTS, TurnInput, turn_inputs
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.overlap import words
@@ -41,6 +43,7 @@ _FOLDS = 5
 _MOST = 400  # turns of a chat, spread evenly
 WAYS = {"words": "words and letters", "facets": "EI labels and style"}
 NO_TEXT = "labels hold no text: give the corpora"
+TOO_FEW = "too few people: of whomever it asks about, too few chats without them are left to learn"
 _LETTERS = re.compile(r"(\w)\1\1")
 
 
@@ -61,7 +64,7 @@ class Apartness:
     auc: Estimate
     chats: tuple[int, int]
     folds: int = 0
-    disjoint: bool = False  # nobody writes both in what is learned from and in what is asked
+    disjoint: bool = False  # nobody is both in what is learned from and in what is asked
     pairs: tuple[PairOfChats, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -93,10 +96,10 @@ class _SplitTurns:
 
     inputs: list[TurnInput]
     second: Any  # 0 of the first corpus, 1 of the second
-    chats: Any  # numbers, in the order of `names`
+    chats: Any  # of turns: numbers, in the order of `names`
     names: list[tuple[int, str]]
-    folds: Any  # of turns
-    disjoint: bool
+    folds: Any  # of chats; below zero: never asked about
+    learned: list[Any]  # by fold: which chats are learned from
 
 
 def told_apart(
@@ -117,6 +120,8 @@ def told_apart(
         reason = f"fewer than {FEWEST_CHATS} chats on one side ({sizes[0]} and {sizes[1]})"
         return unscored(called, reason, sizes)
     turns = _turns(both, said)
+    if not turns.learned:
+        return unscored(called, TOO_FEW, sizes)
     found = []
     for way, features, learner in (
         ("words", _words(turns, both), _linear),
@@ -127,12 +132,11 @@ def told_apart(
             found.append(Apartness(way, nothing, sizes))
             continue
         scores = np.zeros(len(turns.inputs))
-        count = int(turns.folds.max()) + 1
-        for fold in range(count):
-            progress(fold, count, f"telling apart by {way}")
-            asked = turns.folds == fold
-            learn, ask = features(~asked, asked)
-            scores[asked] = learner(learn, turns.second[~asked], ask)
+        for fold, chats in enumerate(turns.learned):
+            progress(fold, len(turns.learned), f"telling apart by {way}")
+            learned, asked = chats[turns.chats], (turns.folds == fold)[turns.chats]
+            learn, ask = features(learned, asked)
+            scores[asked] = learner(learn, turns.second[learned], ask)
         found.append(_figure(way, turns, scores, sizes))
     return ToldApart(called, tuple(found))
 
@@ -166,27 +170,58 @@ def _turns(
             second += [side] * len(some)
             chats += [len(names)] * len(some)
             names.append((side, chat))
-    people = [acquaintances(corpus) for corpus in both]
-    disjoint = all(len({people[side][chat] for chat in said[side]}) > 1 for side in (0, 1))
-    if not disjoint:
-        people = [{chat: chat for chat in by_chat} for by_chat in said]
-    sizes = np.bincount(chats).tolist()
-    folds = min(_FOLDS, *(len({people[s][c] for s, c in names if s == side}) for side in (0, 1)))
-    fold_of: dict[tuple[int, str], int] = {}
-    for side in (0, 1):
-        weights: dict[str, int] = {}
-        for (where, chat), size in zip(names, sizes, strict=True):
-            if where == side:
-                group = people[side][chat]
-                weights[group] = weights.get(group, 0) + size
-        filled = [0] * folds
-        for group in sorted(weights, key=lambda each: (-weights[each], each)):
-            emptiest = filled.index(min(filled))
-            fold_of[side, group] = emptiest
-            filled[emptiest] += weights[group]
-    of_chat = np.array([fold_of[side, people[side][chat]] for side, chat in names])
-    places = np.array(chats)
-    return _SplitTurns(inputs, np.array(second), places, names, of_chat[places], disjoint)
+    known = [{chat.id: person_keys(chat) for chat in corpus.chats} for corpus in both]
+    people = [known[side][chat] for side, chat in names]
+    sides = np.array([side for side, _ in names])
+    folds, learned = _held_out(people, sides, np.bincount(chats).tolist())
+    return _SplitTurns(inputs, np.array(second), np.array(chats), names, folds, learned)
+
+
+def _held_out(
+    people: Sequence[frozenset[str]], sides: Any, sizes: Sequence[int]
+) -> tuple[Any, list[Any]]:
+    """The fold of every chat, and by fold which chats may be learned from.
+
+    Where everybody knows everybody through others, chats are held out with whoever is in them: a
+    fold leaves fewer chats to learn from, and where none are left on a side it is not asked.
+    """
+    folds = _folds(circles(people), sides, sizes)
+    found = np.full(len(people), -1)
+    learned: list[Any] = []
+    for fold in range(int(folds.max()) + 1):
+        asked = folds == fold
+        known = frozenset(who for at, those in enumerate(people) if asked[at] for who in those)
+        free = ~asked & np.array([known.isdisjoint(each) for each in people])
+        if all(len(set(sides[which])) == 2 for which in (asked, free)):
+            found[asked] = len(learned)
+            learned.append(free)
+    return found, learned
+
+
+def _folds(circle: Sequence[int], sides: Any, sizes: Sequence[int]) -> Any:
+    """Whole circles of people into folds of both sides and of like size, where there are enough."""
+    groups: dict[int, list[int]] = {}
+    for at, number in enumerate(circle):
+        groups.setdefault(number, []).append(at)
+    whose = {number: set(sides[group].tolist()) for number, group in groups.items()}
+    on_both = sum(len(each) == 2 for each in whose.values())
+    on_one = [sum(each == {side} for each in whose.values()) for side in (0, 1)]
+    count = min(_FOLDS, on_both + min(on_one))
+    folds = np.zeros(len(sides), dtype=np.int64)
+    if count < 2:
+        for side in (0, 1):  # neighbours together: chats of one circle mostly follow each other
+            mine = np.flatnonzero(sides == side)
+            folds[mine] = np.arange(len(mine)) * min(_FOLDS, *np.bincount(sides)) // len(mine)
+        return folds
+    filled = np.zeros((count, 2))
+    # Circles on both sides first: what is on one side alone then fills the folds without that side.
+    turns = {number: sum(sizes[at] for at in group) for number, group in groups.items()}
+    for number in sorted(groups, key=lambda each: (-len(whose[each]), -turns[each], each)):
+        emptiest = int(filled[:, sorted(whose[number])].sum(axis=1).argmin())
+        for at in groups[number]:
+            folds[at] = emptiest
+            filled[emptiest, sides[at]] += sizes[at]
+    return folds
 
 
 def _evenly(said: Sequence[TurnInput]) -> list[TurnInput]:
@@ -195,23 +230,30 @@ def _evenly(said: Sequence[TurnInput]) -> list[TurnInput]:
     return [said[int(at)] for at in np.linspace(0, len(said) - 1, _MOST)]
 
 
-def acquaintances(corpus: Corpus) -> dict[str, str]:
-    """Chats that somebody shares, directly or through others, under one chat's name."""
-    group = {chat.id: chat.id for chat in corpus.chats}
-    home: dict[str, str] = {}
-    for chat in corpus.chats:
-        for name in chat.speakers:
-            other = group[home.setdefault(name, chat.id)]
-            mine = group[chat.id]
-            group = {each: other if known == mine else known for each, known in group.items()}
-    return group
+def person_keys(chat: Chat) -> frozenset[str]:
+    """Who writes in a chat or is written as; accounts that are gone are nobody."""
+    return frozenset(person_key(who) for who in chat.speakers if not is_nobody(who))
+
+
+def circles(people: Sequence[frozenset[str]]) -> list[int]:
+    """The people of every chat → the chat's circle: who shares a chat, directly or through others.
+
+    circles([{"mara", "theo"}, {"ines"}, {"theo", "juno"}]) → [0, 1, 0]
+    """
+    circle = list(range(len(people)))
+    home: dict[str, int] = {}
+    for at, those in enumerate(people):
+        for who in those:
+            other, mine = circle[home.setdefault(who, at)], circle[at]
+            circle = [other if each == mine else each for each in circle]
+    return circle
 
 
 Features = Callable[[Any, Any], tuple[Any, Any]]  # which turns are learned from, which are asked
 
 
 def _words(turns: _SplitTurns, both: Iterable[Corpus]) -> Features:
-    parts = {part.casefold() for corpus in both for who in corpus.speakers for part in words(who)}
+    parts = {part for corpus in both for who in corpus.speakers for part in words(person_key(who))}
     names = re.compile(r"\b(" + "|".join(map(re.escape, sorted(parts))) + r")\b", re.IGNORECASE)
     texts = [names.sub("name", given.text) for given in turns.inputs]
 
@@ -296,9 +338,11 @@ def _forest(learn: Any, whose: Any, ask: Any) -> Any:
 
 
 def _figure(way: str, turns: _SplitTurns, scores: Array, chats: tuple[int, int]) -> Apartness:
-    ones = [at for at, (side, _) in enumerate(turns.names) if side == 0]
-    others = [at for at, (side, _) in enumerate(turns.names) if side == 1]
-    fold = {at: int(turns.folds[turns.chats == at][0]) for at in (*ones, *others)}
+    fold = turns.folds.tolist()
+    ones, others = (
+        [at for at, (where, _) in enumerate(turns.names) if where == side and fold[at] >= 0]
+        for side in (0, 1)
+    )
     table = np.full((len(ones), len(others)), np.nan)
     for row, one in enumerate(ones):
         for column, other in enumerate(others):
@@ -311,8 +355,8 @@ def _figure(way: str, turns: _SplitTurns, scores: Array, chats: tuple[int, int])
         for column, other in enumerate(others)
         if not np.isnan(table[row, column])
     )
-    auc = pair_estimate(table, len(turns.inputs))
-    return Apartness(way, auc, chats, max(fold.values()) + 1, turns.disjoint, pairs)
+    auc = pair_estimate(table, int((turns.folds >= 0)[turns.chats].sum()))
+    return Apartness(way, auc, chats, len(turns.learned), disjoint=True, pairs=pairs)
 
 
 def above(first: Array, second: Array) -> float:
@@ -355,5 +399,5 @@ def _row(each: Apartness) -> list[Any]:
     else:
         interval = "" if auc.low is None else f" [{auc.low:.2f}, {auc.high:.2f}]"
         shown = f"{auc.value:.2f}{interval}"
-        held = f"{each.folds} folds, {'people' if each.disjoint else 'chats'} apart"
+        held = f"{each.folds} folds, people apart"
     return [WAYS[each.way], shown, auc.n, f"{each.chats[0]} / {each.chats[1]}", held]

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk import __version__
+from realtalk.chat import MARK
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import atomic_path
@@ -27,7 +28,6 @@ from realtalk.persona.consent import Consent
 from realtalk.persona.pretrained import find, folder_hash, library
 from realtalk.persona.tuned import adapters_in, refuse_other_base
 from realtalk.persona.tuning import ADAPTER, CONFIG
-from realtalk.persona.values import MARK
 
 if TYPE_CHECKING:
     import numpy as np

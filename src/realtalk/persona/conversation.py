@@ -21,14 +21,14 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from realtalk.chat import Chat, Event, Message, Session, Turn, pack_extra, turns
+from realtalk.chat import MARK, Chat, Event, Message, Session, Turn, pack_extra, turns
 from realtalk.encoders.tokens import count_words
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import written_day
 from realtalk.evals.values import Answer
 from realtalk.persona.cast import Role
 from realtalk.persona.pace import PlannedTurn
-from realtalk.persona.values import MARK, ContextTurn, TurnPrompt
+from realtalk.persona.values import ContextTurn, TurnPrompt
 
 # What was said lately, and when → ids of earlier messages, oldest first.
 Recall: TypeAlias = Callable[[str, datetime], Sequence[str]]

@@ -17,14 +17,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from realtalk.chat import Chat, Corpus, Message, Session, is_nobody, pack_extra, unpack_extra
+from realtalk.chat import MARK, Chat, Corpus, Message, Session, is_nobody, pack_extra, unpack_extra
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import is_stored, load, store
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
 from realtalk.persona.consent import ANSWERS, Consent
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, speaker_turns
-from realtalk.persona.values import MARK, Simulator, TurnPrompt
+from realtalk.persona.values import Simulator, TurnPrompt
 from realtalk.registry import suggest
 
 Show: TypeAlias = Callable[[str], Any]  # is handed a reply piece by piece

@@ -21,7 +21,6 @@ from realtalk.chat import Chat
 from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 
-MARK = " (simulated)"  # after the name of a person who did not write it
 Settings: TypeAlias = dict[str, str | int | float | bool]
 
 

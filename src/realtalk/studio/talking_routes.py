@@ -9,9 +9,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 
+from realtalk.chat import MARK
 from realtalk.errors import RealtalkError
 from realtalk.persona.consent import NoConsent
-from realtalk.persona.values import MARK
 from realtalk.studio.asking import BeginForm, SayForm, annotator, page
 from realtalk.studio.desk import Desk
 from realtalk.studio.guard import Keys

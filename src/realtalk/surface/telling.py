@@ -27,9 +27,10 @@ def told_apart(
     """How well turns of two corpora are told apart by a classifier that never saw their chats.
 
     Two figures, each an AUC with an interval that draws whole chats (.5: cannot be told): by words
-    and letters, and by EI labels and style. Where there are enough people, nobody writes both in
-    what is learned from and in what is asked. `labels` of both saves labelling. Of fewer than three
-    chats on one side both are unscored.
+    and letters, and by EI labels and style. A person is one over both corpora ("Mara (simulated)"
+    is Mara), and nobody stands both in what is learned from and in what is asked. `labels` of both
+    saves labelling. Of fewer than three chats on one side, and where people are too few to be held
+    out, both are unscored.
     """
     from realtalk.ei.told_apart import WAYS
 
