@@ -2,7 +2,7 @@
 
     python training/converse_run.py --base qwen2.5-coder-1.5b-instruct-q4_k_m.gguf \\
         --pace training/build/converse/pace.json --out training/build/converse/qwen15 \\
-        --prompts training/build/persona/prompts.jsonl.xz --consent given --pack chats.tgz
+        --prompts training/build/persona/prompts.jsonl.xz --consent research --pack chats.tgz
     → qwen15/untuned.jsonl, qwen15/tuned.jsonl    corpora that `realtalk read` takes, all marked
       qwen15/report.json                          seconds, turns, tokens per second
 
@@ -10,7 +10,8 @@ Needs torch, transformers and peft (gguf for a GGUF, bm25s for `--memory retriev
 package only `src` on the path. Untuned, the model writes as our invented people, in `--chats` chats
 at once. Tuned, an adapter is trained for each speaker of the prompts that persona_prepare.py made,
 on the chat that they learn from, and these people talk to each other two by two; that is writing
-as people who exist, so `--consent given` says that they agreed. A chat is gone on with as soon as
+as people who exist. REALTALK's agreed to the study and not to this, which `--consent research` says
+and keeps in the chats. A chat is gone on with as soon as
 its last turn is there (decoding.py); what a stopped call has written is gone on with.
 """
 
@@ -23,7 +24,7 @@ import sys
 import tarfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ from realtalk.memory.registry import make_memory
 from realtalk.memory.values import Budget
 from realtalk.persona.cast import draw_roles, load_cast
 from realtalk.persona.chat_tokens import Writer
-from realtalk.persona.consent import agreed
+from realtalk.persona.consent import Consent, agreed
 from realtalk.persona.conversation import Side, SimulatedChat, marked_chat
 from realtalk.persona.pace import ChatPace, draw_turns
 from realtalk.persona.pretrained import Pretrained, library, load, with_adapter
@@ -63,7 +64,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--prompts", type=Path, help="of persona_prepare.py, to tune with")
     parser.add_argument("--set", default="k3", help="of the prompts")
-    parser.add_argument("--consent", help="given, where the speakers agreed")
+    parser.add_argument("--consent", help="by whose leave: self, given, research, fictional")
     parser.add_argument("--only", default="untuned,tuned")
     parser.add_argument("--chats", type=int, default=5)
     parser.add_argument("--days", type=int, default=7)
@@ -133,12 +134,15 @@ class Run:
         prompts = Prompts(self.given.prompts, self.given.limit)
         speakers = prompts.speakers(self.given.set)
         engines = {}
+        consents: list[Consent] = []
         for speaker in speakers:
             folder = self.out / "adapters" / speaker
-            agreed(speaker, self.given.consent or "", None)
+            consents.append(agreed(speaker, self.given.consent or "", None))
+            self.say(consents[-1].meaning)
             self.train(prompts, speaker, folder)
             model = with_adapter(self.copied(), folder)
             engines[speaker] = self.engine(model, rows=2)
+        self.report["consent"] = [asdict(each) for each in consents]
         pairs = [speakers[at : at + 2] for at in range(0, len(speakers) - 1, 2)]
         chosen = [pairs[number % len(pairs)] for number in range(self.given.chats)]
         sides = [(Side(one), Side(other)) for one, other in chosen]

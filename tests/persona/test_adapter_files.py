@@ -167,6 +167,7 @@ def test_the_file_says_that_it_is_simulated_and_by_whose_leave(own: Path, tmp_pa
         "realtalk.consent.speaker": "Ines",
         "realtalk.consent.answer": "given",
         "realtalk.consent.day": consent.day,
+        "realtalk.consent.meaning": "Ines agreed that a model writes as them.",
         "realtalk.base.sha256": settings["base"]["sha256"],
     }
     assert {name: told.get(name) for name in expected} == expected

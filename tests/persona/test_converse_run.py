@@ -86,7 +86,7 @@ def test_a_tiny_model_talks_for_days_untuned_and_tuned(
     ]
     with pytest.raises(RealtalkError, match="no consent to write as Mara"):
         script(monkeypatch, "training/converse_run.py", *words, "--only", "tuned")
-    script(monkeypatch, "training/converse_run.py", *words, "--consent", "given")
+    script(monkeypatch, "training/converse_run.py", *words, "--consent", "research")
     with tarfile.open(tmp_path / "chats.tgz") as archive:
         assert archive.getnames() == ["report.json", "tuned.jsonl", "untuned.jsonl"]
     for way in ("untuned", "tuned"):
@@ -98,9 +98,13 @@ def test_a_tiny_model_talks_for_days_untuned_and_tuned(
             assert len(chat.sessions) == 2 and len(chat.turns) >= 3  # a silence is possible
     report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
     assert report["tuned"]["left"] == report["untuned"]["left"] == 0
+    assert {each["answer"] for each in report["consent"]} == {"research"}
+    assert all(
+        "not to a model that writes as them" in each["meaning"] for each in report["consent"]
+    )
     # What is there is not written again.
     before = (tmp_path / "run" / "tuned.jsonl").read_bytes()
-    script(monkeypatch, "training/converse_run.py", *words, "--consent", "given")
+    script(monkeypatch, "training/converse_run.py", *words, "--consent", "research")
     assert (tmp_path / "run" / "tuned.jsonl").read_bytes() == before
     report = json.loads((tmp_path / "run" / "report.json").read_text("utf-8"))
     assert report["tuned"]["turns"] == report["untuned"]["turns"] == 0

@@ -95,7 +95,12 @@ def test_what_is_simulated_is_marked_wherever_it_goes(tmp_path: Path) -> None:
     ]
     assert [m.extra for m in chat.messages] == ["", '{"simulated":"recorder"}']
     about = unpack_extra(chat.extra)["simulated"]
-    assert about["consent"] == {"speaker": "Ines", "answer": "self", "day": "2026-05-04"}
+    assert about["consent"] == {
+        "speaker": "Ines",
+        "answer": "self",
+        "day": "2026-05-04",
+        "meaning": "Ines does this as themselves.",
+    }
     assert about["continues"] == "Boat"
     assert says_simulated(held.name) and says_simulated(chat.id)
     for name in ("jsonl", "csv", "locomo", "convokit"):
@@ -143,7 +148,7 @@ def test_consent_is_asked_once_by_name_and_kept(tmp_path: Path) -> None:
     out = tmp_path / "talk"
     settings = {"says": "aye"}
     talk = rt.talk(ines(), "ines", "constant", consent=answer, settings=settings, out=out)
-    assert asked == [question("Ines")] and asked[0].count("Ines") == 3
+    assert asked == [question("Ines")] and asked[0].count("Ines") == 5
     assert talk.say("is it dry?") == "aye"
     again = rt.talk(ines(), "Ines", "constant", consent=nobody_asks, settings=settings, out=out)
     assert again.say("well?") == "aye"
@@ -162,6 +167,43 @@ def test_without_a_yes_nothing_begins(tmp_path: Path) -> None:
     (tmp_path / "consent.json").write_text("[]", "utf-8")
     with pytest.raises(RealtalkError, match="not a consent"):
         known("Ines", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "meaning"),
+    [
+        ("research", "Ines agreed to a study that published the chat, not to a model that writes"),
+        ("fictional", "Ines is invented."),
+    ],
+)
+def test_a_published_and_an_invented_person_have_answers_of_their_own(
+    tmp_path: Path, answer: str, meaning: str
+) -> None:
+    out = tmp_path / "talk"
+    talk = rt.talk(ines(), "Ines", "constant", consent=answer, settings={"says": "aye"}, out=out)
+    assert talk.consent.meaning.startswith(meaning)
+    talk.say("is it dry?")
+    (chat,) = open_reading(str(out)).reading.corpus.chats
+    kept = unpack_extra(chat.extra)["simulated"]["consent"]
+    assert kept["answer"] == answer and kept["meaning"] == talk.consent.meaning
+    again = rt.talk(ines(), "Ines", "constant", consent=nobody_asks, out=out)
+    assert again.consent == talk.consent
+    agreed("Ines", answer, tmp_path)
+    assert known("Ines", tmp_path) == talk.consent
+
+
+def test_a_consent_that_was_kept_before_meanings_were_is_known(tmp_path: Path) -> None:
+    held = {"speaker": "Ines", "answer": "given", "day": "2026-05-04"}
+    (tmp_path / "consent.json").write_text(json.dumps(held), "utf-8")
+    assert known("Ines", tmp_path) == Consent("Ines", "given", "2026-05-04")
+
+
+def test_a_mistyped_answer_is_told_the_nearest(run: Any) -> None:
+    words = ("persona", "talk", "sample", "-s", "Theo", "--simulator", "copy")
+    status, _, err = run(*words, "--consent", "fiction")
+    assert status == 2 and "no consent to write as Theo" in err
+    said = " ".join(err.split())
+    assert "did you mean 'fictional'?" in said and "of a published study --consent research" in said
 
 
 def test_who_is_who_in_a_talk() -> None:
@@ -192,8 +234,9 @@ def test_lines_of_a_pipe_are_answered(
     status, out, err = run(*words)
     assert status == 2 and "no consent to write as Theo" in err and out == ""
     monkeypatch.setattr(sys, "stdin", io.StringIO("hello \x1b[31m\n\nbye\n"))
-    status, out, err = run(*words, "--consent", "given")
+    status, out, err = run(*words, "--consent", "fictional")
     assert status == 0, err
+    assert "Theo is invented." in err
     assert out == "Theo (simulated): hello \\x1b[31m\nTheo (simulated): bye\n"
     assert "you are Mara; Theo is simulated" in err
     assert "2 messages of yours; kept in talks/theo" in err

@@ -45,7 +45,7 @@ def test_nothing_is_written_without_a_yes(client: httpx.Client, tmp_path: Path) 
     page = client.get("/talk").text
     assert "You are <b><bdi>Juno</bdi></b>" in page and "is simulated" in page
     refused = client.post("/talk/begin", json={"answer": ""})
-    assert refused.status_code == 409 and refused.json()["ask"].count("Ines") == 3
+    assert refused.status_code == 409 and refused.json()["ask"].count("Ines") == 5
     assert client.post("/talk/begin", json={"answer": "maybe"}).status_code == 422
     answer = client.post("/talk", json={"text": "hello"})
     assert answer.status_code == 400 and "has not begun" in answer.json()["error"]

@@ -42,14 +42,14 @@ def export_adapter(
 ) -> None:
     """Write an adapter as GGUF, which llama.cpp loads onto the model's own file.
 
-    Asked once, by name, as for a talk: it is for oneself, or with that person's yes. The answer
-    is kept with the adapter. It stands in the file's metadata too, with the speaker's name and
+    Asked once, by name, as for a talk: by whose leave it writes as them. The answer is kept with
+    the adapter. It stands in the file's metadata too, with the speaker's name and
     that whatever it writes is simulated. In transformers the folder loads as it is, by peft.
     Needs the extra train.
 
     Examples:
 
-        realtalk persona export-adapter adapters/theo --consent self
+        realtalk persona export-adapter adapters/theo --consent fictional
 
         realtalk persona export-adapter adapters/theo --base qwen2.5-0.5b --out theo.gguf
     """
@@ -70,6 +70,7 @@ def export_adapter(
         lies = None if written.base is None else str(written.base)
         print_json({**asdict(written), "file": str(written.file), "base": lies})
         return
+    say(written.consent.meaning)
     say(
         f"wrote {written.file}: {written.speaker} (simulated), {written.matrices:,} matrices of "
         f"rank {written.rank} for {written.architecture}"

@@ -69,7 +69,11 @@ def converse(
     ] = None,
     other_consent: Annotated[
         str | None,
-        typer.Option("--other-consent", metavar="self|given", help="As --consent, for them."),
+        typer.Option(
+            "--other-consent",
+            metavar="self|given|research|fictional",
+            help="As --consent, for them.",
+        ),
     ] = None,
     like: Annotated[
         str | None,
@@ -136,6 +140,7 @@ def converse(
     """
     from contextlib import ExitStack
 
+    from realtalk.chat import unpack_extra
     from realtalk.cli.printing import print_json, progress, say, show
     from realtalk.memory.registry import parse_settings
     from realtalk.surface.conversing import converse as write
@@ -184,6 +189,8 @@ def converse(
     if json:
         print_json({"name": made.name, "folder": str(out), "chats": rows})
         return
+    for each in unpack_extra(made.chats[0].extra)["simulated"]["consent"]:
+        say(each["meaning"])
     show("simulated chats", list(rows[0]), [list(row.values()) for row in rows])
     say(f"wrote {out}; every message is marked as simulated")
 

@@ -83,8 +83,9 @@ Agreement = Annotated[
     str | None,
     typer.Option(
         "--consent",
-        metavar="self|given",
-        help="Instead of being asked: you are the speaker, or the speaker said yes.",
+        metavar="self|given|research|fictional",
+        help="Instead of being asked: you are the speaker; the speaker said yes; the speaker "
+        "agreed to a study, not to this; the speaker is invented.",
     ),
 ]
 Limit = Annotated[

@@ -69,7 +69,7 @@ def talk(
 
     Examples:
 
-        realtalk persona talk sample --speaker Theo --consent self
+        realtalk persona talk sample --speaker Theo --consent fictional
 
         realtalk persona talk sample -s Theo --simulator tuned --set adapter=adapters/theo
 
@@ -99,6 +99,7 @@ def talk(
         context_tokens=context_tokens,
         out=place,
     )
+    say(talking.consent.meaning)
     say(f"you are {talking.partner}; {talking.speaker} is simulated. Ctrl-D ends it.")
     said = _converse(talking)
     kept = f"; kept in {place}" if said else ""

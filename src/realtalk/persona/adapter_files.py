@@ -147,6 +147,7 @@ def _describe(writer: Any, adapter: OwnAdapter, consent: Consent) -> None:
         "consent.speaker": consent.speaker,
         "consent.answer": consent.answer,
         "consent.day": consent.day,
+        "consent.meaning": consent.meaning,
         "base.sha256": str(trained_on["sha256"]),
     }.items():
         writer.add_string(f"realtalk.{name}", value)

@@ -22,7 +22,7 @@ from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import is_stored, load, store
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
-from realtalk.persona.consent import ANSWERS, Consent
+from realtalk.persona.consent import Consent, read_consent
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, speaker_turns
 from realtalk.persona.values import Simulator, TurnPrompt
 from realtalk.registry import suggest
@@ -64,8 +64,8 @@ def stored_consent(folder: Path | None, speaker: str) -> Consent | None:
     for chat in load(folder).corpus.chats:
         kept = unpack_extra(chat.extra).get("simulated", {}).get("consent", {})
         for held in kept if isinstance(kept, list) else [kept]:  # of both, where both are simulated
-            if held.get("speaker") == speaker and held.get("answer") in ANSWERS:
-                return Consent(**held)
+            if held and (found := read_consent(held, speaker)) is not None:
+                return found
     return None
 
 
@@ -99,7 +99,8 @@ class Talk:
                 f"{speaker} cannot talk to {speaker}", fix="name yourself: --as NAME"
             )
         self.speaker, self.partner = speaker, partner
-        self._chat, self._simulator, self._consent, self._out = chat, simulator, consent, out
+        self.consent = consent
+        self._chat, self._simulator, self._out = chat, simulator, out
         self._context = (context_sessions, context_tokens)
         self._id = f"Talk_simulated_{speaker}_{partner}"
         self._earlier = self._stored()
@@ -130,7 +131,7 @@ class Talk:
         about = {
             "by": self._simulator.name,
             "speaker": self.speaker,
-            "consent": asdict(self._consent),
+            "consent": asdict(self.consent),
             "continues": self._chat.id,
         }
         names = (self.partner, self.speaker + MARK)

@@ -101,9 +101,9 @@ class JudgeForm(_Form):
 
 
 class BeginForm(_Form):
-    """Whether somebody may be written as: oneself, or with their yes; "" asks what is kept."""
+    """By whose leave somebody is written as, one of consent.MEANINGS; "" asks what is kept."""
 
-    answer: Literal["", "self", "given"]
+    answer: Literal["", "self", "given", "research", "fictional"]
 
 
 class SayForm(_Form):

@@ -124,9 +124,9 @@ def export_adapter(
 ) -> AdapterFile:
     """Writes an adapter of `tune` as GGUF, which llama.cpp loads onto the base's own file.
 
-    `consent` is that of `talk`: "self" or "given", or a function that is asked, by name, where no
-    answer is kept with the adapter. It stands in the file's metadata, with the speaker's name and
-    that whatever it writes is simulated. `base` says where the model lies, where that is not the
+    `consent` is that of `talk`, or a function that is asked, by name, where no answer is kept with
+    the adapter. It stands in the file's metadata, with what it means, the speaker's name and that
+    whatever it writes is simulated. `base` says where the model lies, where that is not the
     one named in training. `out` is the file, by default the adapter's folder with .gguf behind
     its name. Needs the extra train.
     """
@@ -202,11 +202,13 @@ def talk(
 ) -> Talk:
     """Goes on with a chat, live: `talk.say("are you up?")` is answered as the speaker would.
 
-    `consent` is "self" (it is you) or "given" (with that person's yes), or a function that is
-    asked, by name, where no answer is kept with the adapter or in `out`. `simulator` and its
-    settings are those of `simulate`; an adapter of `tune` brings its own contexts. `chat` is the
-    one that goes on (the most recent), `partner` who you are (the other one in it). With `out`
-    all that is said is kept as a corpus, marked as simulated; an earlier talk there goes on.
+    `consent` is "self" (it is you), "given" (with that person's yes), "research" (they agreed to a
+    study that published the chat, not to this) or "fictional" (nobody real), or a function that is
+    asked, by name, where no answer is kept with the adapter or in `out`; `talk.consent` has it.
+    `simulator` and its settings are those of `simulate`; an adapter of `tune` brings its own
+    contexts. `chat` is the one that goes on (the most recent), `partner` who you are (the other
+    one in it). With `out` all that is said is kept as a corpus, marked as simulated; an earlier
+    talk there goes on.
     """
     from realtalk.persona.consent import agreed, known
     from realtalk.persona.registry import make_simulator
