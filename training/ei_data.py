@@ -287,22 +287,24 @@ class Conversations:
                 yield (str(row[key]), str(int(row["turn"]))), str(row["text"])
 
     def _threads(self) -> Iterator[tuple[tuple[str, str], str]]:
-        """Root-to-leaf chains, numbered in the order a stack visits them."""
+        """Root-to-leaf chains, numbered in the order a stack visits them, their messages by place.
+
+        Numbers alone: an id of an author and a time would name a person beside their moods.
+        """
         whole = json.loads((self._data / "reddit/persona_like_small.json").read_text("utf-8"))
-        for author, posts in whole.items():
+        for author, posts in enumerate(whole.values()):
             for number, post in enumerate(posts):
                 opening = f"{post['title']}\n{(post['content'] or '')[:600]}"
-                start = [("p", opening)]
+                start = [opening]
                 stack = [(comment, start) for comment in post["comments"]]
                 visited = 0
                 while stack:
                     comment, path = stack.pop()
                     visited += 1
-                    name = f"{comment['timestamp']}|{comment['author']}"
-                    here = [*path, (name, comment["body"][:500])]
+                    here = [*path, comment["body"][:500]]
                     if not comment["replies"]:
-                        for id_, text in here:
-                            yield (f"{author}/{number}/{visited}", id_), text
+                        for place, text in enumerate(here):
+                            yield (f"{author}/{number}/{visited}", str(place)), text
                     stack += [(reply, here) for reply in comment["replies"]]
 
 
