@@ -1,6 +1,7 @@
 """How much of what identifies people is left after redaction, by kind and language.
 
     python bench/names.py --chats bench/names
+    python bench/names.py --held         (the chats in training/ that the tagger did not learn from)
     python bench/names.py --public ../shared/data/names --tools realtalk,rules,presidio,scrubadub
     python bench/names.py --time
     python bench/names.py --guide        (the guide's table: how much is left, by language)
@@ -20,6 +21,7 @@ import gzip
 import json
 import math
 import re
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -34,6 +36,7 @@ MARK = re.compile(r"\[\[([A-Z]+):(.*?)\]\]")
 NAMES = ("PER", "LOC", "ORG")
 SURE = ("PHONE", "EMAIL", "HANDLE", "BANK")
 SPEAKER = "SPEAKER"
+OTHERS = "OTHERS"  # persons that do not speak in the chat: speakers' names go by rules anyway
 OURS = {
     "person": "PER",
     "place": "LOC",
@@ -73,6 +76,16 @@ def own_chats(folder: Path) -> Iterator[LabelledChat]:
             if bar:
                 rows.append(unmarked(speaker, marked))
         yield LabelledChat(path.stem.rpartition("-")[0], path.stem, tuple(rows))
+
+
+def held_chats() -> Iterator[LabelledChat]:
+    """The chats of our own that were held out in training; thresholds were fitted on them."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
+    from chats import every_chat
+
+    for number, chat in enumerate(each for each in every_chat() if each.held):
+        rows = tuple(unmarked(bubble.speaker, bubble.text) for bubble in chat.bubbles)
+        yield LabelledChat(chat.lang, f"held {number}", rows)
 
 
 def unmarked(speaker: str, marked: str) -> Marked:
@@ -252,7 +265,8 @@ def measure(tool: Tool, chats: list[LabelledChat]) -> Counts:
             for start, end, kind in row.spans:
                 spoken = kind == "PER" and row.text[start:end].casefold() in words
                 left = any(row.text[at].isalnum() and at not in covered for at in range(start, end))
-                for each in (kind, *([SPEAKER] if spoken else [])):
+                whose = (SPEAKER if spoken else OTHERS,) if kind == "PER" else ()
+                for each in (kind, *whose):
                     counts[chat.lang, each]["all"] += 1
                     counts[chat.lang, each]["left"] += left
             for start, end, kind in gone:
@@ -276,7 +290,7 @@ def share(counts: Counts, langs: list[str], kinds: tuple[str, ...], top: str, of
 
 def tell(name: str, counts: Counts) -> None:
     langs = sorted({lang for lang, _ in counts})
-    kinds = (*NAMES, "ADDRESS", "DOB", "ID", *SURE, SPEAKER)
+    kinds = (*NAMES, "ADDRESS", "DOB", "ID", *SURE, SPEAKER, OTHERS)
     print(f"\n{name}: share left by kind; of persons replaced the share that are persons, names")
     print("lang     " + " ".join(f"{kind:>7}" for kind in kinds) + "   right  a name")
     for lang in [*langs, "all"]:
@@ -328,6 +342,11 @@ def floors(counts: Counts) -> None:
         ),
     ]
     print()
+    for lang, here in (("English", ["en"]), ("all", langs)):
+        parts = [(each, share(counts, here, (each,), "left", "all")) for each in ("PER", OTHERS)]
+        told = ", ".join(f"{each} {value:.3f}" for each, value in parts)
+        count = sum(counts[each, OTHERS]["all"] for each in here)
+        print(f"left, {lang}: {told} (of {count:,})")
     for title, value, most in rows:
         print(
             f"{title:36} {value:.3f} (at most {most:.2f}): {'kept' if value <= most else 'BROKEN'}"
@@ -348,13 +367,14 @@ def timing(chats: list[LabelledChat]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chats", type=Path, default=Path(__file__).parent / "names")
+    parser.add_argument("--held", action="store_true", help="those held out in training instead")
     parser.add_argument("--public", type=Path, help="folder of public test files")
     parser.add_argument("--most", type=int, default=300, help="sentences per file and language")
     parser.add_argument("--tools", default="realtalk")
     parser.add_argument("--time", action="store_true")
     parser.add_argument("--guide", action="store_true", help="print the guide's table")
     options = parser.parse_args()
-    chats = list(own_chats(options.chats))
+    chats = list(held_chats() if options.held else own_chats(options.chats))
     if options.time:
         timing(chats)
         return

@@ -164,15 +164,17 @@ the model's.
 Untuned, a model of 0.5B often repeats its instructions instead of following them.
 
 ## Told apart
-The AUC of a classifier of turns that saw neither the chats it is asked about nor, where there are enough people, anybody in them:
+The AUC of a classifier of turns that knows nobody in the chats it is asked about, neither as a person nor as a model ("Emi (simulated)" is Emi):
 .5 is where it cannot be told, 1 where every turn gives it away. By words and letters (names hidden), and by EI labels and style.
-Intervals draw whole chats. The first row is the measure of people against other people: topics and habits tell these apart too.
+Intervals draw whole chats, though people of one circle are alike, so they are somewhat too narrow. The first row is the measure of people against other
+people: topics and habits tell these apart too, nearly as well as words tell people from models.
 
 {apartness(stored)}
 
-Tuned, the model writes as the people of {stored.people}, each by an adapter of their own. Whom the classifier is asked about it has
-not read, neither as a person nor as a model, so what it knows of other people can point the wrong way: an AUC below .5 says so.
-It does not say that these chats pass for real ones.
+Tuned, the model writes as the people of {stored.people}, each by an adapter of their own. Whether these chats are told from people's is open: the commands
+below make the chats and the rows again. That the measure is fair to the same people on both sides is tested on {stored.people} itself: its odd sessions
+against its even ones, under marked names, get .53 [.49, .56] by words, and .82 [.78, .86] once every third message begins with a phrase of an
+assistant (tests/ei/test_told_apart.py has both).
 
 ## The paper's findings
 {findings(stored)}
@@ -187,10 +189,13 @@ correction over the facets of a column.
 ```sh
 python training/converse_prepare.py DATA/realtalk
 python training/converse_run.py --base QWEN.gguf --pace training/build/converse/pace.json --out run \\
-    --prompts training/build/persona/prompts.jsonl.xz --consent given
-python docs/simulated_rows.py REALTALK=DATA/realtalk LoCoMo=DATA/locomo sample sample-simulated "qwen2.5-0.5b untuned=run/untuned.jsonl"
+    --prompts training/build/persona/prompts.jsonl.xz --consent research
+python docs/simulated_rows.py REALTALK=DATA/realtalk LoCoMo=DATA/locomo sample sample-simulated \\
+    "qwen2.5-1.5b untuned=run/untuned.jsonl" "qwen2.5-1.5b tuned=run/tuned.jsonl"
 python docs/simulated_results.py
 ```
+The first corpus is people's; a name that is not given keeps its rows. The people of {stored.people} agreed to the study and not to a model that writes as them:
+`--consent research` says so in every chat.
 """
     (HERE / "simulated.md").write_text(page, "utf-8")
 

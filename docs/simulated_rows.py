@@ -3,10 +3,11 @@
     python docs/simulated_rows.py REALTALK=../shared/data/realtalk LoCoMo=../shared/data/locomo \\
         sample sample-simulated "qwen2.5-0.5b untuned=chats/untuned.jsonl" --labels labels
 
-The first is people's, and every other one is told apart from it. Rows hold ids, names of speakers
-and numbers, and nothing that was said: counts of chats (`stats`), facets of speakers (`ei`), and of
-every pair of held-out chats how well their turns are told apart. What is there of a name is kept
-where the name is not given again. `--labels` is where labels are kept.
+The first is people's, and every other one is told apart from it; "NAME tuned=…" beside it is enough
+to make the row of a run anew, and what is there of other names is kept. Rows hold ids, names of
+speakers and numbers, and nothing that was said: counts of chats (`stats`), facets of speakers
+(`ei`), and of every pair of held-out chats how well their turns are told apart. `--labels` is where
+labels are kept.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ import polars as pl
 import pytest
 
 import realtalk as rt
-from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.chat import Chat, Corpus, Message, Session, person_key
 from realtalk.corpora.opening import open_reading
 from realtalk.ei.labels import label_frame, turn_inputs
-from realtalk.ei.told_apart import above, pair_estimate, told_apart, told_rows
+from realtalk.ei.told_apart import above, circles, pair_estimate, told_apart, told_rows
 from surface_labels import ByLength
 
 _WORDS = ("boat", "tea", "rain", "late", "oven", "bread", "song", "train", "sleep", "paint", "cat")
@@ -159,7 +159,9 @@ def test_one_person_in_every_chat_is_too_few_people() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("phrase", "low", "high"), [("", 0.45, 0.58), ("As you know, ", 0.7, 0.9)])
+@pytest.mark.parametrize(
+    ("phrase", "low", "high"), [("", 0.45, 0.58), ("As an assistant, I would say: ", 0.7, 0.9)]
+)
 def test_odd_sessions_of_realtalk_beside_even_ones(
     data: Path, phrase: str, low: float, high: float
 ) -> None:
@@ -173,6 +175,30 @@ def test_odd_sessions_of_realtalk_beside_even_ones(
     assert found.auc.value is not None and low < found.auc.value < high
     assert found.auc.low is not None and found.auc.high is not None
     assert (found.auc.low < 0.5 < found.auc.high) is not bool(phrase)
+
+
+def test_figures_of_the_page_hold_people_out() -> None:
+    """Chats that were asked about together are one fold: nobody stands in two of them."""
+    page = Path(__file__).parents[2] / "docs" / "results" / "simulated.json"
+    rows = json.loads(page.read_text("utf-8"))
+    for name, ways in rows["apart"].items():
+        sides = (rows["people"], name)
+        people = [
+            {
+                chat["id"]: frozenset(person_key(who["name"]) for who in chat["speakers"])
+                for chat in rows["corpora"][side]["stats"]["chats"]
+            }
+            for side in sides
+        ]
+        for row in ways.values():
+            asked = [frozenset({(0, one), (1, other)}) for one, other, _ in row["pairs"]]
+            together: dict[int, set[str]] = {}
+            for number, pair in zip(circles(asked), asked, strict=True):
+                for side, chat in pair:
+                    together.setdefault(number, set()).update(people[side][chat])
+            if name != rows["people"]:  # its halves leave out whoever knows those that are asked
+                assert sum(map(len, together.values())) == len(set().union(*together.values()))
+            assert row["unscored"] or row["speaker_disjoint"]
 
 
 def simulated(chat: Chat) -> Chat:

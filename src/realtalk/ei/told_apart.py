@@ -17,7 +17,7 @@ learn again.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -235,13 +235,13 @@ def person_keys(chat: Chat) -> frozenset[str]:
     return frozenset(person_key(who) for who in chat.speakers if not is_nobody(who))
 
 
-def circles(people: Sequence[frozenset[str]]) -> list[int]:
+def circles(people: Sequence[frozenset[Hashable]]) -> list[int]:
     """The people of every chat → the chat's circle: who shares a chat, directly or through others.
 
     circles([{"mara", "theo"}, {"ines"}, {"theo", "juno"}]) → [0, 1, 0]
     """
     circle = list(range(len(people)))
-    home: dict[str, int] = {}
+    home: dict[Hashable, int] = {}
     for at, those in enumerate(people):
         for who in those:
             other, mine = circle[home.setdefault(who, at)], circle[at]
