@@ -77,6 +77,8 @@ def one_model(folder: Path) -> list[str]:
         machine(folder),
         "### What must hold",
         must_hold(ways, both, primary(folder, ways)),
+        "### The same beside what needs no model",
+        beside_dummies(both, ways),
         "### Beside Table 2",
         markdown(*table_2(shown, published=True)),
         "\n".join(f"- {line}" for each in shown for line in unscored(each)),
@@ -191,6 +193,38 @@ def must_hold(ways: Mapping[str, Mapping[str, SpeakersCompared]], both: Both, ch
     if ceiling is not None:
         told += f" The speakers' own turns are taken for theirs at {ceiling:.2f}."
     return f"{markdown(('asked', *headings), rows)}\n\n{told}"
+
+
+DUMMIES = {
+    "copy": "repeats what was just said",
+    "common": "one own sentence, always the same",
+    "retrieve": "the own turn whose context is nearest",
+}
+SET_BESIDE = ("semantic", "cosine", "js_emotion", "js_sentiment", "taken_for")
+
+
+def beside_dummies(both: Both, ways: Mapping[str, Any]) -> str:
+    """What beats an untuned model may still be beaten by a rule without any model."""
+    rows = []
+    for way in ways:
+        for dummy, does in DUMMIES.items():
+            if dummy not in both:
+                continue
+            found = against(both, dummy, f"{BEST}-{way}")
+            cells = []
+            for name in SET_BESIDE:
+                better, worse = found.better[name]
+                p = found.changes[name].p
+                told = "unknown" if p is None else f"{p:.3f}".removeprefix("0")
+                cells.append(f"{both_sides(found, name, 3)}; {better} / {worse}, p {told}")
+            rows.append((way, f"{dummy} ({does})", *cells))
+    titles = [title_of(name) for name in SET_BESIDE]
+    return (
+        f"From the dummy to {BEST}: the mean over speakers, for how many speakers the model is better / worse, and p of the "
+        "exact test over speakers, not corrected. By content and by the mix of emotions repeating what was said is at least as near "
+        "to what the person wrote; one sentence for every turn is always taken for the speaker.\n\n"
+        + markdown(("way", "dummy", *titles), rows)
+    )
 
 
 def all_ways(ways: Mapping[str, Mapping[str, SpeakersCompared]]) -> str:

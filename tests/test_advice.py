@@ -201,7 +201,7 @@ def test_the_models_are_listed_with_their_terms(run: Any, monkeypatch: pytest.Mo
     for each in shipped():
         settings = json.loads((each.card.parent / "settings.json").read_text("utf-8"))
         assert listed[each.name]["version"] == settings["version"]
-        assert "trained in part on text that is for" in listed[each.name]["terms"]
+        assert "trained in part on text for" in listed[each.name]["terms"]
         assert run("models", "card", each.name)[1].strip() == each.card.read_text("utf-8").strip()
     status, out, _ = run("models")
     assert status == 0 and "trained in part on" in " ".join(out.split())
@@ -217,6 +217,51 @@ def test_the_wheel_carries_the_terms() -> None:
     assert settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/realtalk"]
     notice = (ROOT / "NOTICE").read_text("utf-8")
     assert all(each.card.relative_to(PACKAGE).as_posix() in notice for each in shipped())
+
+
+def test_the_notice_names_what_training_reads() -> None:
+    """Every set whose lines, dialogues or labels a training script opens, by its name there."""
+    called = {
+        **{"xpersona": "XPersona", "dailydialog": "DailyDialog", "wassa": "WASSA 2024"},
+        **{"esconv": "ESConv", "reddit": "Reddit threads", "fiction": "chats of our own"},
+        **{"chat.nus_sms_en.raw": "NUS SMS", "chat.nus_sms_zh.raw": "NUS SMS"},
+        **{"chat.songys_ko.raw": "songys", "parallel.xpersona.train": "XPersona"},
+        **{"emotion.masac.train": "MaSaC", "emotion.xed.train": "XED"},
+        **{"parallel.tatoeba.train": "Tatoeba", "sentiment.umsab.train": "UMSAB"},
+        **{"parallel.bcontrast_de.train": "BConTrasT", "sentiment.smsa_id.train": "SmSA"},
+        **{"emotion.vsmec.train": "UIT-VSMEC"},
+    }
+    notice = " ".join((ROOT / "NOTICE").read_text("utf-8").split())
+    heads = [f"{each.name}, the " for each in shipped()]
+    _, *texts = re.split("|".join(rf"(?<!\w){head}" for head in heads), notice)
+    parts = {each.name: text for each, text in zip(shipped(), texts, strict=True)}
+    for module, variable, model in (
+        ("questions_chats", "MIX", "memory"),
+        ("names_lines", "SOURCES", "names"),
+    ):
+        for name in _constant(ROOT / "training" / f"{module}.py", variable):
+            assert called[name] in parts[model], (model, name)
+    assert "Reddit threads" in parts["memory"] and "LoCoMo" not in parts["memory"]
+    sources = {
+        json.loads(line)["source"].partition("/")[0]
+        for line in (ROOT / "training" / "silver_more.jsonl").read_text("utf-8").splitlines()
+    }
+    assert sources == {
+        *("emocontext", "dailydialog", "wassa2024_convt", "persuasion_for_good"),
+        *("reddit_small", "esconv_failed", "locomo"),
+    }
+    for name in ("EmoContext", "DailyDialog", "WASSA 2024", "Persuasion For Good", "LoCoMo"):
+        assert name in parts["ei"]
+    for name in ("Reddit threads", "ESConv", "REALTALK (chats 2 and 6"):
+        assert name in parts["ei"]
+
+
+def _constant(path: Path, variable: str) -> list[str]:
+    """The strings of a constant, without the libraries that its module needs."""
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == variable:
+            return list(ast.literal_eval(node.value))
+    raise AssertionError(f"{path.name} has no {variable}")
 
 
 def test_the_wheel_as_it_is_built(tmp_path: Path) -> None:

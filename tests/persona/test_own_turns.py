@@ -10,11 +10,13 @@ import pytest
 
 from judge_server import JudgeServer
 from persona_chats import ines, ines_choice
+from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.persona.benchmark import run_name
 from realtalk.persona.chat_tokens import Writer
 from realtalk.persona.own_turns import OwnTurns
 from realtalk.persona.prompting import text_of
+from realtalk.persona.published import published_choice
 from realtalk.persona.registry import make_simulator
 from realtalk.persona.styles import EXAMPLES, Guide, example_count
 from realtalk.persona.turns import tasks_of
@@ -149,3 +151,19 @@ def test_an_adapter_writes_with_the_prompts_it_learned_with(tmp_path: Path) -> N
     make_simulator("tuned", {**given, "examples": 2}).prepare(task.learning)
     with pytest.raises(RealtalkError, match="trained with examples 2, not 5"):
         make_simulator("tuned", {**given, "examples": 5}).prepare(task.learning)
+
+
+def test_most_of_what_is_learned_on_realtalk_is_later_than_the_tested_turn(data: Path) -> None:
+    """Table 8's chats ran side by side: what the page says of time."""
+    corpus = open_reading(str(data / "realtalk")).reading.corpus
+    chats = {chat.id: chat for chat in corpus.chats}
+    later = {}
+    for who in corpus.speakers:
+        chosen = published_choice(who, [chat.id for chat in corpus.chats if who in chat.speakers])
+        assert chosen is not None
+        learned = [m.time for m in chats[chosen[0]].messages if m.speaker == who and m.time]
+        tested = [turn.messages[0].time for turn in chats[chosen[1]].turns if turn.speaker == who]
+        pairs = [(one, other) for one in tested for other in learned if one is not None]
+        later[who] = sum(other > one for one, other in pairs) / len(pairs)
+    assert 0.55 < sum(later.values()) / len(later) < 0.65
+    assert round(later["Kevin"], 2) == 0.87 and round(later["Emi"], 2) == 0.82

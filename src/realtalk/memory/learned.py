@@ -21,7 +21,7 @@ from realtalk.evals.values import Row
 
 _LOCOMO, _LONGMEMEVAL = "LoCoMo", "LongMemEval"
 _ENCODER, _WEIGHTS = "the retrieval encoder", "its ranking weights"
-# What the retriever learned from since the second version of its encoder: no benchmark.
+# What the retriever learned from since the second version of its encoder: no text of a benchmark.
 _OWN = (
     "DailyDialog",
     "ESConv",

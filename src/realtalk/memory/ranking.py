@@ -7,9 +7,9 @@
 Likeness is measured in several ways (vectors, best matches of tokens, words; of the message, its
 window, its session), each brought to mean 0 and deviation 1 over the chat's messages; priors say
 who is asked about, and which messages tell rather than ask. The weights were fitted on chats of our
-own training set that the encoder had not seen; no benchmark had a part in them. The encoder learned
-English: in a chat of another language, pieces of words (`encoders.terms`) stand beside it, or in
-its place.
+own training set that the encoder had not seen; no text of a benchmark had a part in them, though
+which features there are came from work on LoCoMo. The encoder learned English: in a chat of another
+language, pieces of words (`encoders.terms`) stand beside it, or in its place.
 """
 
 from __future__ import annotations

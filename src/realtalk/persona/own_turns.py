@@ -7,9 +7,11 @@
        - to begin with, Mara wrote: guess who is back"
 
 Nearest is the end of the context, by the shipped encoder or by words. A tested turn is shown turns
-of the learned chat, all of which came before the test. A turn of the learned chat itself, in
-training, is shown only turns of sessions that its prompt does not show: never itself, nothing that
-stands in its context, and no later turn that quotes what was said to it.
+of the learned chat, which is another one but need not be earlier: on REALTALK, whose chats ran side
+by side, about six in ten of what is learned is later than the tested turn, as in the paper. A turn
+of the learned chat itself, in training, is shown only turns of sessions that its prompt does not
+show: never itself, nothing that stands in its context, and no later turn that quotes what was said
+to it.
 """
 
 from __future__ import annotations
