@@ -121,7 +121,7 @@ TITLE = """# Persona simulation: the real runs
 Ten speakers of REALTALK, continued in one of their chats by models that know the other one. The largest model comes first, then
 how many turns are enough, then the first round with a model of 135M parameters. Rows without texts are in `persona/`; this page is
 made from them by `python docs/persona_results.py`. The two chats of a speaker ran side by side: of what is learned about six messages in ten are
-later than the tested turn (Kevin 87 %, Emi 82 %), as in the paper, so a simulator may know the same day's news from the other chat.
+later than the tested turn (Kevin 86 %, Emi 82 %), as in the paper, so a simulator may know the same day's news from the other chat.
 
 ```sh
 python training/persona_prepare.py DATA/realtalk --choice paper --examples 8 --curve 25,50,100,200,400 --out prompts.jsonl.xz

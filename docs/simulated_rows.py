@@ -21,7 +21,8 @@ from typing import Any
 
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
-from realtalk.ei.told_apart import circles, person_keys, told_apart
+from realtalk.ei.held_out import circles, person_keys
+from realtalk.ei.told_apart import told_apart
 from realtalk.local.writing import file_stem
 from realtalk.stats.describe import count_chats
 from realtalk.surface.labelling import Labels, label

@@ -166,4 +166,4 @@ def test_most_of_what_is_learned_on_realtalk_is_later_than_the_tested_turn(data:
         pairs = [(one, other) for one in tested for other in learned if one is not None]
         later[who] = sum(other > one for one, other in pairs) / len(pairs)
     assert 0.55 < sum(later.values()) / len(later) < 0.65
-    assert round(later["Kevin"], 2) == 0.87 and round(later["Emi"], 2) == 0.82
+    assert round(later["Kevin"], 2) == 0.86 and round(later["Emi"], 2) == 0.82
