@@ -223,3 +223,61 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text('{"value": 7}')
     with pytest.raises(RealtalkError, match="no list of messages"):
         open_reading(tmp_path / "x.json", "teams")
+
+
+CHANNEL: dict[str, Any] = {"teamId": "t1", "channelId": "19:beds@thread.tacv2"}
+
+
+def channel(number: int, sender: Any, content: str, **more: Any) -> dict[str, Any]:
+    """A message of a channel, as `/channels/…/messages?$expand=replies` lists it."""
+    more = {"chatId": None, "channelIdentity": CHANNEL, "replyToId": None} | more
+    return graph(number, sender, f"<p>{content}</p>", **more)
+
+
+def test_replies_of_a_channel(tmp_path: Path) -> None:
+    newest_first = [
+        channel(8, BEN, "who has the key?", replies=[]),
+        channel(
+            1,
+            IDA,
+            "what do we sow?",
+            replies=[
+                channel(9, IDA, "beans it is", replyToId="1"),
+                channel(4, BEN, "beans"),
+                "broken",
+                channel(3, None, "", messageType="systemEventMessage"),
+            ],
+        ),
+    ]
+    found = read(tmp_path, {"@odata.context": "x", "value": newest_first})
+    [chat] = found.reading.corpus.chats
+    said = {message.id: message.text for message in chat.messages}
+    assert list(said.values()) == ["what do we sow?", "beans", "who has the key?", "beans it is"]
+    answered = [said.get(message.reply_to or "") for message in chat.messages]
+    assert answered == [None, "what do we sow?", None, "what do we sow?"]
+    ledger = found.reading.ledger
+    assert (ledger.total, ledger.in_messages, ledger.system) == (6, 4, 1)
+    assert [left.where for left in ledger.leftovers] == ["messages.json, value[1].replies[2]"]
+    assert found.reading.notes == ()
+
+
+def test_pages_in_one_list(tmp_path: Path) -> None:
+    pages: list[Any] = [
+        {"@odata.context": "x", "@odata.nextLink": "y", "value": [channel(5, BEN, "late")]},
+        {"@odata.context": "x", "value": []},
+        {"@odata.context": "x", "value": [channel(1, IDA, "early")]},
+        None,
+    ]
+    found = read(tmp_path, pages)
+    assert found.reading.tables.messages["text"].to_list() == ["early", "late"]
+    ledger = found.reading.ledger
+    assert (ledger.total, ledger.in_messages) == (3, 2)
+    assert [left.where for left in ledger.leftovers] == ["messages.json, [3]"]
+
+
+@pytest.mark.parametrize("mark", [{"replies@odata.nextLink": "y"}, {"replies@odata.count": 2}])
+def test_replies_that_are_elsewhere_are_noted(tmp_path: Path, mark: dict[str, Any]) -> None:
+    root = channel(1, IDA, "what do we sow?", replies=[channel(2, BEN, "beans")])
+    assert not read(tmp_path, {"value": [root]}).reading.notes
+    [note] = read(tmp_path, {"value": [root | mark]}).reading.notes
+    assert "does not hold every reply: 1 (the first is 1)" in note

@@ -5,6 +5,7 @@
                     "createdDateTime": "2024-05-01T07:30:00Z",
                     "from": {"user": {"id": "u7", "displayName": "Ann"}},
                     "body": {"contentType": "html", "content": "<p>hi</p>"}}]}
+        or a list of such pages; a message of a channel holds its answers in "replies"
     messages.json of a personal account, Teams' or Skype's (`teams_personal`):
         {"userId": "8:ben", "conversations": [{"id": "8:ann", "displayName": "Ann",
          "MessageList": [{"messagetype": "RichText", "content": "hi", ...}]}]}
@@ -32,6 +33,7 @@ from realtalk.corpora.exports.values import (
     object_at,
     records,
     text_at,
+    whole,
 )
 from realtalk.corpora.json_input import head_keys, load, mapping, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
@@ -60,30 +62,40 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         fix="give messages.json of the account's export, or chats saved from Microsoft Graph",
     )
     drafts: dict[tuple[str, ...], Draft] = {}
+    short: list[str] = []  # ids of messages of which the file does not hold every reply
     for member in members:
         export = load(member)
         if isinstance(mapping(export).get("conversations"), list):
             teams_personal.fill(drafts, export, member.name, tz)
         else:
-            _fill(export, member, drafts, tz)
-    return assemble(source, "teams", list(drafts.values()), options)
+            _fill(export, member, drafts, tz, short)
+    notes = []
+    if short:
+        notes.append(
+            "messages of which the export says that it does not hold every reply: "
+            f"{len(short):,} (the first is {short[0]})"
+        )
+    return assemble(source, "teams", list(drafts.values()), options, notes)
 
 
 def _fill(
-    export: Any, member: Member, drafts: dict[tuple[str, ...], Draft], tz: ZoneInfo | None
+    export: Any,
+    member: Member,
+    drafts: dict[tuple[str, ...], Draft],
+    tz: ZoneInfo | None,
+    short: list[str],
 ) -> None:
-    """Adds messages as Graph gives them: a list, or an object that holds one."""
-    holder = mapping(export)
-    items = export if isinstance(export, list) else None
-    key = next((key for key in _LISTS if isinstance(holder.get(key), list)), "")
-    items = items if items is not None else holder.get(key)
-    if not isinstance(items, list):
+    """Adds messages as Graph gives them: a list, an object that holds one, or a list of those."""
+    whole_file = isinstance(export, list)
+    holders = export if whole_file else [export]
+    if not whole_file and not _key(export):
         raise RealtalkError("no list of messages", where=member.where)
-    title = text_at(holder, "topic", "displayName", "name")
+    titles = (text_at(each, "topic", "displayName", "name") for each in holders if _key(each))
+    title = next(filter(None, titles), "")
     here: dict[tuple[str, ...], Draft] = {}
     calls: set[str] = set()
-    for index, item in enumerate(items):
-        where = f"{member.name}, {key}[{index}]"
+    for path, item in _threads(_listed(holders, numbered=whole_file)):
+        where = f"{member.name}, {path}"
         channel = object_at(mapping(item), "channelIdentity")
         number = text_at(mapping(item), "chatId") or text_at(channel, "channelId")
         # What is no object stands in the file's first chat.
@@ -91,6 +103,8 @@ def _fill(
         draft = here[place] = drafts.setdefault(
             place, Draft("", newest_first=True, extra=filled({"id": number}))
         )
+        if _is_short(mapping(item)):
+            short.append(text_at(item, "id") or where)
         if not isinstance(item, dict):
             draft.leave(where, "not an object")
         elif caller := _caller(item, calls):
@@ -111,6 +125,54 @@ def _fill(
         people = list(dict.fromkeys(entry.name for entry in draft.entries if entry.name))
         of_people = ", ".join(people[:_NAMED_AFTER]) if len(here) > 1 else ""
         draft.name = draft.name or title or of_people or member.stem
+
+
+def _key(holder: Any) -> str:
+    """The field in which a page holds its messages; "" of what is no page."""
+    if text_at(mapping(holder), "messageType"):
+        return ""
+    return next((key for key in _LISTS if isinstance(mapping(holder).get(key), list)), "")
+
+
+def _listed(holders: list[Any], *, numbered: bool) -> Iterator[tuple[str, Any]]:
+    """What pages hold, and what stands beside them, each with its place in the file."""
+    for number, holder in enumerate(holders):
+        before = f"[{number}]" if numbered else ""
+        if key := _key(holder):
+            field = f"{before}.{key}" if numbered else key
+            yield from ((f"{field}[{place}]", item) for place, item in enumerate(holder[key]))
+        else:
+            yield before, holder
+
+
+def _threads(listed: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    """Every message, then those that answer it: they stand in it and may not say so themselves."""
+    waiting = [listed]
+    while waiting:
+        for path, item in waiting[-1]:
+            yield path, item
+            if replies := _replies(mapping(item)):
+                known = {key: item.get(key) for key in ("chatId", "channelIdentity")}
+                known["replyToId"] = item.get("id")
+                answers = [
+                    (f"{path}.replies[{place}]", known | filled(each) if mapping(each) else each)
+                    for place, each in enumerate(replies)
+                ]
+                waiting.append(iter(answers))
+                break
+        else:
+            waiting.pop()
+
+
+def _replies(item: dict[str, Any]) -> list[Any]:
+    replies = item.get("replies")
+    return replies if isinstance(replies, list) else []
+
+
+def _is_short(item: dict[str, Any]) -> bool:
+    """Whether a message says that it has more replies than stand in it."""
+    stated = whole(item.get("replies@odata.count"))
+    return bool(text_at(item, "replies@odata.nextLink")) or stated > len(_replies(item))
 
 
 def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
