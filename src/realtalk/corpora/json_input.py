@@ -26,6 +26,7 @@ from realtalk.errors import RealtalkError
 
 _BOM = b"\xef\xbb\xbf"
 BLANK, BROKEN = object(), object()  # in place of the value of a line that has none
+NOT_TEXT = "its text is not text but another value"
 _KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
 
 
@@ -151,6 +152,14 @@ def text_of(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else str(value)
+
+
+def is_odd(value: Any) -> bool:
+    """Whether a value that should be text is something else: an object, a list, true or false.
+
+    Such an entry is left over: its text is not known, which is another thing than no text.
+    """
+    return isinstance(value, dict | list | bool)
 
 
 def zone(name: str | None) -> ZoneInfo | None:

@@ -24,6 +24,7 @@ from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
 from realtalk.corpora.calls import packed_calls
 from realtalk.corpora.exports.speakers import Author, author, shown_names
 from realtalk.corpora.exports.values import whole
+from realtalk.corpora.json_input import NOT_TEXT
 from realtalk.corpora.limits import check_leftovers
 from realtalk.corpora.overlaps import join_overlaps
 from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
@@ -55,6 +56,7 @@ class Entry:
     where: str = ""
     size: int = 1  # how many lines or entries of the input it took
     call: bool = False  # the app tells that they called: a notice, not a message
+    odd: bool = False  # where its text should stand is another value, so what it says is not known
 
 
 @dataclass(slots=True)
@@ -111,6 +113,8 @@ class Draft:
             return
         if not (entry.author or entry.name.strip()):
             reason = "no sender"
+        elif entry.odd and not entry.deleted:
+            reason = f"{NOT_TEXT} (message {entry.id})" if entry.id else NOT_TEXT
         elif not (entry.text or entry.attachments or entry.deleted):
             reason = "neither text nor attachment"
         elif entry.id and self._again(entry):

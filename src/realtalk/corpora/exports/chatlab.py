@@ -36,6 +36,7 @@ from realtalk.corpora.json_input import (
     BLANK,
     head_keys,
     head_text,
+    is_odd,
     json_lines,
     load,
     mapping,
@@ -177,6 +178,7 @@ def _entry(item: dict[str, Any], person: dict[str, Any], tz: ZoneInfo | None) ->
         extra=filled({"sent": _GIFTS.get(kind, ""), "forwarded": kind == _FORWARD}),
         also=names[-1] if names else "",
         call=kind == _CALL,
+        odd=is_odd(item.get("content")),
     )
 
 

@@ -32,7 +32,7 @@ from realtalk.corpora.exports.values import (
     records,
     text_at,
 )
-from realtalk.corpora.json_input import decoded, head_keys, head_text, load, mapping, zone
+from realtalk.corpora.json_input import decoded, head_keys, head_text, is_odd, load, mapping, zone
 from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
@@ -145,6 +145,7 @@ def _entry(item: dict[str, Any], tz: ZoneInfo | None) -> Entry | None:
         edited=bool(extra["edited"]),
         extra=_reactions(item) | filled(extra),
         also=text_at(author, "name"),
+        odd=is_odd(item.get("content")) or is_odd(forwarded.get("content")),
     )
 
 

@@ -22,7 +22,7 @@ from zoneinfo import ZoneInfo
 
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble
 from realtalk.corpora.exports.values import attached, from_stamp, scalar, text_at
-from realtalk.corpora.json_input import decoded, head_keys, head_text, load, mapping, zone
+from realtalk.corpora.json_input import decoded, head_keys, head_text, is_odd, load, mapping, zone
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
@@ -101,6 +101,7 @@ def _entry(row: dict[str, Any], owner_id: str, owner: str, tz: ZoneInfo | None) 
         text_at(row, "Contents"),
         id=text_at(row, "ID"),
         attachments=tuple(attached(url) for url in text_at(row, "Attachments").split()),
+        odd=is_odd(row.get("Contents")),
     )
 
 

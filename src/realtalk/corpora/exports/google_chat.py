@@ -34,7 +34,7 @@ from realtalk.corpora.exports.values import (
     scalar,
     text_at,
 )
-from realtalk.corpora.json_input import head_keys, listed, load, mapping, zone
+from realtalk.corpora.json_input import head_keys, is_odd, listed, load, mapping, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
@@ -146,6 +146,7 @@ def _entry(
         deleted=gone,
         extra=reactions(marks) | filled({"bot": text_at(creator, "user_type") == "Bot"}),
         call=called,
+        odd=is_odd(item.get("text")),
     )
 
 

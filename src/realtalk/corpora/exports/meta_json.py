@@ -38,7 +38,16 @@ from realtalk.corpora.exports.values import (
     text_at,
     whole,
 )
-from realtalk.corpora.json_input import decoded, head_keys, head_text, listed, load, mapping, zone
+from realtalk.corpora.json_input import (
+    decoded,
+    head_keys,
+    head_text,
+    is_odd,
+    listed,
+    load,
+    mapping,
+    zone,
+)
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
@@ -192,6 +201,7 @@ def _add(
         deleted=gone,
         extra=reactions((emoji, [actor], 1) for emoji, actor, _ in marks),
         where=where,
+        odd=is_odd(item.get("text" if encrypted else "content")),
     )
     thread.candidates.append(Candidate(entry, whole(stamp) // 1000, text != written))
 

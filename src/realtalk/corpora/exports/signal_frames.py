@@ -28,7 +28,7 @@ from realtalk.corpora.exports.values import (
     text_at,
     whole,
 )
-from realtalk.corpora.json_input import mapping
+from realtalk.corpora.json_input import is_odd, mapping
 
 _MENTIONED = "\ufffc"  # stands in a text for whoever is mentioned there
 
@@ -156,6 +156,7 @@ def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInf
         extra["cut"] = True  # the rest lies in a file of the export
     if kind == "poll":
         extra["poll"] = [text_at(option, "option") for option in records(content.get("options"))]
+    stated = content.get("text", object_at(content, "textReply").get("text"))
     return Entry(
         author,
         people.get(author, ""),
@@ -168,6 +169,7 @@ def _entry(item: dict[str, Any], where: str, people: dict[str, str], tz: ZoneInf
         deleted=kind in ("remoteDeletedMessage", "adminDeletedMessage"),
         extra=extra,
         where=where,
+        odd=is_odd(body.get("body")) or not isinstance(stated, dict | None),
     )
 
 

@@ -38,6 +38,7 @@ from realtalk.corpora.json_input import (
     BLANK,
     head_keys,
     head_text,
+    is_odd,
     json_lines,
     listed,
     load,
@@ -121,6 +122,7 @@ def _exported(member: Member, tz: ZoneInfo | None) -> Draft:
             deleted=gone,
             extra=extra,
             where=where,
+            odd=is_odd(item.get("body")),
         )
         told = item.get("call") is True or item.get("missed") is True
         entry.call = told or is_call(entry)
@@ -197,6 +199,7 @@ def _message(
             for mark in records(item.get("reactions"))
         ),
         where=where,
+        odd=is_odd(item.get("body")),
     )
 
 

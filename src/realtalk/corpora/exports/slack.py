@@ -29,7 +29,7 @@ from realtalk.corpora.exports.values import (
     scalar,
     text_at,
 )
-from realtalk.corpora.json_input import head_keys, head_text, listed, load, zone
+from realtalk.corpora.json_input import head_keys, head_text, is_odd, listed, load, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
@@ -205,6 +205,7 @@ def _entry(item: dict[str, Any], names: _SlackNames, tz: ZoneInfo | None) -> Ent
     author, name = names.sender(item)
     ts, thread = text_at(item, "ts"), text_at(item, "thread_ts")
     text, links = _text(_written(item), names)
+    text = text or _blocks(item.get("blocks"), names).strip()
     given = (
         (text_at(reaction, "name"), names.of(reaction.get("users")), reaction.get("count"))
         for reaction in records(item.get("reactions"))
@@ -214,12 +215,13 @@ def _entry(item: dict[str, Any], names: _SlackNames, tz: ZoneInfo | None) -> Ent
         author,
         name,
         from_number(ts, tz),
-        text or _blocks(item.get("blocks"), names).strip(),
+        text,
         id=ts,
         attachments=(*_attachments(item), *links),
         reply_to=thread if thread != ts else "",
         edited=isinstance(item.get("edited"), dict),
         extra=reactions(given) | filled(extra),
+        odd=not text and is_odd(item.get("text")),
     )
 
 

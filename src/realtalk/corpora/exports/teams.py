@@ -35,7 +35,7 @@ from realtalk.corpora.exports.values import (
     text_at,
     whole,
 )
-from realtalk.corpora.json_input import head_keys, load, mapping, zone
+from realtalk.corpora.json_input import head_keys, is_odd, load, mapping, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding, taken
 from realtalk.errors import RealtalkError
@@ -210,6 +210,7 @@ def _entry(item: dict[str, Any], where: str, tz: ZoneInfo | None) -> Entry:
             }
         ),
         where=where,
+        odd=is_odd(body.get("content")) or not isinstance(item.get("body"), dict | None),
     )
 
 

@@ -30,7 +30,7 @@ from realtalk.corpora.exports.values import (
     scalar,
     text_at,
 )
-from realtalk.corpora.json_input import listed
+from realtalk.corpora.json_input import is_odd, listed
 
 _CALLS = ("RichText/Media_CallRecording", "RichText/Media_CallTranscript")
 _INVITES = ("RichText/ScheduledCallInvite",)
@@ -160,6 +160,7 @@ def _entry(item: dict[str, Any], where: str, names: dict[str, str], tz: ZoneInfo
         deleted=gone,
         extra=reactions(marks) | filled({"quote": "" if said.answers else said.quoted}),
         where=where,
+        odd=is_odd(item.get("content")),
     )
 
 

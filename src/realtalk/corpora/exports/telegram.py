@@ -36,7 +36,7 @@ from realtalk.corpora.exports.values import (
     scalar,
     text_at,
 )
-from realtalk.corpora.json_input import head_keys, head_text, listed, load, mapping, zone
+from realtalk.corpora.json_input import head_keys, head_text, is_odd, listed, load, mapping, zone
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
@@ -173,19 +173,27 @@ def _entry(item: dict[str, Any], clock: bool, tz: ZoneInfo | None) -> Entry | No
     # Old exports stamp what was never edited with the first second of 1970.
     edited = not text_at(item, "edited").startswith(("1970-01-01", "1969-12-31"))
     here = "reply_to_peer_id" not in item  # else the answer is to another chat's message
+    written = (item.get("text"), item.get("text_entities"))
+    text = next(filter(None, (_text(value) for value in written if not _is_odd(value))), "")
     return Entry(
         author,
         text_at(item, "from") or ("Deleted Account" if author else ""),
         stamp or from_stamp(item.get("date"), tz),
-        _text(item.get("text"))
-        or _text(item.get("text_entities"))
-        or next(filter(None, titles), ""),
+        text or next(filter(None, titles), ""),
         id=text_at(item, "id"),
         attachments=tuple(_attachments(item)),
         reply_to=text_at(item, "reply_to_message_id") if here else "",
         edited="edited" in extra and edited,
         extra=extra,
+        odd=not text and any(map(_is_odd, written)),
     )
+
+
+def _is_odd(value: Any) -> bool:
+    """Whether a text, or a piece of it, is no text."""
+    if not isinstance(value, list):
+        return is_odd(value)
+    return any(is_odd(each.get("text") if isinstance(each, dict) else each) for each in value)
 
 
 def _words(value: Any) -> str:

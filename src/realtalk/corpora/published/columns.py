@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from realtalk.chat import Chat, Message, Session
-from realtalk.corpora.json_input import text_of, zone
+from realtalk.corpora.json_input import NOT_TEXT, is_odd, text_of, zone
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.published.stamps import date_order, parse_stamp
 from realtalk.corpora.reading import ReadOptions
@@ -151,8 +151,8 @@ class TableRows:
         speaker, text = row.get(columns["speaker"]), row.get(columns["text"])
         if isinstance(speaker, dict | list) or not text_of(speaker).strip():
             return "has no speaker"
-        if isinstance(text, dict | list):
-            return "has no text"
+        if is_odd(text):
+            return NOT_TEXT
         stamp = row.get(columns["time"]) if "time" in columns else None
         if _CLOCK in columns:
             stamp = f"{text_of(stamp)} {text_of(row.get(columns[_CLOCK]))}".strip()

@@ -24,7 +24,16 @@ from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Chat, Corpus
-from realtalk.corpora.json_input import BLANK, head_keys, json_lines, load, mapping, zone
+from realtalk.corpora.json_input import (
+    BLANK,
+    NOT_TEXT,
+    head_keys,
+    is_odd,
+    json_lines,
+    load,
+    mapping,
+    zone,
+)
 from realtalk.corpora.published.convokit_entries import (
     Conversation,
     chat_entry,
@@ -118,6 +127,9 @@ class _Folder:
         id_, speaker = _name(fields, "id"), _name(fields, "speaker", "user")
         if id_ is None or speaker is None:
             self._left.append(Leftover(where, "has no id or no speaker"))
+            return
+        if is_odd(fields.get("text")):
+            self._left.append(Leftover(where, f"{NOT_TEXT} (utterance {id_})"))
             return
         key = _name(fields, "conversation_id", "root") or id_
         name = seen.free(id_)

@@ -15,7 +15,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
-from realtalk.corpora.json_input import listed, mapping
+from realtalk.corpora.json_input import listed, mapping, text_of
 from realtalk.corpora.published.columns import cut_keeping_ids
 from realtalk.corpora.published.record import KEY, amended, differences, extra_of
 from realtalk.corpora.published.stamps import parse_stamp
@@ -51,14 +51,14 @@ def _extra(meta: Mapping[str, Any], beyond: Mapping[str, Any], where: str) -> st
 def _message(
     fields: Mapping[str, Any], id_: str, speaker: str, tz: ZoneInfo | None, where: str
 ) -> Message:
-    text, meta = fields.get("text"), mapping(fields.get("meta"))
+    meta = mapping(fields.get("meta"))
     reply = fields["reply-to"] if "reply-to" in fields else fields.get("reply_to")
     beyond = {key: value for key, value in fields.items() if key not in _READ}
     message = Message(
         id_,
         speaker,
         parse_stamp(fields.get("timestamp"), tz),
-        text if isinstance(text, str) else "",
+        text_of(fields.get("text")),
         reply_to=None if reply is None else str(reply),
         extra=_extra(meta, beyond, where),
     )

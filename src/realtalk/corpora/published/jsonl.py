@@ -23,7 +23,7 @@ from typing import Any
 import orjson
 
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
-from realtalk.corpora.json_input import BLANK, head_text, json_lines
+from realtalk.corpora.json_input import BLANK, NOT_TEXT, head_text, json_lines
 from realtalk.corpora.published.columns import TableRows, mapped
 from realtalk.corpora.published.gathering import gathered, in_turn, members_ending
 from realtalk.corpora.published.record import record, restored
@@ -150,7 +150,8 @@ class _Foreign:
                 keys.update(dict.fromkeys(_flat(value)))
         if not keys:
             raise RealtalkError("does not hold one JSON object per line", where=member.where)
-        self._rows = TableRows(mapped(list(keys), options, member.where), options, member.stem)
+        columns = mapped(list(keys), options, member.where)
+        self._rows = TableRows(columns, options, member.stem)
         left = []
         total = blank = 0
         for total, value in json_lines(member):
@@ -159,6 +160,8 @@ class _Foreign:
                 blank += 1
             elif not isinstance(value, dict):
                 left.append(Leftover(where, "is not a JSON object"))
+            elif isinstance(value.get(columns["text"]), dict):  # which `_flat` takes apart
+                left.append(Leftover(where, NOT_TEXT))
             elif (reason := self._rows.add(_flat(value), where)) is not None:
                 left.append(Leftover(where, reason))
         self.ledger = Ledger("lines", total, total - blank - len(left), blank, tuple(left))

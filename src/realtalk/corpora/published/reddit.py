@@ -117,6 +117,7 @@ class _Walk:
                 return
             if self._key in BRANCHES:
                 self._leave("comments that are not a list")
+            node.nested.add(self._key)
             self._skip = 1
         elif event == "end_map":
             self._open.pop()
@@ -129,6 +130,7 @@ class _Walk:
                 return
             if node.branching:
                 self._leave("a list where a comment belongs")
+            node.nested.add(self._key)
             self._skip = 1
         elif event == "end_array":
             node.branching = False

@@ -18,7 +18,7 @@ from typing import Any
 
 import polars as pl
 
-from realtalk.corpora.json_input import zone
+from realtalk.corpora.json_input import NOT_TEXT, zone
 from realtalk.corpora.published.record import extra_of
 from realtalk.corpora.published.stamps import parse_stamp
 from realtalk.corpora.reading import Leftover
@@ -46,6 +46,7 @@ class Node:
     parent: int  # the row it replies to, -1 for a post
     fields: dict[str, Any] = field(default_factory=dict)
     branching: bool = False  # inside its list of comments or replies
+    nested: set[str] = field(default_factory=set)  # fields that hold an object or a list
 
 
 def _take(fields: dict[str, Any], names: tuple[str, ...]) -> Any:
@@ -123,14 +124,18 @@ class Columns:
         row, fields = node.row, node.fields
         is_post = node.parent < 0
         title = fields.get("title") if is_post else None
-        text = _take(fields, _POST_TEXT if is_post else _COMMENT_TEXT)
+        names = _POST_TEXT if is_post else _COMMENT_TEXT
+        text = _take(fields, names)
+        odd = isinstance(text, bool) or (text is None and not node.nested.isdisjoint(names))
         author = _take(fields, _AUTHOR)
         stamp = _take(fields, _TIME)
-        if text is None and author is None and stamp is None and title is None:
+        text = None if odd else text
+        is_empty = odd or (author is None and stamp is None)
+        if text is None and title is None and is_empty:  # a title says something, too
             if row == len(self._text) - 1:  # nobody replied to it
                 for column in self._begun:
                     column.pop()
-                self.leave(where, "has no text, author or time")
+                self.leave(where, NOT_TEXT if odd else "has no text, author or time")
                 return
             self._deleted[row] = True
         text = text if isinstance(text, str) else "" if text is None else str(text)
