@@ -54,6 +54,20 @@ def test_a_page_of_everything(
     assert list(between.iterdir()) == []
 
 
+def test_at_most_one_folder_is_made_for_a_page(recent: rt.Run, tmp_path: Path) -> None:
+    corpus = rt.read("sample")
+    for parts in (corpus, [recent]):
+        with pytest.raises(rt.RealtalkError, match="there is no such folder") as caught:
+            rt.report(parts, tmp_path / "new" / "deep" / "x.html", labels=False)
+        assert str(caught.value).startswith(f"{tmp_path / 'new'}: ")
+    with pytest.raises(rt.RealtalkError, match="there is no such folder"):
+        rt.export_dataset(
+            "sample", corpus.chats[0].speakers[0], out=tmp_path / "new" / "deep" / "x"
+        )
+    assert list(tmp_path.iterdir()) == []
+    assert rt.report(recent, tmp_path / "new" / "x.html").is_file()
+
+
 def test_one_part_needs_no_list(recent: rt.Run, tmp_path: Path) -> None:
     assert rt.report(recent, tmp_path / "one.html").is_file()
     with pytest.raises(rt.RealtalkError, match="nothing to report"):

@@ -73,11 +73,13 @@ def export(
     from realtalk.cli.printing import print_json, say, warn
     from realtalk.corpora.formats import FORMATS, writable
     from realtalk.corpora.losses import not_kept
+    from realtalk.local.writing import check_holder
     from realtalk.registry import suggest
 
     write = FORMATS[to].write if to in writable() else None
     if write is None:
         raise suggest("format to write", to, list(writable()))
+    check_holder(out)
     with opened(path, format_name, read_options(gap, dates, timezone, column)) as found:
         paths = write(found.reading.corpus, out)
         lost = not_kept(found.reading.corpus, to, paths)

@@ -329,10 +329,10 @@ def _task_json(task: Any, choice: Choice) -> dict[str, Any]:
 def _write_prompts(out: Path, tasks: list[Any]) -> None:
     import orjson
 
-    from realtalk.local.writing import atomic_path
+    from realtalk.local.writing import atomic_path, check_holder
     from realtalk.persona.prompting import text_of
 
-    with atomic_path(out) as temporary, temporary.open("wb") as stream:
+    with atomic_path(check_holder(out)) as temporary, temporary.open("wb") as stream:
         for task in tasks:
             for prompt in task.prompts:
                 row = {"speaker": task.speaker, "id": prompt.id, "prompt": text_of(prompt)}

@@ -239,7 +239,7 @@ def contexts(
 
     from realtalk.cli.printing import progress, say
     from realtalk.errors import RealtalkError
-    from realtalk.local.writing import atomic_path
+    from realtalk.local.writing import atomic_path, check_holder
     from realtalk.memory.asking import Plan
     from realtalk.memory.asking import contexts as recall
     from realtalk.memory.readers import NoReader
@@ -261,7 +261,7 @@ def contexts(
     written = 0
     with (
         progress("recalling") as advance,
-        atomic_path(out) as temporary,
+        atomic_path(check_holder(out)) as temporary,
         temporary.open("wb") as stream,
     ):
         for row in recall(plan, advance):

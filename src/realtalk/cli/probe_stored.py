@@ -207,7 +207,7 @@ def mteb(
     """
     from realtalk.cli.printing import say
     from realtalk.errors import RealtalkError
-    from realtalk.local.writing import write_json
+    from realtalk.local.writing import check_holder, write_json
     from realtalk.memory.benchmark import load_probe
     from realtalk.memory.board import board_result
 
@@ -215,5 +215,5 @@ def mteb(
         raise RealtalkError(
             "the result file has no name", fix="name it with --out: --out REALTALK.json"
         )
-    write_json(out, board_result(load_probe(run)))
+    write_json(check_holder(out), board_result(load_probe(run)))
     say(f"wrote {out}")

@@ -68,6 +68,21 @@ def private_folder(path: Path) -> Path:
     return path
 
 
+def check_holder(path: Path) -> Path:
+    """The path of a file that somebody named; raises where folders above its own are missing.
+
+    One folder is made for it, where it has none. A slip in a long path must not make a tree.
+    """
+    above = path.parent.parent
+    if not above.exists() and path.parts[0] not in STORES:
+        raise RealtalkError(
+            "cannot be written (there is no such folder)",
+            where=str(above),
+            fix="check the path, or make the folder first",
+        )
+    return path
+
+
 def _opener(path: str, flags: int) -> int:
     # Narrowing the mode afterwards would leave a moment in which others can open it.
     return os.open(path, flags, 0o600)

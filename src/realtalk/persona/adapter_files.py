@@ -23,7 +23,7 @@ from realtalk import __version__
 from realtalk.chat import MARK
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import atomic_path
+from realtalk.local.writing import atomic_path, check_holder
 from realtalk.persona.consent import Consent
 from realtalk.persona.pretrained import find, folder_hash, library
 from realtalk.persona.tuned import adapters_in, refuse_other_base
@@ -106,7 +106,7 @@ def write_gguf(
         )
     settings = json.loads((adapter.folder / CONFIG).read_text("utf-8"))
     tensors = dict(_tensors(adapter.folder, kind, config))
-    with atomic_path(out) as temporary:
+    with atomic_path(check_holder(out)) as temporary:
         writer = gguf.GGUFWriter(temporary, kind)
         writer.add_type(gguf.GGUFType.ADAPTER)
         writer.add_string(gguf.Keys.Adapter.TYPE, "lora")

@@ -27,7 +27,7 @@ import orjson
 from realtalk.chat import Chat, Corpus, Message, is_nobody
 from realtalk.ei.labels import turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.local.writing import atomic_path
+from realtalk.local.writing import atomic_path, check_holder
 from realtalk.persona.turns import named_speaker
 from realtalk.registry import suggest
 
@@ -86,7 +86,7 @@ class TuningSet:
 
     def write(self, path: Path) -> Path:
         """One JSON object per line."""
-        with atomic_path(path) as temporary, temporary.open("wb") as stream:
+        with atomic_path(check_holder(path)) as temporary, temporary.open("wb") as stream:
             for row in self.rows:
                 stream.write(orjson.dumps(row) + b"\n")
         return path

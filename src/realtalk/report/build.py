@@ -19,7 +19,7 @@ from realtalk import __version__
 from realtalk.corpora.store import is_stored
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import write_text
+from realtalk.local.writing import check_holder, write_text
 from realtalk.report.loading import LoadedRuns, load
 from realtalk.report.values import KeyFigure, Section
 from realtalk.report.writers import Told
@@ -131,6 +131,7 @@ def write_report(report: PageReport, path: Path) -> Path:
 
 def check_page(path: Path) -> None:
     """Raises where a page must not be written."""
+    check_holder(path)
     if path.is_dir():
         raise RealtalkError("is a folder", where=str(path), fix="name a file: --out report.html")
     if is_stored(path.parent):
