@@ -53,6 +53,8 @@ def detect(source: Source) -> str:
             return name
     if len(source.members) == 1 and source.having(".xlsx"):
         return "sheet"  # its reader says what is wrong with it
+    if not any(member.size for member in source.members):
+        raise RealtalkError("holds empty files and nothing else", where=str(source.path))
     for member in source.members[:3]:
         member.head()  # says so where it is damaged, or out of proportion
     if known := explanation(source):

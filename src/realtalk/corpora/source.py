@@ -23,7 +23,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, cast
 
@@ -185,8 +185,23 @@ class Source:
         return self.path.resolve().name if self.path.is_dir() else _plain_stem(self.path.name)
 
     def having(self, *suffixes: str) -> tuple[Member, ...]:
-        """Members with one of these endings (".json"); .gz copies count as what they hold."""
-        return tuple(member for member in self.members if member.suffix in suffixes)
+        """Members with one of these endings (".json"); .gz copies count as what they hold.
+
+        Files without a single byte are none: an archive may hold any number of them.
+        """
+        found = [each for suffix in suffixes for each in self._by_suffix.get(suffix, ())]
+        if len(suffixes) > 1:
+            found.sort()
+        return tuple(self.members[place] for place in found)
+
+    @cached_property
+    def _by_suffix(self) -> dict[str, list[int]]:
+        """Places of the members by their ending: every format asks for some."""
+        places: dict[str, list[int]] = {}
+        for place, member in enumerate(self.members):
+            if member.size:
+                places.setdefault(member.suffix, []).append(place)
+        return places
 
 
 def _elsewhere(path: Path) -> str:

@@ -20,9 +20,8 @@ from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.html_tags import PageWalker, Tag, unescaped
+from realtalk.corpora.exports.html_tags import PageWalker, Tag, page_of, unescaped
 from realtalk.corpora.exports.values import attached, filled, from_number
-from realtalk.corpora.json_input import decoded
 from realtalk.corpora.source import Member
 
 _EPOCH = 1_420_070_400_000  # the first millisecond of 2015, from which Discord counts
@@ -66,7 +65,7 @@ def drafts(
     """One chat per channel; `written` reads a date in the exporter's words."""
     chats: dict[str, Draft] = {}
     for member in members:
-        page = _DiscordPage(decoded(member.read()))
+        page = page_of(member, _DiscordPage)
         channel = _CHANNEL.search(member.name)
         place = channel[1] if channel else f"/{member.name}"
         draft = chats.setdefault(place, Draft(page.title or member.stem))

@@ -15,18 +15,24 @@ import html
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.values import attached
+from realtalk.corpora.json_input import decoded
+from realtalk.corpora.limits import raised
+from realtalk.corpora.source import Member
+from realtalk.errors import RealtalkError
 
 T = TypeVar("T")
+P = TypeVar("P")
 
 VOID = frozenset(("area", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"))
 
 _DEEPEST = 200  # tags inside each other; real pages have a dozen
+_MOST_DEEPER = 2_000  # tags below that: a page of nothing else is refused, not walked to its end
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]{0,40})([^<>]*)>|<![^<>]*>")
 # Minified pages leave the quotes out where they can.
 _ATTRIBUTE = re.compile(
@@ -42,6 +48,10 @@ _BLOCKS = frozenset(
 )
 _UNSEEN = frozenset(("head", "style", "script", "title", "template", "noscript", "legacyquote"))
 _QUOTES = frozenset(("blockquote", "quote"))
+
+
+class DeepPage(RealtalkError):
+    """A page of tags inside tags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +96,7 @@ class Nesting(Generic[T]):
     def __init__(self) -> None:
         self._open: list[tuple[str, T]] = []
         self._names: Counter[str] = Counter()
+        self._deeper = 0  # tags that are open where no more are kept
 
     def __len__(self) -> int:
         return len(self._open)
@@ -96,13 +107,25 @@ class Nesting(Generic[T]):
         return self._open[-1][1] if self._open else None
 
     def enter(self, name: str, value: T) -> None:
-        if name not in VOID and len(self._open) < _DEEPEST:
+        if name in VOID:
+            return
+        if len(self._open) < _DEEPEST:
             self._open.append((name, value))
             self._names[name] += 1
+            return
+        self._deeper += 1
+        if self._deeper > raised(_MOST_DEEPER):
+            raise DeepPage(
+                f"holds more than {_DEEPEST:,} tags inside each other",
+                fix="an exporter writes no such page; export the chat again",
+            )
 
     def leave(self, name: str) -> list[T]:
         """Closes a tag and whatever was left open in it; none where it is not open."""
         closed: list[T] = []
+        if self._deeper:
+            self._deeper -= 1
+            return closed
         while self._names[name]:
             last, value = self._open.pop()
             self._names[last] -= 1
@@ -135,6 +158,14 @@ class PageWalker(ABC, Generic[T]):
 
     @abstractmethod
     def _data(self, written: str) -> None: ...
+
+
+def page_of(member: Member, walk_through: Callable[[str], P]) -> P:
+    """What a walker makes of a page; where it is refused, the file is named."""
+    try:
+        return walk_through(decoded(member.read()))
+    except DeepPage as error:
+        raise RealtalkError(error.what, where=member.where, fix=error.fix) from error
 
 
 def unescaped(text: str) -> str:

@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.html_tags import PageWalker, Tag, unescaped
+from realtalk.corpora.exports.html_tags import PageWalker, Tag, page_of, unescaped
 from realtalk.corpora.exports.imessage_marks import Reaction, moment, sent_file, tapback
-from realtalk.corpora.json_input import decoded
 from realtalk.corpora.source import Member
 
 _GUID = re.compile(r"message-guid=([\w:./-]{1,100})")
@@ -124,7 +123,7 @@ def _reaction(words: str) -> Reaction | None:
 
 def draft(member: Member) -> Draft:
     """The chat of one page."""
-    page = _ApplePage(decoded(member.read()))
+    page = page_of(member, _ApplePage)
     chat = Draft(member.stem)
     chat.notice(page.notices)
     copies: list[tuple[_AppleBubble, Entry]] = []

@@ -106,7 +106,7 @@ def _is_ours(member: Member) -> bool:
     titled = any(_is_title(line) for line in lines[:3])
     parted = any(is_parted(line) and day_of(line) for line in lines)
     said = sum(_is_said(line, parted) for line in lines)
-    return said > 0 if titled else said >= min(3, len(lines))
+    return said > 0 if titled else said >= max(1, min(3, len(lines)))
 
 
 def _is_title(line: str) -> bool:

@@ -19,11 +19,10 @@ from dataclasses import dataclass, field
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.html_tags import VOID, PageWalker, Tag, unescaped
+from realtalk.corpora.exports.html_tags import VOID, PageWalker, Tag, page_of, unescaped
 from realtalk.corpora.exports.meta_threads import Candidate, OpenThread
 from realtalk.corpora.exports.spelled_dates import LONGEST, order_of, spelled
 from realtalk.corpora.exports.values import attached, filled
-from realtalk.corpora.json_input import decoded
 from realtalk.corpora.reading import DateOrder
 from realtalk.corpora.source import Member
 
@@ -55,7 +54,7 @@ def threads(members: list[Member], order: DateOrder | None) -> list[OpenThread]:
         alone = PAGE.search(member.name) is None
         # A download in several archives has "inbox/ann_123" in more than one of them.
         folder = f"/{member.name}" if alone else "/".join(member.folder.split("/")[-2:]) + "/"
-        pages.setdefault(folder, []).append((member, _MetaPage(decoded(member.read()))))
+        pages.setdefault(folder, []).append((member, page_of(member, _MetaPage)))
     every = [page for parts in pages.values() for _, page in parts]
     order = order or order_of(message.stamp for page in every for message in page.messages)
     return [_thread(parts, order) for parts in pages.values()]

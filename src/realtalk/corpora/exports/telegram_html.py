@@ -20,9 +20,8 @@ from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, reactions
-from realtalk.corpora.exports.html_tags import PageWalker, Tag, unescaped
+from realtalk.corpora.exports.html_tags import PageWalker, Tag, page_of, unescaped
 from realtalk.corpora.exports.values import attached, filled
-from realtalk.corpora.json_input import decoded
 from realtalk.corpora.source import Member
 
 PAGE = re.compile(r"(?:^|/)messages(\d*)\.html$")
@@ -73,7 +72,7 @@ def drafts(members: Iterable[Member], tz: ZoneInfo | None) -> list[Draft]:
     last: dict[str, str] = {}
     for member in sorted(members, key=_place):
         folder = member.folder
-        page = _TelegramPage(decoded(member.read()))
+        page = page_of(member, _TelegramPage)
         title = page.title or folder.rsplit("/", 1)[-1] or member.stem
         draft = by_folder.setdefault(folder, Draft(title))
         draft.notice(page.notices)

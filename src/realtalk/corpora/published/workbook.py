@@ -19,11 +19,13 @@ from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from realtalk.corpora.archives import UNPACKING_ERRORS
-from realtalk.corpora.limits import Allowance, Measure, raised
+from realtalk.corpora.limits import VARIABLE, Allowance, Measure, raised
 from realtalk.errors import RealtalkError
 
 _MOST_CELLS = 3_000_000  # with the empty ones between: one cell far off asks for millions
 _MOST_COLUMNS, _MOST_ROWS = 1 << 14, 1 << 20  # what the format allows
+# Rows that are written out: so many in any file, beyond that one for so many bytes on disk.
+_LEAST_ROWS, _ROW_BYTES = 50_000, 8
 _DEEPEST = 100  # tags inside each other
 _PIECE = 1 << 18
 _TEXT = frozenset({"t", "v"})
@@ -51,6 +53,8 @@ class _Book:
     def __init__(self, data: bytes, where: str) -> None:
         self._archive = zipfile.ZipFile(io.BytesIO(data))
         self._allowance = Allowance(len(data), where)
+        self._where = where
+        self._most_rows = raised(max(_LEAST_ROWS, len(data) // _ROW_BYTES))
         self._names = {name.lower(): name for name in self._archive.namelist()}
 
     def _pieces(self, name: str) -> Iterator[bytes]:
@@ -64,6 +68,19 @@ class _Book:
                 measure.add(piece)
                 self._allowance.note(known, measure)
                 yield piece
+
+    def check_rows(self, name: str) -> None:
+        """Refuses a sheet of rows of nothing: to count them takes a hundredth of reading them."""
+        rows = 0
+        for piece in self._pieces(name):
+            rows += piece.count(b"<row")
+            if rows > self._most_rows:
+                raise RealtalkError(
+                    f"has more than {self._most_rows:,} rows, which is out of proportion to its "
+                    "size",
+                    where=self._where,
+                    fix=f"if you trust it, set {VARIABLE}=10",
+                )
 
     def tags(self, name: str) -> Iterator[list[_Tag]]:
         """The tags of a part, as many at a time as one piece of it holds."""
@@ -124,6 +141,8 @@ def first_rows(data: bytes, where: str, limit: int | None = None) -> list[tuple[
     try:
         book = _Book(data, where)
         target, strings, epoch_1904 = _first_sheet(book)
+        if limit is None:
+            book.check_rows(target)
         sheet = _Sheet(_shared(book, strings), _dated(book), epoch_1904, where)
         for tags in book.tags(target):
             for tag in tags:
