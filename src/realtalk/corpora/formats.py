@@ -8,6 +8,8 @@ marks only, and the catch-alls (JSONL, CSV) come last.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from realtalk.corpora.known_files import explanation
 from realtalk.corpora.reading import Format
 from realtalk.corpora.source import Source
@@ -46,11 +48,15 @@ FORMATS: Registry[Format] = Registry(
 )
 
 
+def recognised(source: Source, names: Iterable[str]) -> str | None:
+    """The first of these formats that a source is in."""
+    return next((name for name in names if FORMATS[name].sniff(source)), None)
+
+
 def detect(source: Source) -> str:
     """The name of the format, or an error that lists what can be read."""
-    for name in FORMATS:
-        if FORMATS[name].sniff(source):
-            return name
+    if (name := recognised(source, FORMATS)) is not None:
+        return name
     if len(source.members) == 1 and source.having(".xlsx"):
         return "sheet"  # its reader says what is wrong with it
     if not any(member.size for member in source.members):

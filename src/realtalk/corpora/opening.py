@@ -59,6 +59,10 @@ def open_reading(
 def _read(source: Source, format_name: str | None, options: ReadOptions) -> Opened:
     name = format_name or detect(source)
     with _without_collecting():
+        if len(source.members) > 1:
+            from realtalk.corpora.beside import read_every  # which joins what is opened here
+
+            return read_every(source, name, options, alone=format_name is not None)
         return Opened(FORMATS[name].read(source, options), source, name)
 
 

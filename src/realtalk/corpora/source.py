@@ -97,6 +97,7 @@ class Member:
     path: Path | None = None  # where it lies plainly on disk, for readers that can map it
     ending: str = ""  # from its content, where its name has none or a wrong one
     allowance: Allowance | None = field(default=None, repr=False, compare=False)  # of an archive
+    on_read: Callable[[str], object] = field(default=len, repr=False, compare=False)
 
     @property
     def stem(self) -> str:
@@ -119,6 +120,10 @@ class Member:
 
     def open(self) -> IO[bytes]:
         """A fresh stream from the start; .gz is unpacked on the way."""
+        self.on_read(self.name)
+        return self._unpacked()
+
+    def _unpacked(self) -> io.BufferedReader:
         packed = self.name.lower().endswith(".gz")
         return self._stream(packed, self.allowance or Allowance(self.size, self.where))
 
@@ -132,7 +137,7 @@ class Member:
 
     def head(self, size: int = _HEAD) -> bytes:
         """The first bytes, for telling formats apart."""
-        with self.open() as stream:
+        with self._unpacked() as stream:
             return stream.read(size)
 
     def sha256(self) -> str:
@@ -183,6 +188,10 @@ class Source:
     def name(self) -> str:
         """A short name for the corpus made from it."""
         return self.path.resolve().name if self.path.is_dir() else _plain_stem(self.path.name)
+
+    def noting(self, read: set[str]) -> Source:
+        """The same source, which adds to a set the names of members whose content is taken."""
+        return Source(self.path, tuple(replace(each, on_read=read.add) for each in self.members))
 
     def having(self, *suffixes: str) -> tuple[Member, ...]:
         """Members with one of these endings (".json"); .gz copies count as what they hold.

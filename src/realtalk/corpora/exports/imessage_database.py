@@ -134,6 +134,7 @@ def _opened(member: Member) -> sqlite3.Connection:
     data = None
     address = ":memory:"
     if member.path is not None and not member.name.lower().endswith(".gz"):
+        member.on_read(member.name)
         address = f"{member.path.resolve().as_uri()}?mode=ro&immutable=1"
     else:
         data = bytearray(member.read())

@@ -136,7 +136,9 @@ def _is_chat(member: Member) -> bool:
     text = head(member.head(_HEAD))
     lines = [line for line in text.split("\n")[:_HEAD_LINES] if line.strip()]
     headers = [line for line in lines if has_header(line)]
-    if not headers or (lines[0] is not headers[0] and len(headers) < 3):
+    # A file called as WhatsApp calls its own may begin with a damaged line.
+    enough = 1 if _OWN_NAMES.search(member.name) else 3
+    if not headers or (lines[0] is not headers[0] and len(headers) < enough):
         return False
     if all(_SIGNAL_LIKE.match(line) for line in headers):
         return bool(_OWN_NAMES.search(member.name) or _OWN_WORDS.search(text))
