@@ -24,9 +24,8 @@ from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
 
 # Endings of files that could hold a chat; all others are media, styles and the like.
-_ENDINGS = (
-    *(".txt", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".html", ".htm", ".md"),
-    *(".db", ".sqlite", ".mbox", ".eml", ".zip"),
+_ENDINGS = tuple(
+    ".txt .json .jsonl .ndjson .csv .tsv .xlsx .html .htm .md .db .sqlite .mbox .eml .zip".split()  # noqa: SIM905
 )
 # Of somebody's own chats, told by marks that nothing else has.
 _EXPORTS = frozenset(

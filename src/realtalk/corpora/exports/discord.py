@@ -15,7 +15,7 @@ its owner wrote, is read by `discord_package`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -89,8 +89,11 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         if discord_package.sniff(source):
             return discord_package.read(source, options)
         if pages := list(matching(source, _PAGES, _is_page, limit=0)):
-            written = partial(_written, order=options.dates or "mdy")
-            chats = discord_html.drafts(pages, tz, written)
+
+            def dates(stamps: list[str]) -> Callable[[str], datetime | None]:
+                return partial(_written, order=options.dates or _date_order(stamps))
+
+            chats = discord_html.drafts(pages, tz, dates, _is_notice)
             return assemble(source, "discord", chats, options)
         channels = source.having(".json") if len(source.members) == 1 else ()
     if not channels and not tables:
@@ -196,7 +199,7 @@ def _attachments(item: dict[str, Any]) -> Iterator[Attachment]:
 def _table(member: Member, options: ReadOptions, tz: ZoneInfo | None) -> Draft:
     draft = Draft(member.stem)
     rows = discord_package.table_rows(member)[1:]
-    order = options.dates or _date_order(rows)
+    order = options.dates or _date_order([row[2] for row in rows if len(row) > 2])
     for number, row in enumerate(rows, 2):
         where = f"{member.name}, row {number}"
         if not row:
@@ -205,7 +208,7 @@ def _table(member: Member, options: ReadOptions, tz: ZoneInfo | None) -> Draft:
             draft.leave(where, "too few columns")
             continue
         files, marks = (*row[4:6], "", "")[:2]
-        notice = not files and _EXPORTER.fullmatch(row[3]) is not None
+        notice = not files and _is_notice(row[3])
         called = notice and row[3].startswith("Started a call")
         if notice and not called:
             draft.notice()
@@ -230,9 +233,14 @@ def _counted(mark: str) -> tuple[str, tuple[()], int]:
     return (match[1], (), int(match[2])) if match else (mark, (), 1)
 
 
-def _date_order(rows: list[list[str]]) -> DateOrder:
+def _is_notice(text: str) -> bool:
+    """Whether these are the exporter's words for what the app itself wrote."""
+    return _EXPORTER.fullmatch(text) is not None
+
+
+def _date_order(stamps: list[str]) -> DateOrder:
     """Day or month first, as the largest numbers of the file allow; month where they do not."""
-    dates = [match for row in rows if len(row) > 2 and (match := _NUMERIC.fullmatch(row[2]))]
+    dates = [match for stamp in stamps if (match := _NUMERIC.fullmatch(stamp.strip()))]
     return "dmy" if any(12 < int(match[1]) <= 31 for match in dates) else "mdy"
 
 
