@@ -29,7 +29,7 @@ _MEDIA_DATE = (
     r"(20[0-9]{2})-?([01][0-9])-?([0-3][0-9])"
 )
 _MEDIA_ROWS = 200_000  # evidence enough; a file this long has decided long before
-_CLEARLY = 8  # a chat that would be this many times shorter is the likelier reading
+CLEARLY = 8  # a chat that would be this many times shorter is the likelier reading
 
 Triple = tuple[int, int, int]
 
@@ -95,10 +95,56 @@ def decide(heads: pl.DataFrame, orders: Sequence[Order], *, half: bool, slashes:
     if len({tuple(days) for days in left.values()}) == 1:
         return chosen(default(list(left), half=half, slashes=slashes), "evidence")
     # The same reading may be shared by two orders; only a clear lead over all others counts.
-    if spans[0][0] * _CLEARLY < spans[1][0]:
+    if spans[0][0] * CLEARLY < spans[1][0]:
         return chosen(spans[0][1], "span")
-    near = [order for span, order in spans if span <= spans[0][0] * _CLEARLY]
+    near = [order for span, order in spans if span <= spans[0][0] * CLEARLY]
     return chosen(default(near, half=half, slashes=slashes), "default")
+
+
+def turning_row(heads: pl.DataFrame) -> int | None:
+    """The row from which day and month stand the other way round, where dates prove both ways.
+
+    A phone whose region is changed goes on with headers of the same shape: 28/02/2021, 03/01/2021.
+    """
+    dates = heads.select("row", "a", "b", "c").drop_nulls()
+    triple = pl.col("a", "b", "c")
+    changed = pl.any_horizontal(triple != triple.shift(1)).fill_null(True)
+    rows, *numbers = dates.filter(changed).get_columns()
+    runs: list[Triple] = list(zip(*(column.to_list() for column in numbers), strict=True))
+    orders: tuple[Order, Order] = ("dmy", "mdy")
+    for before, after in (orders, orders[::-1]):
+        year = date.today().year
+        days = list(zip(_days(runs, before, year), _days(runs, after, year), strict=True))
+        place = _turning_point(days)
+        if place is not None:
+            return int(rows[place])
+    return None
+
+
+def _turning_point(days: list[tuple[int | None, int | None]]) -> int | None:
+    """Where the second reading of the dates takes over from the first, with the shortest way."""
+    first = [at for at, (old, new) in enumerate(days) if old is not None and new is None]
+    second = [at for at, (old, new) in enumerate(days) if old is None and new is not None]
+    if not first or not second or first[-1] > second[0]:
+        return None
+    best: tuple[int, int] | None = None
+    way = 0  # relative: what one step further adds to the first reading and takes from the second
+    for at in range(first[-1] + 1, second[0] + 1):
+        (old, _), (_, new) = days[at - 1], days[at]
+        if old is None or new is None:
+            return None  # a day that is none in either reading
+        if new >= old and (best is None or way + new - old < best[0]):
+            best = way + new - old, at
+        further_old, further_new = days[at][0], days[at + 1][1] if at + 1 < len(days) else None
+        if further_old is not None and further_new is not None:
+            way += abs(further_old - old) - abs(further_new - new)
+    if best is None:
+        return None
+    rest = [new for _, new in days[best[1] :]]
+    steady = all(
+        one is not None and other is not None and other >= one - 1 for one, other in pairwise(rest)
+    )
+    return best[1] if steady else None
 
 
 def times(heads: pl.DataFrame, order: Order, calendar: Calendar) -> pl.Series:

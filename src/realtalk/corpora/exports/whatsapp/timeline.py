@@ -4,9 +4,10 @@
     "[03.02.11, 10:00:00] Old Friend: ..."   → the pasted line is text, not a message
 
 The shape of the first line rules. Another shape counts where its times fit between
-those of the lines around it (a phone whose language was changed), or where people of the
-chat speak in it behind everything else (two exports put together). Lines of a shape that
-counts nowhere are text, and a note says how many.
+those of the lines around it (a phone whose clock or language was changed), or where people of the
+chat speak in it behind everything else (two exports put together). What somebody pasted lies in
+the past of the message that it stands in, or is by people who never speak in the chat. Lines of a
+shape that counts nowhere are text, and a note says how many.
 """
 
 from __future__ import annotations
@@ -17,12 +18,22 @@ from datetime import timedelta
 
 import polars as pl
 
-from realtalk.corpora.exports.whatsapp.dates import Decision, Order, candidates, decide, times
+from realtalk.corpora.exports.whatsapp.dates import (
+    CLEARLY,
+    Decision,
+    Order,
+    candidates,
+    decide,
+    times,
+    turning_row,
+)
 from realtalk.corpora.reading import DateOrder
 from realtalk.errors import RealtalkError
 
 _SLACK = timedelta(hours=1)  # messages arrive late
+_DAY = timedelta(days=1)
 _MOST_FAMILIES = 12
+_TURNED = "|turned"  # ends the family of headers whose day and month have changed places
 _FEW = 3
 
 
@@ -48,6 +59,9 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
         return Timeline(empty, ())
     main = _main_family(heads, counts)
     others = [name for name in counts["family"].to_list() if name != main][:_MOST_FAMILIES]
+    if dates is None:
+        heads, turned = _turned(heads, main)
+        others = [*turned, *others]
     rows = heads.filter(pl.col("family") == main) if others else heads
     decision = _decide(rows, dates, where)
     accepted = rows.with_columns(times(rows, decision.order, decision.calendar))
@@ -59,18 +73,22 @@ def timeline(heads: pl.DataFrame, dates: DateOrder | None, where: str) -> Timeli
         if _is_copied(name) and not _is_copied(main):
             continue
         rows = heads.filter(pl.col("family") == name)
-        fitting = _fitting(accepted, rows, decision.order, dates)
+        if _is_strangers(accepted, rows) or _twins(accepted, rows) == rows.height:
+            continue
+        known = _is_known(accepted, rows)
+        fitting = _fitting(accepted, rows, decision.order, dates, known=known)
         same_kind = name[:1] == main[:1]
-        enough = rows.height >= max(_FEW, heads.height // 20)
+        enough = known or rows.height >= max(_FEW, heads.height // 20)
         fits = fitting.height >= 0.9 * rows.height
         if not fits and accepted.height and _is_second_export(accepted, rows):
             second = _dated(rows, decision.order, dates, where).with_columns(part=pl.lit(1))
-            accepted = pl.concat([accepted, second]).sort("row")
+            if not _is_of_another_chat(accepted, second):
+                accepted = pl.concat([accepted, second]).sort("row")
         elif same_kind or (enough and fits):
             accepted = pl.concat([accepted, fitting.with_columns(part=pl.lit(0))]).sort("row")
     return Timeline(
         accepted,
-        (*_notes(decision), *_unread(heads, accepted)),
+        (*_notes(decision), *_unread(heads, accepted), *_turns(heads)),
         decision.order,
         decision.ground == "default",
         main,
@@ -82,6 +100,21 @@ def _main_family(heads: pl.DataFrame, counts: pl.DataFrame) -> str:
     count = int(counts.filter(pl.col("family") == first)["count"][0])
     share = count / heads.height
     return first if share >= 0.1 or (count >= 3 and share >= 0.01) else most
+
+
+def _turned(heads: pl.DataFrame, main: str) -> tuple[pl.DataFrame, list[str]]:
+    """With a family of its own for what people of the chat wrote after day and month had changed
+    places."""
+    own = pl.col("family") == main
+    rows = heads.filter(own)
+    if str(rows["wide"][0]) == "a" or (turn := turning_row(rows)) is None:
+        return heads, []
+    later = pl.col("row") >= turn
+    if not _is_known(rows.filter(~later), rows.filter(later)):
+        return heads, []
+    name = main + _TURNED
+    family = pl.when(own & later).then(pl.lit(name)).otherwise("family").alias("family")
+    return heads.with_columns(family), [name]
 
 
 def _decide(rows: pl.DataFrame, dates: DateOrder | None, where: str) -> Decision:
@@ -116,9 +149,17 @@ def _check_stated(dated: pl.DataFrame, dates: DateOrder | None, where: str) -> N
 
 
 def _fitting(
-    accepted: pl.DataFrame, rows: pl.DataFrame, like: Order, dates: DateOrder | None
+    accepted: pl.DataFrame,
+    rows: pl.DataFrame,
+    like: Order,
+    dates: DateOrder | None,
+    *,
+    known: bool,
 ) -> pl.DataFrame:
-    """Rows of another family whose times lie between those of their accepted neighbours."""
+    """Rows of another family whose times lie between those of their accepted neighbours.
+
+    `known` says that people of the chat speak in them.
+    """
     orders: Sequence[Order] = candidates(str(rows["wide"][0]))
     # Equal fits go to the main family's order, so it is tried first.
     orders = sorted(orders, key=lambda order: order != like)
@@ -126,6 +167,7 @@ def _fitting(
         orders = (dates,)
     around = accepted.select("row", "time").sort("row")
     best: pl.DataFrame | None = None
+    nearest = 0.0
     for order in orders:
         decision = decide(rows, (order,), half=False, slashes=False)
         dated = rows.with_columns(times(rows, order, decision.calendar))
@@ -138,13 +180,61 @@ def _fitting(
             & pl.col("time").is_not_null()
         )
         # Past the last sure header anything later fits: a timetable that somebody pasted.
-        if fits["last"].all() and fits.height < _FEW:
+        if fits["last"].all() and fits.height < _FEW and not known:
             fits = fits.head(0)
-        fits = fits.drop("last")
-        if best is None or fits.height > best.height:
-            best = fits
+        away = _days_away(dated["time"], before, after)
+        # Another order needs more fits, or far nearer ones.
+        if (
+            best is None
+            or fits.height > best.height
+            or (fits.height == best.height and away * CLEARLY < nearest)
+        ):
+            best, nearest = fits.drop("last"), away
     assert best is not None
     return best
+
+
+def _days_away(times: pl.Series, before: pl.Series, after: pl.Series) -> float:
+    """How far from the nearer of their neighbours times lie, in days and at least one."""
+    gaps = pl.DataFrame({"at": times, "before": before, "after": after}).select(
+        pl.min_horizontal(
+            (pl.col("at") - name).abs() for name in (pl.col("before"), pl.col("after"))
+        )
+    )
+    longest = gaps.to_series().max()
+    return 1.0 + (longest / _DAY if isinstance(longest, timedelta) else 0.0)
+
+
+def _is_known(accepted: pl.DataFrame, rows: pl.DataFrame) -> bool:
+    """Whether most of these rows are by people of the chat."""
+    senders = rows["sender"].drop_nulls()
+    known = senders.is_in(accepted["sender"].drop_nulls().unique().implode())
+    return len(senders) > 0 and int(known.sum()) * 3 >= len(senders) * 2
+
+
+def _twins(accepted: pl.DataFrame, rows: pl.DataFrame) -> int:
+    """How many rows say what the same person says elsewhere: all of them do where it is quoted."""
+    said = accepted.select("sender", "text").drop_nulls().unique()
+    return rows.join(said, on=["sender", "text"], how="semi").height
+
+
+def _is_of_another_chat(accepted: pl.DataFrame, second: pl.DataFrame) -> bool:
+    """Whether rows of the time of this chat share nothing with it, as its own export would."""
+    start, end = accepted["time"].min(), accepted["time"].max()
+    inside = second.filter(pl.col("time").is_between(start, end))
+    return inside.height >= _FEW and not _twins(accepted, inside)
+
+
+def _is_strangers(accepted: pl.DataFrame, rows: pl.DataFrame) -> bool:
+    """Whether rows are an extract of another chat: in one piece, nobody in it speaks elsewhere."""
+    senders = rows["sender"].drop_nulls()
+    if len(senders) < _FEW or not accepted.height:
+        return False
+    known = senders.is_in(accepted["sender"].drop_nulls().unique().implode())
+    first, last = int(rows["row"][0]), int(rows["row"][-1])
+    between = accepted.filter(pl.col("row").is_between(first, last)).height
+    followed = int(accepted["row"][-1]) > last
+    return followed and not between and not known.any()
 
 
 def _is_copied(family: str) -> bool:
@@ -159,8 +249,7 @@ def _is_second_export(accepted: pl.DataFrame, rows: pl.DataFrame) -> bool:
     place = pl.col("row")
     first, last = accepted.select(place.min().alias("first"), place.max().alias("last")).row(0)
     apart = rows.filter(place > last).height or rows.filter(place < first).height
-    known = rows["sender"].is_in(accepted["sender"].drop_nulls().unique().implode())
-    return apart == rows.height and int(known.sum()) * 3 >= rows.height * 2
+    return apart == rows.height and _is_known(accepted, rows)
 
 
 def _dated(rows: pl.DataFrame, like: Order, dates: DateOrder | None, where: str) -> pl.DataFrame:
@@ -184,6 +273,13 @@ def _unread(heads: pl.DataFrame, accepted: pl.DataFrame) -> list[str]:
             f"{left.height:,} (the first is line {int(left['row'][0]) + 1:,})"
         )
     return notes
+
+
+def _turns(heads: pl.DataFrame) -> list[str]:
+    """A note where day and month change places."""
+    later = heads.filter(pl.col("family").str.ends_with(_TURNED))
+    at = [f"{int(row) + 1:,}" for row in later["row"].head(1)]
+    return [f"day and month change places in the dates from line {line} on" for line in at]
 
 
 def _notes(decision: Decision) -> list[str]:
