@@ -180,8 +180,8 @@ assistant (tests/ei/test_told_apart.py has both).
 {findings(stored)}
 
 ## Facet by facet
-Cliff's delta of {stored.people}'s speakers against the others' with its interval (positive: people have more), and p of Mann-Whitney with Holm's
-correction over the facets of a column.
+Cliff's delta of {stored.people}'s chats (each the mean of its speakers) against the others' with its interval (positive: people have more), and
+p of Mann-Whitney over chats with Holm's correction over the facets of a column.
 
 {facets(stored)}
 

@@ -50,6 +50,16 @@ def answered(rows: list[Row], who: str, name: str, over_turns: bool = False) -> 
     return sum(hits) / (len(hits) + alone) if hits else None
 
 
+def directly(rows: list[Row], who: str, name: str) -> float | None:
+    """As the paper's released code: only with the message before, if it is another's."""
+    hits = []
+    for before, row in pairwise(rows):
+        if row["speaker"] == who != before["speaker"] and row["session"] == before["session"]:
+            if before[name] is not None and row[name] is not None:
+                hits.append(float(before[name] == row[name]))
+    return mean(hits)
+
+
 def kth(rows: list[Row], who: str, name: str) -> float | None:
     hits = []
     for session in dict.fromkeys(row["session"] for row in rows):
@@ -107,7 +117,8 @@ def facets(
     def known(name: str) -> list[Any]:
         return [row[name] for row in own if row[name] is not None]
 
-    align = kth if pairs == "kth" else partial(answered, over_turns=over_turns)
+    align = {"kth": kth, "directly": directly}.get(pairs)
+    align = align or partial(answered, over_turns=over_turns)
     return {
         "reflective_frequency": mean(known("reflective")),
         "emotion_diversity": entropy(known("emotion")),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from facet_labels import Row, lively, table
 from realtalk.ei import FACETS, SpeakerFacets, compare, comparison_rows, finding_rows, speakers
@@ -37,8 +38,9 @@ def test_the_papers_findings_hold_where_they_are_true() -> None:
         "bots is more empathic than people",
         "people's speakers are more varied than bots's",
     ]
-    assert "n = 12" in found.findings[0].because
-    assert "p < .001" in found.findings[1].because
+    assert "n = 12 in 6 chats" in found.findings[0].because
+    # Six chats against six, wholly apart: 2 of 924 ways, and three tests were made.
+    assert "p = .006 (Mann-Whitney over chats" in found.findings[1].because
 
 
 def test_they_fail_where_they_are_false_and_say_so_where_nothing_tells() -> None:
@@ -46,9 +48,9 @@ def test_they_fail_where_they_are_false_and_say_so_where_nothing_tells() -> None
     assert [each.verdict for each in turned.findings] == ["does not hold"] * 3
     alike = compare(corpus(6, True), corpus(6, True, 80))
     assert alike.findings[0].verdict == alike.findings[1].verdict == "cannot be told"
-    few = compare(HUMAN[:2], SIMULATED)
+    few = compare(HUMAN[:4], SIMULATED)
     assert [each.verdict for each in few.findings] == ["cannot be told"] * 3
-    assert few["empathy"].delta.unscored == "fewer than 3 speakers on one side"
+    assert few["empathy"].delta.unscored == "fewer than 3 chats on one side"
     nobody = compare((), ())
     assert [each.verdict for each in nobody.findings] == ["cannot be told"] * 3
 
@@ -58,10 +60,12 @@ def test_numbers_twice(facet: str) -> None:
     each = compare(HUMAN, SIMULATED)[facet]
     a, b = levels(HUMAN, facet), levels(SIMULATED, facet)
     assert (each.first.n, each.second.n) == (len(a), len(b))
+    assert (each.first.chats, each.second.chats) == (6, 6)
     assert each.first.mean == pytest.approx(sum(a) / len(a))
     assert each.first.low is not None and each.first.high is not None
     assert each.first.low < sum(a) / len(a) < each.first.high
-    pairs = [(x > y) - (x < y) for x in a for y in b]
+    ones, others = by_chats(a), by_chats(b)
+    pairs = [(x > y) - (x < y) for x in ones for y in others]
     assert each.delta.value == pytest.approx(sum(pairs) / len(pairs))
 
     def variance(values: list[float]) -> float:
@@ -69,10 +73,11 @@ def test_numbers_twice(facet: str) -> None:
         return sum((value - middle) ** 2 for value in values) / (len(values) - 1)
 
     assert each.ratio.value == pytest.approx(variance(a) / variance(b))
-    # Both p values against shuffling the speakers between the corpora.
+    # Against shuffling the chats between the corpora, and the spread against scipy's test.
     assert each.p_shift is not None and each.p_spread is not None
-    assert each.p_shift == pytest.approx(shuffled(rank_sum, a, b), abs=0.06)
-    assert each.p_spread == pytest.approx(shuffled(spread, a, b), abs=0.06)
+    assert each.p_shift == pytest.approx(shuffled(rank_sum, ones, others), abs=0.06)
+    away = [by_chats([abs(x - float(np.median(side))) for x in side]) for side in (a, b)]
+    assert each.p_spread == pytest.approx(float(stats.ttest_ind(*away).pvalue))
     assert each.p_shift_holm is not None and each.p_shift_holm >= each.p_shift
 
 
@@ -80,17 +85,14 @@ def rank_sum(a: np.ndarray, b: np.ndarray) -> float:
     return abs(float(np.sign(a[:, None] - b[None, :]).mean()))
 
 
-def spread(a: np.ndarray, b: np.ndarray) -> float:
-    return abs(float(np.abs(a - np.median(a)).mean() - np.abs(b - np.median(b)).mean()))
+def by_chats(values: list[float]) -> list[float]:
+    """The means of chats of two."""
+    return [(one + other) / 2 for one, other in zip(values[::2], values[1::2], strict=True)]
 
 
 def shuffled(statistic: object, a: list[float], b: list[float]) -> float:
     assert callable(statistic)
     chance = np.random.default_rng(1)
-    # Brown and Forsythe compare distances from each side's own median.
-    if statistic is spread:
-        a = [value - float(np.median(a)) for value in a]
-        b = [value - float(np.median(b)) for value in b]
     together, size = np.array(a + b), len(a)
     observed = statistic(np.array(a), np.array(b))
     hits = 0
@@ -113,6 +115,7 @@ def test_a_facet_without_change_is_no_error() -> None:
     assert found["grounding_frequency"].p_spread is None
     assert found["grounding_frequency"].ratio.unscored == "the second side does not vary"
     assert found["grounding_frequency"].delta.value == 0
+    assert found["grounding_frequency"].delta.n == 8
     assert found["empathy"].first.left_out == 4
     assert found.findings[2].verdict == "cannot be told"
 
@@ -122,7 +125,7 @@ def test_rows_and_json() -> None:
     grid = comparison_rows(found)
     assert grid.headings[1:3] == ["people: mean", "bots: mean"]
     assert [len(row) for row in grid.rows] == [len(grid.headings)] * 11
-    assert grid.rows[1][3] == "12 / 12"
+    assert (grid.headings[3], grid.rows[1][3]) == ("chats", "6 / 6")
     assert [row[1] for row in finding_rows(found).rows] == ["holds"] * 3
     told = json.loads(json.dumps(found.to_json()))
     assert told["facets"]["empathy"]["second"]["n"] == 12
@@ -151,8 +154,8 @@ def apart(count: int, by: float) -> tuple[SpeakerFacets, ...]:
 
 
 def test_claims_are_weighed_together() -> None:
-    """Four speakers against four, wholly apart: p is 2 of 70 ways, and three tests were made."""
-    found = compare(apart(4, 5.0), apart(4, 0.0))
+    """Four chats against four, wholly apart: p is 2 of 70 ways, and three tests were made."""
+    found = compare(copies(8, 9.0), copies(8, 0.0))
     claims = ("emotion_diversity", "sentiment_diversity", "empathy")
     assert [found[name].p_shift for name in claims] == pytest.approx([2 / 70] * 3)
     assert [each.verdict for each in found.findings[:2]] == ["cannot be told"] * 2
@@ -163,3 +166,27 @@ def test_a_corpus_that_lies_elsewhere_is_not_more_varied() -> None:
     """Speakers are measured from the median of their own corpus, however far the other is."""
     for sides in ((apart(12, 0.0), apart(8, 5.0)), (apart(8, 5.0), apart(12, 0.0))):
         assert compare(*sides).findings[2].verdict == "cannot be told"
+
+
+def copies(count: int, lift: float) -> tuple[SpeakerFacets, ...]:
+    """Chats whose two speakers are the same in every facet, each chat a little above the last."""
+    return tuple(
+        replace(who, facets=tuple(Estimate(lift + at // 2) for _ in FACETS))
+        for at, who in enumerate(HUMAN[:count])
+    )
+
+
+def test_a_chat_counts_once_however_many_speakers_it_has() -> None:
+    """Who talks to each other is alike: a second speaker of every chat must not lower any p."""
+    both = compare(copies(12, 2.5), copies(12, 0.0))
+    alone = compare(copies(12, 2.5)[::2], copies(12, 0.0)[::2])
+    assert both["empathy"].first.n == 12 and alone["empathy"].first.n == 6
+    for one, other in zip(both.facets, alone.facets, strict=True):
+        assert one.p_shift == other.p_shift
+        assert one.p_spread == pytest.approx(other.p_spread)
+        assert one.delta == other.delta
+        assert (one.first.low, one.first.high) == (other.first.low, other.first.high)
+    # Speaker by speaker these would be beyond chance.
+    rows = [[who["empathy"].value or 0.0 for who in copies(12, lift)] for lift in (2.5, 0.0)]
+    assert stats.mannwhitneyu(*rows).pvalue < 0.05 < (both["empathy"].p_shift or 0)
+    assert both.findings[0].verdict == "cannot be told"

@@ -143,9 +143,9 @@ def test_facets_of_a_rough_language_carry_it(made: None) -> None:
 
 
 def test_nothing_is_claimed_below_usable(made: None) -> None:
-    people = speakers(labelled("en", "a b c d", 1, "2"))
-    models = speakers(labelled("sw", "e f g h", 9))
-    plain = compare(people, speakers(labelled("en", "e f g h", 9, "2")), ("one", "two"))
+    people = speakers(labelled("en", "a b c d e", 1, "2"))
+    models = speakers(labelled("sw", "f g h i j", 9))
+    plain = compare(people, speakers(labelled("en", "f g h i j", 9, "2")), ("one", "two"))
     assert [each.verdict for each in plain.findings].count("cannot be told") < 3
     assert plain.unusable == frozenset() and plain.doubts == ()
     found = compare(people, models, ("one", "two"))
@@ -158,7 +158,7 @@ def test_nothing_is_claimed_below_usable(made: None) -> None:
     assert "one is in English, two in Swahili" in found.doubts[-1]
     assert found.to_json()["doubts"] == list(found.doubts)
     # Spanish is usable but for reflection: what stands on that alone is not said.
-    good = compare(people, speakers(labelled("es", "e f g h", 9)), ("one", "two"))
+    good = compare(people, speakers(labelled("es", "f g h i j", 9)), ("one", "two"))
     assert good.unusable == {"reflective_frequency"}
     assert good.findings[1].verdict == plain.findings[1].verdict
     assert good.findings[2].verdict == "cannot be told"

@@ -46,7 +46,8 @@ BY_PLACE = Rules("by place", False, False, "kth")
 @settings(max_examples=tries(30), deadline=None)
 @given(labels=random_tables())
 def test_formulas_twice(protocol: str | Rules, labels: pl.DataFrame) -> None:
-    across, pairs = protocol in ("turns", "paper"), "kth" if protocol is BY_PLACE else "answered"
+    across = protocol in ("turns", "paper")
+    pairs = "answered" if across else "kth" if protocol is BY_PLACE else "directly"
     over_turns = protocol == "paper"
     for who in speakers(labels, protocol):
         rows = labels.filter(pl.col("chat") == who.chat).to_dicts()
@@ -229,6 +230,18 @@ def test_own_rules() -> None:
     assert mixed["emotion_alignment"] == paper["emotion_alignment"]
     with pytest.raises(RealtalkError, match="did you mean 'paper'"):
         speakers(labels, "papr")
+
+
+def test_released_pairs_with_the_message_directly_before() -> None:
+    """Of three messages in a row only the first has the partner's directly before it."""
+    said = [("Mara", "joy"), ("Theo", "joy"), ("Theo", "fear"), ("Theo", "fear"), ("Mara", "joy")]
+    labels = table([{"speaker": who, "emotion": feels} for who, feels in said])
+    released, latest = speakers(labels, "released"), speakers(labels)
+    pairs = [
+        [(who["emotion_alignment"].value, who["emotion_alignment"].n) for who in side]
+        for side in (released, latest)
+    ]
+    assert pairs == [[(0.0, 1), (1.0, 1)], [(0.0, 1), (pytest.approx(1 / 3), 3)]]
 
 
 def test_intimacy_by_hand() -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PROTOCOLS = (
     "turns: consecutive messages of a speaker joined. paper: the same, and alignment divided by "
     "all turns, as its §4.3 writes. released: as its code does it, and as its Table 7 was made: "
-    "every message alone, stability within sessions."
+    "every message alone, stability within sessions, alignment with the message directly before."
 )
 Protocol = Annotated[str, typer.Option("--protocol", metavar="NAME", help=_PROTOCOLS)]
 AsLabelled = Annotated[

@@ -3,7 +3,8 @@
     comparison_rows(compare(human, llm))    → Grid: one row per facet, both means, effect, p values
     finding_rows(compare(human, llm))       → Grid: the paper's findings and whether they hold
 
-A facet whose labels are below usable in the language of either side says so in its heading.
+Chats are what is counted, each as the mean of its speakers. A facet whose labels are below usable
+in the language of either side says so in its heading.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def comparison_rows(comparison: CorpusComparison) -> Grid:
         "facet",
         f"{one}: mean",
         f"{other}: mean",
-        "n",
+        "chats",
         "Cliff's delta",
         "Mann-Whitney p (Holm)",
         "variance ratio",
@@ -43,7 +44,7 @@ def comparison_rows(comparison: CorpusComparison) -> Grid:
                 _heading(facet, comparison),
                 mean(facet, each.first),
                 mean(facet, each.second),
-                f"{each.first.n} / {each.second.n}",
+                f"{each.first.chats} / {each.second.chats}",
                 estimate(each.delta),
                 shown_p(each.p_shift_holm).removeprefix("p "),
                 estimate(each.ratio),

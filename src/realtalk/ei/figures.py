@@ -80,8 +80,9 @@ def _panels(
     lines = [
         f"{comparison.names[0]}: n = {comparison.speakers[0]} speakers; "
         f"{comparison.names[1]}: n = {comparison.speakers[1]}; a speaker counts once a chat",
-        "Dots: speakers. Box: middle half, line: median. Bold: p < .05 (Mann-Whitney, Holm)",
-        f"d: Cliff's delta, above zero where {comparison.names[0]} has more",
+        "Dots: speakers. Box: middle half, line: median. Bold: p < .05 (Mann-Whitney "
+        "over chats, Holm)",
+        f"d: Cliff's delta of the chats, above zero where {comparison.names[0]} has more",
     ]
     grid = alt.concat(*panels, columns=columns, spacing={"row": 26, "column": 22})
     return styled(grid, title, lines)

@@ -4,11 +4,14 @@
     rules_of("paper").alignment_over      → "turns"
     rules_of(Rules("mine", joined=True, across_sessions=True, pairing="kth"))
 
-| protocol | labels are of | stability compares | alignment divides by |
+| protocol | labels are of | stability compares | alignment pairs, and divides by |
 |---|---|---|---|
-| turns | joined turns | a turn and the speaker's one before | turns that answer somebody |
-| paper | joined turns | the same | all turns of the speaker, as §4.3 writes |
-| released | single messages | the same, within a session | messages that answer somebody |
+| turns | joined turns | a turn and the speaker's one before | the others' latest; those pairs |
+| paper | joined turns | the same | the others' latest; all turns of the speaker (§4.3) |
+| released | messages | the same, within a session | the message directly before; those pairs |
+
+The paper's released code (`self_regulation.py`) pairs a message with the one directly before it and
+only where that is the partner's, so that of five messages in a row the first alone is paired.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ class Rules:
     `joined`: labels are of turns, else of single messages. `across_sessions`: a session's
     first turn is compared with the last of the session before (stability). `pairing`
     (alignment): a turn goes with the turn it answers, which is the latest by somebody else
-    in the session, or the speaker's k-th in a session with the k-th of the others.
+    in the session; or with that one only where it stands directly before; or the speaker's k-th
+    in a session with the k-th of the others.
     `alignment_over`: what the matching pairs are divided by, the pairs that there are, or all
     turns of the speaker; a turn that opens a session then counts as one that does not match.
     """
@@ -36,7 +40,7 @@ class Rules:
     name: str
     joined: bool
     across_sessions: bool
-    pairing: Literal["answered", "kth"]
+    pairing: Literal["answered", "directly", "kth"]
     alignment_over: Literal["pairs", "turns"] = "pairs"
 
 
@@ -48,7 +52,7 @@ PROTOCOLS: Mapping[str, Rules] = MappingProxyType(
     {
         "turns": Rules("turns", True, True, "answered"),
         "paper": Rules("paper", True, True, "answered", "turns"),
-        "released": Rules("released", False, False, "answered"),
+        "released": Rules("released", False, False, "directly"),
     }
 )
 

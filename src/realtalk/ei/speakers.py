@@ -167,10 +167,12 @@ def _facet(
         none = "fewer than two turns" if len(own) < 2 else "no session with two turns"
         return _agreement(facet, turns.codes[facet.measure], first, second, none, rng)
     if facet.name.endswith("_alignment"):
-        if rules.pairing == "answered":
-            partner = latest_of_others(turns.session, turns.speaker)[own]
-        else:
+        if rules.pairing == "kth":
             partner = kth_of_others(turns.session, turns.speaker, who)[own]
+        else:
+            partner = latest_of_others(turns.session, turns.speaker)[own]
+            if rules.pairing == "directly":
+                partner = np.where(partner == own - 1, partner, -1)
         met = partner >= 0
         none = "no turn answers another speaker"
         codes = turns.codes[facet.measure]

@@ -84,9 +84,10 @@ def _compared(pairs: Sequence[SideBySide]) -> KeyFigure | None:
             else "It differs most, but no facet differs beyond chance."
         )
         says = (
-            f"is the mean {facet.title.lower()} in {one} and in {other} (Cliff's delta "
+            f"is the mean {facet.title.lower()} in {one} and in {other} (Cliff's delta of chats "
             f"{_signed(value)}, 95 % interval {_signed(low)} … {_signed(high)}; "
-            f"{best.first.n} and {best.second.n} speakers). {beyond}"
+            f"{best.first.n} and {best.second.n} speakers in {best.first.chats} and "
+            f"{best.second.chats} chats). {beyond}"
         )
         return KeyFigure(
             f"{shown(facet, best.first.mean)} vs {shown(facet, best.second.mean)}",

@@ -182,8 +182,8 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
         drawn = draw_comparison(comparison, pair.first.speakers, pair.second.speakers)
         charts = tuple(view(chart) for name, chart in drawn.charts.items() if name == "comparison")
         note = (
-            "In brackets 95 % intervals from drawing speakers. Cliff's delta is above zero where "
-            f"{one} has more. A speaker counts once a chat."
+            "In brackets 95 % intervals from drawing whole chats. Cliff's delta of chats is above "
+            f"zero where {one} has more. A speaker counts once a chat."
         )
         tables = (
             table("What holds", *finding_rows(comparison)),

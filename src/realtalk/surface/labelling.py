@@ -195,8 +195,8 @@ class Labels:
         """Two labellings of the same turns → their agreement; of others → facet by facet.
 
         Agreement is kappa, quadratic weighted kappa and Pearson per measure. Two corpora are
-        compared by Cliff's delta with its interval and Mann-Whitney's p, corrected by Holm;
-        positive means that the first has more.
+        compared by chats, each the mean of its speakers: Cliff's delta with its interval and
+        Mann-Whitney's p, corrected by Holm; positive means that the first has more.
         """
         if not isinstance(other, Labels):
             raise RealtalkError(
