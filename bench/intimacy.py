@@ -4,10 +4,11 @@
         --tweets DATA/ei/mint_intimacy/en.jsonl.gz
 
 Reads the labels that `realtalk reproduce` keeps and prints a line for each unit, scale and
-centring: how many times the printed level (mean of absolute values), Pearson's r and Lin's
-concordance with Table 7, for the linear and the exponential column. The printed columns' own
-ratio stands last. With the tweets that the paper's classifier learned from, their mean intimacy
-is printed as 0 to 1 and through a sigmoid.
+centring: the signed mean and how many speakers rise, Pearson's r and Lin's concordance with
+Table 7, for the linear and the exponential column. The printed columns stand last. With the tweets
+that the paper's classifier learned from, their mean intimacy is printed as 0 to 1 and through a
+sigmoid. What may follow from all this, and what speaks against it, is told in
+`realtalk.paper.intimacy` alone.
 """
 
 from __future__ import annotations

@@ -54,9 +54,10 @@ def directly(rows: list[Row], who: str, name: str) -> float | None:
     """As the paper's released code: only with the message before, if it is another's."""
     hits = []
     for before, row in pairwise(rows):
-        if row["speaker"] == who != before["speaker"] and row["session"] == before["session"]:
-            if before[name] is not None and row[name] is not None:
-                hits.append(float(before[name] == row[name]))
+        answers = row["speaker"] == who != before["speaker"]
+        known = before[name] is not None and row[name] is not None
+        if answers and known and row["session"] == before["session"]:
+            hits.append(float(before[name] == row[name]))
     return mean(hits)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,21 +46,24 @@ def test_the_table_itself_passes(facet: str) -> None:
 
 
 @pytest.mark.parametrize("facet", FACETS)
-def test_trivial_answers_pass_nothing(facet: str) -> None:
+def test_who_knows_the_chats_alone_passes_nothing(facet: str) -> None:
+    """Both partners get the same number, be it the printed mean of their chat or their circle."""
+
+    def mean(inside: Callable[[SpeakerKey], bool]) -> float:
+        return float(np.mean([TABLE_7[key][facet] for key in KEYS if inside(key)]))
+
     first = ("Chat_1_Emi_Elise", "Chat_3_Kevin_Paola", "Chat_4_Emi_Paola")
-    means = {
-        circle: np.mean([TABLE_7[key][facet] for key in KEYS if circles()[key[0]] == circle])
-        for circle in set(circles().values())
-    }
     for answer in (
+        lambda key, _: mean(lambda other: other[0] == key[0]),
+        lambda key, _: 3 * mean(lambda other: other[0] == key[0]) + 1,
+        lambda key, _: mean(lambda other: circles()[other[0]] == circles()[key[0]]),
         lambda key, _: float(key[0] in first),
-        lambda key, _: float(means[circles()[key[0]]]),  # knows all three circles' own means
-        lambda *_: float(printed(facet).mean()),
+        lambda *_: mean(lambda _: True),
     ):
         found = judged(facet, answer)
-        assert not found.order
-        assert not found.scale
-        assert not any(each.passes for each in found.within.values())
+        sides = (found.over_all, found.within)
+        assert not any(each.passes for side in sides for each in side.values())
+        assert found.partners[0] == 0
 
 
 @pytest.mark.parametrize("facet", FACETS)
@@ -71,15 +75,17 @@ def test_a_wrong_scale_is_seen(facet: str) -> None:
     assert (found.over_all["concordance"].ours.value or 0) < 0.7
 
 
-def test_who_is_who_within_a_circle_counts() -> None:
-    """Right circle by circle, the other way round within each: a high r over all, and fails."""
-    place = {key: circles()[key[0]] for key in KEYS}
+def test_who_is_who_within_a_chat_counts() -> None:
+    """Every chat's mean as printed, its two partners swapped: a high r over all, and fails."""
     column = {key: TABLE_7[key]["emotion_diversity"] for key in KEYS}
-    means = {c: np.mean([column[k] for k in KEYS if place[k] == c]) for c in set(place.values())}
-    found = judged("emotion_diversity", lambda key, value: 2 * float(means[place[key]]) - value)
+    partner = {key: next(k for k in KEYS if k[0] == key[0] and k != key) for key in KEYS}
+    found = judged("emotion_diversity", lambda key, _: column[partner[key]])
     assert (found.over_all["r"].ours.value or 0) > 0.8
+    assert found.chats == pytest.approx(1)
     assert found.within["r"].ours.value == pytest.approx(-1)
     assert not found.order
+    assert found.partners == (0, 8)
+    assert judged("emotion_diversity", lambda _, value: value).partners == (8, 8)
 
 
 def test_thresholds_are_half_way_from_the_dummy() -> None:
@@ -88,9 +94,10 @@ def test_thresholds_are_half_way_from_the_dummy() -> None:
         each = found.over_all[figure]
         assert each.wanted == pytest.approx((1 + (each.dummy or 0)) / 2)
         assert found.within[figure].wanted == 0.5
+        assert (each.circle or 0) < (each.dummy or 0)  # the chat tells more than the circle
     error = found.over_all["error"]
     assert error.wanted == pytest.approx((error.dummy or 0) / 2)
-    assert (error.dummy or 0) < (error.constant or 0)
+    assert (error.dummy or 0) < (error.circle or 0)
 
 
 def test_intervals_draw_whole_chats() -> None:
@@ -118,14 +125,14 @@ def test_one_circle_alone_has_no_split() -> None:
 
 
 def test_a_figure_at_its_mark_by_luck_does_not_pass() -> None:
-    """All but one chat are as printed; r reaches its mark, but not where that chat is drawn."""
+    """All but one chat are as printed; r reaches its mark, not so where that one is drawn often."""
 
     def answer(key: SpeakerKey, value: float) -> float:
-        if key[0] != "Chat_1_Emi_Elise":
+        if key[0] != "Chat_8_Akib_Muhhamed":
             return value
-        return value + (0.5 if key[1] == "Emi" else -0.5)
+        return value + (0.2 if key == KEYS[KEYS.index(key) | 1] else -0.2)
 
-    r = judged("intimacy_linear", answer).over_all["r"]
+    r = judged("intimacy_linear", answer).within["r"]
     assert (r.ours.value or 0) >= r.wanted
     assert (r.beyond.low or 0) < 0
     assert not r.passes
@@ -134,7 +141,7 @@ def test_a_figure_at_its_mark_by_luck_does_not_pass() -> None:
 def test_order_and_scale_need_both_sides() -> None:
     right = judged("empathy", lambda _, value: value)
     wrong = judged("empathy", lambda *_: 2.0)
-    assert not Judged("empathy", 0, right.over_all, wrong.within).order
-    assert not Judged("empathy", 0, right.over_all, wrong.within).scale
-    assert not Judged("empathy", 0, wrong.over_all, right.within).order
-    assert Judged("empathy", 0, right.over_all, right.within).scale
+    assert not replace(right, within=wrong.within).order
+    assert not replace(right, within=wrong.within).scale
+    assert not replace(right, over_all=wrong.over_all).order
+    assert right.scale

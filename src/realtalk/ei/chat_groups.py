@@ -58,8 +58,9 @@ def drawn_interval(
     sums = [np.array([(len(v), np.sum(v), np.dot(v, v)) for v in side]) for side in sides]
 
     def drawn(*places: Array, axis: int = -1) -> Array:
-        # The places of the drawn chats lie on the last axis, whatever is before it.
-        picked = (own[at.astype(int)].sum(axis=-2) for own, at in zip(sums, places, strict=True))
+        # Counted from the end, the sums of a chat come behind the axis of the drawn chats.
+        pairs = zip(sums, places, strict=True)
+        picked = (own[at.astype(int)].sum(axis=axis - 1) for own, at in pairs)
         return figure(*picked)
 
     places = [np.arange(len(side), dtype=np.float64) for side in sides]

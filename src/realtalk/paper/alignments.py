@@ -4,8 +4,9 @@
     → Grid(["a message is paired with", "divided by", "sentiment: mean", "r", ...], [...])
 
 §4.3 divides what agrees by all messages of the speaker; the released code pairs a message with
-the one directly before it, where that is the partner's, and divides by those pairs; ours pairs
-every message with the partner's latest of the session. Table 7 shows which it is.
+the one directly before it, where that is the partner's, and divides by those pairs, and so does the
+protocol *released*; *turns* pairs every turn with the partner's latest of the session. Table 7
+shows which it is: the error stands beside the correlation.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _PAIRED = {
 }
 _DIVIDED = ("pairs", "all messages of the speaker (§4.3)")
 _MEASURES = ("sentiment", "emotion")
+_SHOWN = {"concordance": 2, "error": 3}  # with so many digits
 
 
 def alignment_rows(labels: pl.DataFrame) -> Grid | None:
@@ -35,9 +37,7 @@ def alignment_rows(labels: pl.DataFrame) -> Grid | None:
     if not all(key in known for key in TABLE_7):
         return None
     headings = ["a message is paired with", "divided by"]
-    headings += [
-        f"{measure}: {name}" for measure in _MEASURES for name in ("mean", "r", "concordance")
-    ]
+    headings += [f"{measure}: {name}" for measure in _MEASURES for name in ("mean", *_SHOWN)]
     rows: list[list[Any]] = []
     for paired, direct in _PAIRED.items():
         shares = {measure: _shares(labels, measure, direct) for measure in _MEASURES}
@@ -46,7 +46,7 @@ def alignment_rows(labels: pl.DataFrame) -> Grid | None:
             for measure in _MEASURES:
                 closeness = near(shares[measure][place], f"{measure}_alignment")
                 cells.append(f"{shares[measure][place].mean():.2f}")
-                cells += [f"{closeness[name].value or 0:.2f}" for name in ("r", "concordance")]
+                cells += [f"{closeness[name].value or 0:.{at}f}" for name, at in _SHOWN.items()]
             rows.append([paired, divided, *cells])
     means = [f"{printed_column(f'{measure}_alignment').mean():.2f}" for measure in _MEASURES]
     rows.append(["Table 7", None, means[0], None, None, means[1], None, None])

@@ -61,6 +61,10 @@ def table_3(
         notes.append("events: the reader 'extract' reads messages, and events are none")
     if same is None:
         notes.append(f"set beside the rows of {TABLE_3[0].model}, the smaller of its two models")
+        notes.append(
+            "what events cost a language model of 1.5B that answered from both inputs, by kind of "
+            "question, is on the page of memories (docs/results/memory.md)"
+        )
     if not any("judged" in figure.column and figure.measured is not None for figure in figures):
         notes.append("accuracy by a judge is unscored: no judge was named (--judge)")
     grids = (("This run above the paper's rows", _grid(runs, who)),)

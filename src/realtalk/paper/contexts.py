@@ -3,19 +3,28 @@
     figure_7(Path("sweep"))      a folder of `persona sweep`: sweep/1, sweep/3, ...
     figure_7(Path("shared"))     or of shared rows: shared/sweep1-tuned, shared/sweep1-untuned, ...
 
-The paper draws one speaker, untuned on the left and tuned on the right, and prints no numbers.
+The paper draws one speaker, untuned on the left and tuned on the right, and prints no numbers; what
+it says of the picture is tested turn by turn.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from realtalk.errors import RealtalkError
+from realtalk.evals.comparing import matched
+from realtalk.evals.tables import p_value
+from realtalk.evals.values import Row
+from realtalk.metrics.grouped import Change, grouped_changes, ratio
+from realtalk.metrics.statistics import holm
 from realtalk.paper.values import Exhibit, Verdict
-from realtalk.persona.benchmark import load_persona
+from realtalk.persona.benchmark import SimulatedRun, load_persona
 from realtalk.persona.published import PUBLISHED_SCORES, published_choice
 from realtalk.persona.rows import SCORES
 from realtalk.persona.summaries import Simulation
@@ -25,6 +34,7 @@ from realtalk.stats.grids import Grid
 
 _FOLDER = re.compile(r"(?:sweep)?(\d+)(?:-(.+))?")
 _OURS = {kind.published: name for name, kind in SCORES.items() if kind.published}
+_ALPHA = 0.05
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 
 
@@ -32,25 +42,97 @@ def figure_7(folder: Path | None) -> Exhibit:
     """Scores over the number of context sessions, one line per way of continuing."""
     if folder is None:
         return Exhibit("figure-7", Verdict.not_made("no sweep was given: name one with --sweep"))
-    simulations = _load(folder)
+    runs = _load(folder)
+    simulations = {
+        name: {number: run.simulation for number, run in ways.items()}
+        for name, ways in runs.items()
+    }
+    verdict, tested = _more_helps(runs)
     return Exhibit(
         "figure-7",
-        Verdict.not_comparable("the paper draws it for one speaker and prints no numbers"),
-        grids=(("Message-level EI by number of sessions", _grid(simulations)),),
-        notes=(*_chats(simulations), READING),
+        verdict,
+        grids=(("Message-level EI by number of sessions", _grid(simulations)), *tested),
+        notes=(
+            "the paper draws one speaker and prints no numbers; what it says of the picture, that "
+            "more context does not improve message-level EI, is tested on the fewest and the most "
+            "sessions. No difference beyond chance is not proof of none: these are few turns",
+            *_chats(simulations),
+            READING,
+        ),
         chart=_lines(simulations),
     )
 
 
-def _load(folder: Path) -> dict[str, dict[int, Simulation]]:
-    """Simulations by way of continuing and number of sessions."""
-    simulations: dict[str, dict[int, Simulation]] = {}
+def _more_helps(
+    runs: Mapping[str, Mapping[int, SimulatedRun]],
+) -> tuple[Verdict, list[tuple[str, Grid]]]:
+    """The most sessions of context against the fewest, swapping whole sessions of the test chat."""
+    rows: list[dict[str, Any]] = []
+    gains, smallest, lengths = [], 1.0, ""
+    for name, ways in runs.items():
+        few, many = min(ways), max(ways)
+        if few == many:
+            continue
+        lengths = f"{many} sessions against {few}"
+        changes = _changes(ways[few].rows, ways[many].rows)
+        if any(change.p is None for change in changes.values()):
+            return Verdict.not_comparable("too few sessions were continued to test it"), []
+        for score, change in changes.items():
+            kind, p = SCORES[score], change.p_holm if change.p_holm is not None else 1.0
+            value = change.difference.value or 0.0
+            if kind.family == "EI":
+                smallest = min(smallest, change.p if change.p is not None else 1.0)
+                if p < _ALPHA and kind.better * value > 0:
+                    gains.append(f"{kind.title} ({name})")
+            rows.append(
+                {
+                    "continued by": name,
+                    "score": kind.title,
+                    f"change, {lengths}": f"{value:+.3f}",
+                    "p": p_value(change.p),
+                    "Holm": p_value(p),
+                    "turns": change.n,
+                    "test sessions": change.groups,
+                }
+            )
+    if not rows:
+        return Verdict.not_comparable("it takes two numbers of sessions to compare"), []
+    shown = p_value(smallest) or ""
+    line = f"{lengths}: " + (
+        f"better with more: {', '.join(gains)}"
+        if gains
+        else f"no EI score is better beyond chance, as the paper says (smallest p {shown})"
+    )
+    title = "More context against less: p by swapping test sessions, Holm within content and EI"
+    return Verdict("differs" if gains else "holds", line), [(title, Grid.of(rows))]
+
+
+def _changes(few: Sequence[Row], many: Sequence[Row]) -> dict[str, Change]:
+    """Every printed score of the turns that both have, a session of a chat being drawn whole."""
+    changes: dict[str, Change] = {}
+    pairs = matched(few, many)
+    for score in _OURS.values():
+        known = [pair for pair in pairs if all(row[score] is not None for row in pair)]
+        sides = [np.array([[float(pair[at][score]), 1.0] for pair in known]) for at in (0, 1)]
+        groups = [f"{row['chat']} {row['session']}" for row, _ in known]
+        if known:
+            changes[score] = grouped_changes(*sides, groups, {score: ratio})[score]
+    for family in ("content", "EI"):
+        own = [name for name in changes if SCORES[name].family == family]
+        for name, p in zip(own, holm([changes[name].p for name in own]), strict=True):
+            changes[name] = replace(changes[name], p_holm=p)
+    return changes
+
+
+def _load(folder: Path) -> dict[str, dict[int, SimulatedRun]]:
+    """Runs by way of continuing and number of sessions."""
+    simulations: dict[str, dict[int, SimulatedRun]] = {}
     for place in sorted(folder.glob("*")):
         named = _FOLDER.fullmatch(place.name)
         if named is not None and place.is_dir():
             run = load_persona(place)
             name = named[2] or run.name
-            simulations.setdefault(name, {})[int(named[1])] = run.simulation
+            simulations.setdefault(name, {})[int(named[1])] = run
     if not simulations:
         raise RealtalkError(
             "no sweep here", where=str(folder), fix="make one with: realtalk persona sweep"

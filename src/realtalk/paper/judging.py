@@ -3,11 +3,11 @@
     circles()    → {"Chat_1_Emi_Elise": 0, "Chat_5_Nicolas_Nebraas": 1, ...}
     judge({key: 0.61 for key in TABLE_7}, "empathy").order    → False
 
-A figure counts only beside what knowing nothing of the speakers would give: a *constant* (the
-mean of the printed column) and a *dummy* with two values (the printed means inside and outside
-the one circle of friends that parts the column best). It passes where it is nearer to perfect
-than to the better of the two, and better than it in the same draws of whole chats.
-docs/decisions.md says why half way, and what was fixed before anything was judged.
+A figure counts only beside what knowing the chats, and nothing of their speakers, would give: a
+*dummy* that answers with the mean of the printed column in each chat, so that both partners get
+the same number. It passes where it is nearer to perfect than to the dummy, and better than it in
+the same draws of whole chats; over all speakers, and on differences from the chat's own mean,
+where only who of the two partners has more is left. docs/decisions.md says why.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ ORDER, SCALE = ("r",), ("concordance", "error")
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """One figure of ours beside the trivial answers', and what it has to reach.
+    """One figure of ours beside the dummy's, and what it has to reach.
 
-    `beyond` is ours less the better trivial answer's, both in the same draws.
+    `beyond` is ours less the dummy's, both in the same draws. `circle` is what two values reach
+    that know a speaker's circle of friends alone; it is shown, and the dummy knows more.
     """
 
     ours: Estimate
-    constant: float | None
+    circle: float | None
     dummy: float | None
     wanted: float
     beyond: Estimate
@@ -45,12 +46,17 @@ class Passing:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A facet by NEARNESS, over all speakers and on differences from their circle's mean."""
+    """A facet by NEARNESS, over all speakers and on differences from their chat's mean.
+
+    `partners` counts the chats where the one who has more in print has more here too, of those
+    whose two partners differ in print; `chats` is r between the chats' means.
+    """
 
     facet: str
-    circle: int  # the one that the dummy sets against the others
     over_all: Mapping[str, Passing]
     within: Mapping[str, Passing]
+    partners: tuple[int, int]
+    chats: float | None
 
     def _holds(self, figures: Sequence[str]) -> bool:
         sides = (self.over_all, self.within)
@@ -125,49 +131,56 @@ def judge(ours: Mapping[SpeakerKey, float | None], facet: str) -> Judged | None:
     if len(known) < len(TABLE_7):
         return None
     printed = printed_column(facet)
-    constant = np.full(len(printed), printed.mean())
-    circle, dummy = best_split(printed, _places())
-    answers = (known, constant, dummy)
+    answers = (known, best_split(printed, _places())[1], chat_means(printed))
     sides = (_passing(printed, answers), _passing(*_centred(printed, answers)))
-    return Judged(facet, circle, *sides)
+    one, other = chat_means(printed), chat_means(known)
+    # Every chat has two speakers, so that r over rows is r over chats.
+    r = _near(other, one, TABLE_7.keys())["r"].value
+    return Judged(facet, *sides, _partners(known, printed), r)
 
 
 def _places() -> Array:
     return np.array([circles()[chat] for chat, _ in TABLE_7], dtype=np.float64)
 
 
+def chat_means(values: Array) -> Array:
+    """The mean of the speaker's chat in the place of every speaker's own value."""
+    return _two(values).mean(axis=1).repeat(2)
+
+
+def _two(values: Array) -> Array:
+    """One line per chat: Table 7 lists both partners of a chat together."""
+    return values.reshape(-1, 2)
+
+
+def _partners(ours: Array, printed: Array) -> tuple[int, int]:
+    """In how many chats the same partner has more, and in how many one of them has in print."""
+    own, other = (np.sign(np.diff(_two(values), axis=1)) for values in (ours, printed))
+    return int(((own == other) & (other != 0)).sum()), int((other != 0).sum())
+
+
 def _centred(printed: Array, answers: tuple[Array, ...]) -> tuple[Array, tuple[Array, ...]]:
-    """Differences from the mean of the speaker's circle, of print and answers alike."""
-    places = _places()
-
-    def centre(values: Array) -> Array:
-        away = values.copy()
-        for circle in set(places.tolist()):
-            away[places == circle] -= values[places == circle].mean()
-        return away
-
-    return centre(printed), tuple(map(centre, answers))
+    """Differences from the mean of the speaker's chat, of print and answers alike."""
+    return printed - chat_means(printed), tuple(each - chat_means(each) for each in answers)
 
 
 def _passing(printed: Array, answers: tuple[Array, ...]) -> dict[str, Passing]:
     chats = [chat for chat, _ in TABLE_7]
-    ours, constant, dummy = (_near(each, printed, TABLE_7.keys()) for each in answers)
-    own, flat, split = (products(printed.tolist(), each.tolist()) for each in answers)
+    ours, circle, dummy = (_near(each, printed, TABLE_7.keys()) for each in answers)
+    own, trivial = (products(printed.tolist(), each.tolist()) for each in (answers[0], answers[2]))
     passing = {}
     for figure in NEARNESS:
-        levels = [each[figure].value for each in (constant, dummy)]
+        level, less = dummy[figure].value, figure == "error"
         # What never changes has no r; it orders nobody, which is what an r of 0 means.
-        known = [0.0 if level is None else level for level in levels]
-        less = figure == "error"
-        place = known.index(min(known) if less else max(known))
-        gain = grouped_changes((flat, split)[place], own, chats, {figure: NEARNESS[figure]})
-        beyond = ours[figure] if levels[place] is None else gain[figure].difference
-        value, trivial = ours[figure].value, known[place]
-        wanted = trivial / 2 if less else (1 + trivial) / 2
+        known = 0.0 if level is None else level
+        gain = grouped_changes(trivial, own, chats, {figure: NEARNESS[figure]})
+        beyond = ours[figure] if level is None else gain[figure].difference
+        value = ours[figure].value
+        wanted = known / 2 if less else (1 + known) / 2
         passes = False
         if value is not None and beyond.low is not None and beyond.high is not None:
             passes = (
                 value <= wanted and beyond.high < 0 if less else value >= wanted and beyond.low > 0
             )
-        passing[figure] = Passing(ours[figure], levels[0], levels[1], wanted, beyond, passes)
+        passing[figure] = Passing(ours[figure], circle[figure].value, level, wanted, beyond, passes)
     return passing

@@ -8,6 +8,7 @@ that is not too wide. The rest is in the CSV files.
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,7 +41,8 @@ def markdown(study: Reproduction, command: str = "realtalk reproduce") -> str:
         + ", ".join(f"{name} {version}" for name, version in study.versions.items())
         + "; EI labels: "
         + " ".join(str(value) for value in study.settings["labels"].values())
-        + ".",
+        + f", on a processor of the kind {platform.machine()}: on another kind their figures may "
+        "differ in the second or third decimal.",
         "## Verdicts",
         table(*verdict_grid(study)),
         "## What has to hold",

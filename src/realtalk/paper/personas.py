@@ -1,11 +1,12 @@
 """Stored persona runs → Tables 2 and 8.
 
-    table_2([untuned, tuned])     → Exhibit("table-2", ..., same direction in 7 of 8 columns)
+    table_2([untuned, tuned])     → Exhibit("table-2", ..., style is better for 1 of 5 scores; ...)
     table_8([untuned, tuned], readings)
 
 The paper simulates with GPT-4o-mini and labels with it; whoever was simulated here has another
 model and other labels. So means stand beside each other for orientation, and what is compared is
-what fine-tuning changes (which way each column moves) and who is easy (order of speakers).
+what fine-tuning changes (style gets better, content stays, intimacy does not gain: each tested over
+speakers, in print as here) and who is easy (order of speakers).
 Only speakers who were tested on the chat that Table 8 tests are set beside it; of the others
 the tables say that they are not comparable.
 """
@@ -13,13 +14,16 @@ the tables say that they are not comparable.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from realtalk.evals.averaging import average
-from realtalk.metrics.statistics import Estimate, pearson
+from realtalk.evals.tables import p_value
+from realtalk.metrics.grouped import grouped_changes, ratio
+from realtalk.metrics.statistics import Estimate, holm, pearson
 from realtalk.paper.judging import best_split, circle_of
 from realtalk.paper.speakers import Readings, apart, together
 from realtalk.paper.values import (
@@ -38,6 +42,12 @@ from realtalk.stats.grids import Grid
 
 _OURS = {kind.published: name for name, kind in SCORES.items() if kind.published}
 _LINES = {False: "without fine-tuning", True: "with fine-tuning"}
+_SAME, _BETTER, _NO_GAIN = "does not change", "gets better", "does not get better"
+_KINDS = {
+    name: _SAME if name in ("lexical", "semantic") else _NO_GAIN if name == "intimacy" else _BETTER
+    for name in PUBLISHED_SCORES
+}
+_ALPHA = 0.05
 _NO_RUN = "no persona run was given: name stored ones with --persona"
 
 
@@ -110,41 +120,127 @@ def table_2(simulations: Sequence[Simulation]) -> Exhibit:
                 reason = None if ours.mean is not None else "no speaker has this score"
                 estimate = Estimate(ours.mean, ours.low, ours.high, ours.n, unscored=reason)
                 figures.append(PaperFigure.of(each.name, name, printed, estimate, 2))
-    grids = (("Ours above the paper's", _grid(*rows_2(kept, published=True))),)
+    verdict, claims = _claimed(kept)
+    grids = [*claims, ("Ours above the paper's", _grid(*rows_2(kept, published=True)))]
     if notes:
         notes += (
             "set beside them are the means of the same speakers in Table 8, whose means over all "
             "ten Table 2 prints",
         )
-    return Exhibit("table-2", _direction(kept), figures, grids, (*notes, READING))
+    return Exhibit("table-2", verdict, figures, grids, (*notes, READING))
 
 
-def _direction(simulations: Sequence[Simulation]) -> Verdict:
+def _claimed(simulations: Sequence[Simulation]) -> tuple[Verdict, list[tuple[str, Grid]]]:
+    """What §6.1 says of fine-tuning, each column tested over speakers, here and in Table 8."""
     sides = {tuned: [each for each in simulations if _tuned(each) == tuned] for tuned in _LINES}
     if not (sides[False] and sides[True]):
-        return Verdict.not_comparable(
+        because = (
             "another model and other labels are at work, and only the change by fine-tuning could "
             "be compared: name an untuned and a tuned run"
         )
-    before, after = sides[False][0], sides[True][0]
-    alike, compared = [], []
-    for name in PUBLISHED_SCORES:
-        one, other = (each.averages[_OURS[name]].mean for each in (before, after))
-        with_it = _printed(after.speakers, True, name)
-        without = _printed(before.speakers, False, name)
-        if one is None or other is None or with_it is None or without is None:
-            continue
-        printed = with_it - without
-        if round(printed, 2) == 0:
-            continue
-        compared.append(name)
-        if (other - one) * printed > 0:
-            alike.append(name)
-    others = [name for name in compared if name not in alike]
-    line = f"fine-tuning moves {len(alike)} of {len(compared)} columns the way the paper has it"
-    line += f" (not {', '.join(others)})" if others else ""
-    line += f", over {len(after.speakers)} of its {len(TABLE_8)} speakers"
-    return Verdict("holds" if not others else "differs", line)
+        return Verdict.not_comparable(because), []
+    before, after = sides[False][0].speakers, sides[True][0].speakers
+    shared = [who for who in before if who in after]
+    printed = {row.speaker.casefold(): row for row in TABLE_8}
+    rows = [printed[who.casefold()] for who in shared]
+    ours = _tested(
+        {
+            name: [
+                (before[who].scores[_OURS[name]].value, after[who].scores[_OURS[name]].value)
+                for who in shared
+            ]
+            for name in PUBLISHED_SCORES
+        }
+    )
+    theirs = _tested(
+        {name: [(row.without[name], row.tuned[name]) for row in rows] for name in PUBLISHED_SCORES}
+    )
+    if any(each.p_holm is None for each in ours.values()):
+        return Verdict.not_comparable("too few speakers were simulated both ways to test it"), []
+    lines: list[dict[str, Any]] = []
+    kept: dict[str, list[str]] = {}
+    worse = False
+    for name, kind in _KINDS.items():
+        here, there = _holds(ours[name], kind), _holds(theirs[name], kind)
+        kept.setdefault(kind, []).extend([name] * here)
+        worse = worse or (there and not here)
+        lines.append(
+            {
+                "score": name,
+                "the paper says": kind,
+                "Table 8: change": theirs[name].text,
+                "here: change": ours[name].text,
+                "speakers better / worse": f"{ours[name].better} / {ours[name].worse}",
+                "holds here": "yes" if here else "no",
+                "holds in Table 8": "yes" if there else "no",
+            }
+        )
+    moved = [
+        f"{name} is {'better' if ours[name].toward > 0 else 'worse'} for "
+        f"{max(ours[name].better, ours[name].worse)} of {len(shared)}"
+        for name, kind in _KINDS.items()
+        if kind == _SAME and name not in kept[kind]
+    ]
+    style = [name for name, kind in _KINDS.items() if kind == _BETTER]
+    line = (
+        f"style is better beyond chance for {len(kept[_BETTER])} of {len(style)} scores"
+        + (f" ({', '.join(kept[_BETTER])})" if kept[_BETTER] else "")
+        + f", by Table 8's own figures for {sum(_holds(theirs[name], _BETTER) for name in style)}"
+        + ("; content changes, where the paper's does not: " if moved else "; content does not")
+        + (" and ".join(moved) if moved else " change")
+        + f"; intimacy {'does not gain' if kept[_NO_GAIN] else 'gains'}"
+        + f"; over {len(shared)} of its {len(TABLE_8)} speakers"
+    )
+    title = "What fine-tuning changes: p by swapping speakers, Holm within content and EI"
+    return Verdict("differs" if worse else "holds", line), [(title, Grid.of(lines))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """What fine-tuning does to one score; `toward` is above 0 where it gets better."""
+
+    change: float
+    toward: float
+    better: int
+    worse: int
+    p_holm: float | None
+
+    @property
+    def text(self) -> str:
+        return f"{self.change:+.2f}, p {p_value(self.p_holm) or 'not tested'}"
+
+    @property
+    def clear(self) -> bool:
+        return self.p_holm is not None and self.p_holm < _ALPHA
+
+
+def _holds(moved: _Moved, kind: str) -> bool:
+    if kind == _SAME:
+        return not moved.clear
+    gains = moved.clear and moved.toward > 0
+    return gains if kind == _BETTER else not gains
+
+
+def _tested(
+    columns: Mapping[str, Sequence[tuple[float | None, float | None]]],
+) -> dict[str, _Moved]:
+    """Both sides of every speaker swapped in every way, for each score."""
+    found: dict[str, _Moved] = {}
+    for name, pairs in columns.items():
+        known = [(one, two) for one, two in pairs if one is not None and two is not None]
+        sides = [np.array([[pair[at], 1.0] for pair in known]).reshape(-1, 2) for at in (0, 1)]
+        groups = [str(at) for at in range(len(known))]
+        change = grouped_changes(*sides, groups, {name: ratio})[name]
+        sign = SCORES[_OURS[name]].better
+        moves = np.sign([round(sign * (two - one), 9) for one, two in known])
+        value = change.difference.value or 0.0
+        better, worse = int((moves > 0).sum()), int((moves < 0).sum())
+        found[name] = _Moved(value, sign * value, better, worse, change.p)
+    for family in ("content", "EI"):
+        own = [name for name in found if SCORES[_OURS[name]].family == family]
+        for name, p in zip(own, holm([found[name].p_holm for name in own]), strict=True):
+            found[name] = replace(found[name], p_holm=p)
+    return found
 
 
 def table_8(simulations: Sequence[Simulation], readings: Readings | None) -> Exhibit:

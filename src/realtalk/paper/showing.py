@@ -27,7 +27,8 @@ from realtalk.stats.grids import Grid
 HOLDING = (
     "What has to come out as published. A failure that is recorded with its reason stays a "
     "failure; the command exits with 1 where one is not recorded. Figures of Table 7 have to be "
-    "half way from the dummy's to perfect, and beyond the dummy's when whole chats are drawn."
+    "half way from those of a dummy that knows each chat's mean to perfect, and beyond the dummy's "
+    "when whole chats are drawn."
 )
 READING = (
     "a figure alone is as printed; in parentheses stands how far another is from the printed one"
@@ -218,7 +219,7 @@ def _key_figures(study: Reproduction) -> list[KeyFigure]:
             what: sum(_kept(tested, facet, what) for facet in facets) for what in ("order", "scale")
         }
         says = (
-            "facets of Table 7 order speakers better than their circle of friends does; "
+            "facets of Table 7 order speakers better than knowing their chat alone does; "
             f"{kept['scale']} of them come out on its scale."
         )
         figures.append(KeyFigure(f"{kept['order']} of {len(facets)}", says, section="table-7"))

@@ -177,7 +177,8 @@ def reproduce(
             with clock(name):
                 exhibits.append(_exhibit(name, plan, corpora, people, folder, progress))
         days = check_guidelines(corpora.realtalk).days
-        checked = statements(corpora.stats["REALTALK"], days, people.get("realtalk"))
+        both = (people.get("realtalk"), people.get("locomo"))
+        checked = statements(corpora.stats["REALTALK"], days, *both)
     return Reproduction(tuple(exhibits), checked, clock.seconds, settings, versions())
 
 

@@ -1,16 +1,16 @@
 """Readings of REALTALK's speakers → Table 7, facet by facet: order, scale, and what explains both.
 
     exhibit = table_7(readings)
-    exhibit.verdict     → Verdict("differs", "order holds for 3 of 11 facets, scale for 0, ...")
-    exhibit.parities[0] → Parity("Table 7, reflective_frequency, order over all", "r ≥ 0.76, ...")
+    exhibit.verdict     → Verdict("differs", "order of speakers holds for 2 of 11 facets, ...")
+    exhibit.parities[0] → Parity("Table 7, reflective_frequency, order of speakers over all", ...)
 
-Facets come from single messages, as the printed ones do, with intimacy on the printed scale
-(`intimacy`); what a facet has to reach is in `judging`.
+Facets come from single messages, as the printed ones do, with intimacy on the scale that comes
+nearest to print (`intimacy`); what a facet has to reach is in `judging`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.metrics.statistics import Estimate
 from realtalk.paper.alignments import alignment_rows
-from realtalk.paper.intimacy import course_note, course_rows
+from realtalk.paper.intimacy import SCALE_NOTE, course_note, course_rows
 from realtalk.paper.judging import ORDER, SCALE, Judged, Passing, circles, judge, near
 from realtalk.paper.published import TABLE_7
 from realtalk.paper.speakers import PRINTED, PRINTED_TURNS, Readings
@@ -32,6 +32,8 @@ from realtalk.paper.values import (
 from realtalk.stats.grids import Grid
 
 _DIGITS = {"r": 2, "concordance": 2, "error": 3}
+_ASKED = {"order of speakers": ORDER, "scale": SCALE}
+_SIDES = ("over all", "within chats")
 
 
 def table_7(readings: Readings) -> Exhibit:
@@ -70,13 +72,15 @@ def _column(here: Mapping[tuple[str, str], SpeakerFacets], name: str) -> dict[An
     return {key: who[name].times(scale).value for key, who in here.items() if key in TABLE_7}
 
 
-def _verdict(judged: Any) -> Verdict:
+def _verdict(judged: Collection[Judged]) -> Verdict:
     both = [(each.order, each.scale) for each in judged]
     order, scale = (sum(pair[place] for pair in both) for place in (0, 1))
     whole = sum(all(pair) for pair in both)
+    same, told = (sum(each.partners[place] for each in judged) for place in (0, 1))
     line = (
-        f"order holds for {order} of {len(both)} facets, scale for {scale}, both for {whole}, "
-        "beside a dummy that knows each speaker's circle of friends"
+        f"order of speakers holds for {order} of {len(both)} facets, scale for {scale}, both for "
+        f"{whole}, beside a dummy that knows each chat's mean; which of two partners has more is "
+        f"as printed in {same} of {told} cases"
     )
     return Verdict("holds" if whole == len(both) else "differs", line)
 
@@ -86,12 +90,12 @@ def _parities(name: str, judged: Judged | None, here: Any) -> list[Parity]:
         reached = f"{sum(key in here for key in TABLE_7)} of {len(TABLE_7)} speakers are here"
         return [
             Parity(f"Table 7, {name}, {what} {where}", "all its speakers", reached, None)
-            for what in ("order", "scale")
-            for where in ("over all", "within circles")
+            for what in _ASKED
+            for where in _SIDES
         ]
     parities = []
-    for what, figures in (("order", ORDER), ("scale", SCALE)):
-        for where, side in (("over all", judged.over_all), ("within circles", judged.within)):
+    for what, figures in _ASKED.items():
+        for where, side in zip(_SIDES, (judged.over_all, judged.within), strict=True):
             passing = {figure: side[figure] for figure in figures}
             parities.append(
                 Parity(
@@ -120,7 +124,7 @@ def _reached(figure: str, passing: Passing) -> str:
 def _grids(
     judged: Mapping[str, Judged], joined: Mapping[tuple[str, str], SpeakerFacets]
 ) -> list[tuple[str, Grid]]:
-    """Order, concordance and error, each beside the trivial answers."""
+    """Order, concordance and error, each beside the dummies'."""
     grids = []
     for title, figure in (
         ("Order: Pearson's r [95 %, drawing whole chats]", "r"),
@@ -135,16 +139,17 @@ def _grids(
             row = {
                 "facet": FACETS[name].title,
                 "over all": estimate_text(one.ours, digits),
-                "constant": _number(one.constant, digits),
-                "dummy": _number(one.dummy, digits),
+                "dummy by circle": _number(one.circle, digits),
+                "dummy by chat": _number(one.dummy, digits),
                 limit: _number(one.wanted, digits),
-                "less the dummy's": estimate_text(one.beyond, digits),
-                "within circles": estimate_text(other.ours, digits),
+                "less the dummy's by chat": estimate_text(one.beyond, digits),
+                "within chats": estimate_text(other.ours, digits),
                 f"{limit} ": _number(other.wanted, digits),
                 "joined turns": estimate_text(_near_turns(joined, name)[figure], digits),
                 "passes": _both(one, other),
             }
-            del row["joined turns" if error else "constant"]
+            # A page holds nine columns; within chats r and concordance have to reach one half.
+            del row["joined turns" if error else f"{limit} "]
             rows.append(row)
         grids.append((title, Grid.of(rows)))
     return grids if judged else []
@@ -153,7 +158,7 @@ def _grids(
 def _both(one: Passing, other: Passing) -> str:
     if one.passes == other.passes:
         return "yes" if one.passes else "no"
-    return "over all only" if one.passes else "within circles only"
+    return "over all only" if one.passes else "within chats only"
 
 
 def _number(value: float | None, digits: int) -> str | None:
@@ -185,25 +190,32 @@ def _notes(judged: Mapping[str, Judged], readings: Readings) -> tuple[str, ...]:
     for chat, speaker in TABLE_7:
         people.setdefault(circles()[chat], {})[speaker] = None
     listed = "; ".join(", ".join(each) for each in people.values())
-    parting: dict[str, int] = {}
-    for each in judged.values():
-        circle = ", ".join(people[each.circle])
-        parting[circle] = parting.get(circle, 0) + 1
-    parted = " and ".join(f"{circle} in {count}" for circle, count in parting.items())
+    between = sorted(each.chats for each in judged.values() if each.chats is not None)
+    about_chats = ()
+    if between:
+        middle = between[len(between) // 2]
+        about_chats = (
+            f"between the means of the {len(circles())} chats r is {between[0]:.2f} to "
+            f"{between[-1]:.2f}, at the middle facet {middle:.2f}: our labels order the chats as "
+            "printed, which tells nothing about who is who in a chat",
+        )
     return (
         "labels by our encoder, single messages, as the published figures were made; the paper's "
         "come from GPT-4o-mini and RoBERTa",
-        f"circles, by who shares a chat: {listed}; people of one circle are alike, so a dummy that "
-        "knows nothing else comes far",
-        *((f"the dummy sets one circle against the others: {parted} facets",) if parted else ()),
-        "a figure passes where it is nearer to perfect than to the better of dummy and constant, "
-        "and better than it in the same draws of whole chats (95 %); a constant has no r and a "
-        "concordance of 0, and within circles the dummy is one too",
+        "the dummy knows the printed mean of each chat and gives both partners the same number: it "
+        "passes nothing here, so what passes is about speakers. A figure that does not pass is not "
+        "shown to tell more about a speaker than which chat they are in",
+        *about_chats,
+        f"circles, by who shares a chat: {listed}; people of one circle are alike, so that even a "
+        "dummy that knows the circle alone comes far",
+        "a figure passes where it is nearer to perfect than to the dummy by chat, and better than "
+        "it in the same draws of whole chats (95 %); within chats, where differences from the "
+        "chat's mean are compared, the dummy has no r and a concordance of 0, so that both have to "
+        "reach 0.50",
         f"of {len(circles())} chats those of a circle share people, so intervals are still narrow",
-        "intimacy goes through one sigmoid more than our labels, as the printed columns did",
-        *((course_note(labels),) if judged and labels is not None else ()),
-        "alignment, here and above, is divided by the pairs that there are, each message going "
-        "with the partner's latest; the last table has §4.3's divisor and the released code's "
-        "pairs beside it",
+        *((SCALE_NOTE, course_note(labels)) if judged and labels is not None else ()),
+        "alignment, here and above, is as the released code has it: a message goes with the one "
+        "directly before, where that is the partner's, divided by those pairs; the last table has "
+        "the partner's latest and §4.3's divisor beside it",
         "the paper's table leaves out two of its ten chats",
     )
