@@ -264,7 +264,8 @@ def _ratio(a: Chats, b: Chats, left_out: int) -> Estimate:
         reason = "the second side does not vary"
         return Estimate(None, n=n, left_out=left_out, unscored=reason)
     value = float(np.var(one, ddof=1) / np.var(other, ddof=1))
-    return Estimate(value, *drawn_interval((a, b), ratio), n, left_out)
+    low, high = drawn_interval((a, b), ratio)
+    return Estimate(value, low, high, n, left_out)
 
 
 def shown_p(value: float | None) -> str:

@@ -113,10 +113,10 @@ def _changes(few: Sequence[Row], many: Sequence[Row]) -> dict[str, Change]:
     pairs = matched(few, many)
     for score in _OURS.values():
         known = [pair for pair in pairs if all(row[score] is not None for row in pair)]
-        sides = [np.array([[float(pair[at][score]), 1.0] for pair in known]) for at in (0, 1)]
+        one, other = (np.array([[float(pair[at][score]), 1.0] for pair in known]) for at in (0, 1))
         groups = [f"{row['chat']} {row['session']}" for row, _ in known]
         if known:
-            changes[score] = grouped_changes(*sides, groups, {score: ratio})[score]
+            changes[score] = grouped_changes(one, other, groups, {score: ratio})[score]
     for family in ("content", "EI"):
         own = [name for name in changes if SCORES[name].family == family]
         for name, p in zip(own, holm([changes[name].p for name in own]), strict=True):

@@ -145,7 +145,8 @@ def _places() -> Array:
 
 def chat_means(values: Array) -> Array:
     """The mean of the speaker's chat in the place of every speaker's own value."""
-    return _two(values).mean(axis=1).repeat(2)
+    means: Array = _two(values).mean(axis=1).repeat(2)
+    return means
 
 
 def _two(values: Array) -> Array:

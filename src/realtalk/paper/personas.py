@@ -228,9 +228,9 @@ def _tested(
     found: dict[str, _Moved] = {}
     for name, pairs in columns.items():
         known = [(one, two) for one, two in pairs if one is not None and two is not None]
-        sides = [np.array([[pair[at], 1.0] for pair in known]).reshape(-1, 2) for at in (0, 1)]
+        one, other = (np.array([[pair[at], 1.0] for pair in known]).reshape(-1, 2) for at in (0, 1))
         groups = [str(at) for at in range(len(known))]
-        change = grouped_changes(*sides, groups, {name: ratio})[name]
+        change = grouped_changes(one, other, groups, {name: ratio})[name]
         sign = SCORES[_OURS[name]].better
         moves = np.sign([round(sign * (two - one), 9) for one, two in known])
         value = change.difference.value or 0.0

@@ -191,7 +191,7 @@ def _notes(judged: Mapping[str, Judged], readings: Readings) -> tuple[str, ...]:
         people.setdefault(circles()[chat], {})[speaker] = None
     listed = "; ".join(", ".join(each) for each in people.values())
     between = sorted(each.chats for each in judged.values() if each.chats is not None)
-    about_chats = ()
+    about_chats: tuple[str, ...] = ()
     if between:
         middle = between[len(between) // 2]
         about_chats = (
