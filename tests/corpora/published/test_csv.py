@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import tempfile
 from datetime import datetime
 from pathlib import Path
@@ -140,6 +141,44 @@ def test_messages_survive_writing(tmp_path: Path, ending: str) -> None:
         ("D1:1", False, True),
         (None, False, False),
     ]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv"])
+def test_a_spreadsheet_takes_no_text_for_a_formula(tmp_path: Path, ending: str) -> None:
+    texts = [
+        "=1+1",
+        "+49 170",
+        "-5",
+        "@all",
+        "\t=1",
+        "\r=1",
+        "'=1",
+        "''@x",
+        "'tis fine",
+        "hey",
+        "＝1",
+    ]
+    said = tuple(
+        Message(f"D1:{n}", "=Mara" if n % 2 else "Theo", None, text)
+        for n, text in enumerate(texts, 1)
+    )
+    corpus = Corpus("x", "csv", (Chat("@c", ("=Mara", "Theo"), (Session(1, None, said),)),))
+    assert FORMAT.write is not None
+    (path,) = FORMAT.write(corpus, tmp_path / f"x{ending}")
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file, delimiter="," if ending == ".csv" else "\t"))
+    assert not [cell for row in rows for cell in row if cell.startswith(tuple("=+-@\t\r\n＝"))]
+    assert _read(path).corpus == corpus
+    calm = Corpus("y", "csv", (Chat("y", ("Theo",), (Session(1, None, said[9:10]),)),))
+    assert b"apostrophe" not in FORMAT.write(calm, tmp_path)[0].read_bytes()
+
+
+def test_apostrophes_of_other_tables_stay(tmp_path: Path) -> None:
+    path = _saved(tmp_path / "x.csv", "speaker,text\nMara,'=1\n")
+    assert _read(path).corpus.chats[0].messages[0].text == "'=1"
+    path = _saved(tmp_path / "y.csv", "speaker,text,apostrophe_before\nMara,'=1,no idea\n")
+    (one,) = _read(path).corpus.chats[0].messages
+    assert (one.text, unpack_extra(one.extra)) == ("'=1", {"apostrophe_before": "no idea"})
 
 
 @settings(max_examples=tries(100), deadline=None)

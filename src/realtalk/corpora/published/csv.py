@@ -8,7 +8,9 @@ r"""CSV and TSV with a header line, one message per row, to a Corpus; messages o
 The header shows which of comma, semicolon, tab and bar separates. Columns are matched by name or
 by the user (`columns`). Writing is lossy: a row holds a message's own fields, the names of its
 attachments and, where any message has some, its reactions as JSON; events, questions, aliases,
-other extras and empty sessions stay behind (JSON Lines keeps them).
+other extras and empty sessions stay behind (JSON Lines keeps them). A cell that a spreadsheet would
+take for a formula gets an apostrophe in front, and the column `apostrophe_before` names the columns
+where one was put, so that reading takes off these and no other.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOpti
 from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
+from realtalk.local.spreadsheets import guarded, unguarded
 from realtalk.local.writing import atomic_path, file_stem
 
 _SUFFIXES = (".csv", ".tsv")
@@ -37,6 +40,7 @@ _LONGEST_CELL = 1 << 28
 _PIECE = 1 << 20
 _GUESSED = "cp1252"
 _REACTIONS = "reactions"
+_GUARDED = "apostrophe_before"  # names the columns of a row
 _HEADER = ("chat", "session", "id", *FIELDS[3:], "attachments")
 
 
@@ -106,7 +110,7 @@ def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Table
     total = in_messages = system = 0
     left: list[Leftover] = []
     header: list[str] = []
-    reacted = False
+    reacted = guards = False
     rows: TableRows | None = None
     for cells, first, last in records:
         total = last
@@ -117,12 +121,16 @@ def _rows(member: Member, options: ReadOptions, notes: list[str]) -> tuple[Table
             header = _header(cells, member)
             columns = mapped(header, options, member.where)
             reacted = _REACTIONS not in columns.values()  # the user may mean something else
+            guards = _GUARDED in header and _GUARDED not in columns.values()
             rows = TableRows(columns, options, member.stem)
             system += count
         else:
             row: dict[str, Any] = dict(zip(header, cells, strict=False))
             if over := cells[len(header) :]:
                 row["(more)"] = "\n".join(over)
+            if guards and (names := _guarded_columns(row.get(_GUARDED), header)):
+                del row[_GUARDED]
+                row.update({name: unguarded(row.get(name, "")) for name in names})
             if reacted and (listed := _listed(row.get(_REACTIONS))):
                 row[_REACTIONS] = listed
             reason = rows.add(row, f"{member.name}:{first}")
@@ -160,6 +168,12 @@ def _listed(cell: str | None) -> list[Any] | None:
     return value if len(reactions_in(value)) == len(value) else None
 
 
+def _guarded_columns(cell: str | None, header: list[str]) -> list[str]:
+    """The columns that a cell of `_write` names; none where it is anything else."""
+    names = (cell or "").split()
+    return names if set(names) <= set(header) - {_GUARDED} else []
+
+
 def _header(cells: list[str], member: Member) -> list[str]:
     """Column names, each once: a second "name" is "name.2"."""
     if len(cells) > raised(MOST_COLUMNS):
@@ -178,13 +192,26 @@ def _write(corpus: Corpus, path: Path) -> tuple[Path, ...]:
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, delimiter=delimiter)
         reacted = any(m.reactions for chat in corpus.chats for m in chat.messages)
-        writer.writerow((*_HEADER, _REACTIONS) if reacted else _HEADER)
-        for chat in corpus.chats:
-            for session in chat.sessions:
-                for message in session.messages:
-                    row = (chat.id, session.number, *_cells(message))
-                    writer.writerow((*row, _marks(message.reactions)) if reacted else row)
+        header = (*_HEADER, _REACTIONS) if reacted else _HEADER
+        guards = any(map(_begin_formulas, _table(corpus, reacted)))
+        writer.writerow((*header, _GUARDED) if guards else header)
+        for row in _table(corpus, reacted):
+            safe = [guarded(cell) for cell in row]
+            changed = (name for name, old, new in zip(header, row, safe, strict=True) if old != new)
+            writer.writerow((*safe, " ".join(changed)) if guards else safe)
     return (path,)
+
+
+def _table(corpus: Corpus, reacted: bool) -> Iterator[tuple[str, ...]]:
+    for chat in corpus.chats:
+        for session in chat.sessions:
+            for message in session.messages:
+                row = (chat.id, str(session.number), *_cells(message))
+                yield (*row, _marks(message.reactions)) if reacted else row
+
+
+def _begin_formulas(row: tuple[str, ...]) -> bool:
+    return any(guarded(cell) != cell for cell in row)
 
 
 def _cells(message: Message) -> tuple[str, ...]:
