@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from realtalk.corpora.redaction.mentions import Mention
 from realtalk.corpora.redaction.redact import RULES
 from realtalk.corpora.redaction.review import read_review
 from realtalk.studio.desk import Desk
@@ -24,10 +25,20 @@ pytestmark = NEEDED
 pytest_plugins = ["studio_pages"]
 
 
+class Guesses:
+    """A source that is sure of nobody."""
+
+    def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
+        for number, text in enumerate(texts):
+            for word in ("cardamom", "kettle"):
+                if (start := text.find(word)) >= 0:
+                    yield Mention(number, start, start + len(word), "place", 0.3, "guesses")
+
+
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
     store = Store.open(tmp_path / "notes.sqlite")
-    yield Desk(Shelf(small_corpus()), store, "Ana", {}, name_sources=RULES)
+    yield Desk(Shelf(small_corpus()), store, "Ana", {}, name_sources=[*RULES, Guesses()])
     store.close()
 
 
@@ -41,11 +52,13 @@ def page(context: BrowserContext, server: Server, trouble: list[str]) -> Iterato
 
 def test_names_are_ticked_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
     ticked = page.locator("#ticked")
-    expect(ticked).to_have_text("1 of 1 are replaced")
+    expect(ticked).to_have_text("1 of 3 are replaced")
     page.keyboard.press("j")
     expect(page.locator("[data-tick]").first).to_be_focused()
+    page.keyboard.press("j")  # the rest is folded away
+    expect(page.locator("[data-tick]").first).to_be_focused()
     page.keyboard.press("x")
-    expect(ticked).to_have_text("0 of 1 are replaced")
+    expect(ticked).to_have_text("0 of 3 are replaced")
     expect(page.locator("#saved")).to_have_text("Saved")
     page.get_by_label("Add a name").focus()
     page.keyboard.type("harbour xjk")
@@ -53,15 +66,37 @@ def test_names_are_ticked_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
     page.keyboard.type("place")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(ticked).to_have_text("1 of 2 are replaced")
+    expect(ticked).to_have_text("1 of 4 are replaced")
     kept = {
         each.form: (each.kind, each.is_replaced)
         for each in read_review(tmp_path / "notes.names.csv")
     }
-    assert kept == {"Noor": ("person", False), "harbour xjk": ("place", True)}
+    assert kept == {
+        "Noor": ("person", False),
+        "harbour xjk": ("place", True),
+        "cardamom": ("place", False),
+        "kettle": ("place", False),
+    }
     page.keyboard.press("j")
     page.keyboard.press("Space")
-    expect(ticked).to_have_text("2 of 2 are replaced")
+    expect(ticked).to_have_text("2 of 4 are replaced")
+
+
+def test_doubtful_names_are_folded_away_with_their_count(page: Page) -> None:
+    summary = page.locator("#doubtful summary")
+    expect(summary).to_contain_text("2 doubtful")
+    kettle = page.locator('[data-form="kettle"]')
+    expect(kettle).to_be_hidden()
+    page.keyboard.press("d")
+    expect(kettle).to_be_visible()
+    expect(kettle.locator("mark")).to_have_text("kettle")
+    expect(page.locator("#doubtful [data-tick]").first).to_be_focused()
+    page.keyboard.press("x")
+    expect(summary).to_contain_text("(1 ticked)")
+    page.keyboard.press("d")
+    expect(kettle).to_be_hidden()
+    page.locator('[data-form="Noor"] bdi').first.click()  # a click on a name decides nothing
+    expect(page.locator("#ticked")).to_have_text("2 of 3 are replaced")
 
 
 @pytest.mark.slow

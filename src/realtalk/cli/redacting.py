@@ -63,7 +63,7 @@ def redact(
         typer.Option(
             "--review",
             metavar="FILE",
-            help="A table (CSV) of what was found besides speakers, to tick. Where there is none "
+            help="A table (CSV) of what was found, one row per name, to tick. Where there is none "
             "it is written, and nothing else; where there is one it is applied.",
         ),
     ] = None,
@@ -119,7 +119,7 @@ def redact(
     from realtalk.cli.printing import print_json, say, warn
     from realtalk.corpora.redaction.redact import find_candidates, kept_without
     from realtalk.corpora.redaction.redact import redact as rewrite
-    from realtalk.corpora.redaction.review import read_review, write_review
+    from realtalk.corpora.redaction.review import DOUBTFUL, read_review, review_rows, write_review
     from realtalk.corpora.redaction.storing import store_redacted, store_restored
     from realtalk.encoders.name_sources import name_sources
     from realtalk.errors import RealtalkError
@@ -148,8 +148,10 @@ def redact(
             candidates = find_candidates(
                 found.reading.corpus, names=_listed(names), keep=kept, sources=name_sources()
             )
-            rows = write_review(review, candidates)
-            say(f"{rows:,} names and the like to decide on: {review} (keep it private)")
+            write_review(review, candidates)
+            doubtful = [bool(row[DOUBTFUL]) for row in review_rows(candidates)]
+            told = f", then {sum(doubtful):,} doubtful that would stay" if any(doubtful) else ""
+            say(f"{doubtful.count(False):,} names and the like{told}: {review} (keep it private)")
             again = "run the same command again" + ("" if out else " with --out DIR")
             say(f"nothing else was written: change decisions there, then {again}")
             return
@@ -166,10 +168,12 @@ def redact(
         write_json(key, mapping.to_file())
     if mapping.is_named_in(out.name):
         warn("the folder's name names a speaker: rename it before you share it")
+    for note in mapping.notes:
+        warn(f"{review}: {note}")
     if json:
         # How many of each kind, and nothing that they stood for.
-        told = str(key) if key is not None else None
-        print_json({"folder": str(out), "messages": total, "key": told, "found": mapping.counts()})
+        place = str(key) if key is not None else None
+        print_json({"folder": str(out), "messages": total, "key": place, "found": mapping.counts()})
         return
     if key is not None:
         say(f"who is who: {key} (keep it private)")

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
+from realtalk.corpora.redaction.candidates import REPLACED_FROM
 from realtalk.corpora.redaction.tagged import NAMES, TaggedSpan
 from realtalk.encoders.letter_case import case_of
 from realtalk.encoders.name_words import NameWords
@@ -106,7 +107,8 @@ class SpanDecoder:
                 named = [at for at in run if any(map(str.isalnum, text[slice(*place(at))]))]
                 if named:
                     score = self._score(int(best[run[0]]), float(chance[named].mean()))
-                    found.append(TaggedSpan(start, end, self._kinds[best[run[0]]], score))
+                    words = self._looked_up(text, [place(at) for at in named], score)
+                    found.append(TaggedSpan(start, end, self._kinds[best[run[0]]], score, *words))
                 run.clear()
 
         def place(at: int) -> tuple[int, int]:
@@ -126,6 +128,15 @@ class SpanDecoder:
             run.append(at)
         close()
         return found
+
+    def _looked_up(
+        self, text: str, places: Sequence[tuple[int, int]], score: float
+    ) -> tuple[bool, int]:
+        """Whether lists have all words of a name that is to be replaced; how common they are."""
+        if self._words is None or score < REPLACED_FROM:
+            return False, 0
+        known = self._words.known(text, places)
+        return bool(known[:, 0].all()), int(known[:, 1:].max())
 
     def _score(self, kind: int, chance: float) -> float:
         first, sure = float(self._from[kind]), float(self._sure[kind])

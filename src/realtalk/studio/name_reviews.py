@@ -1,4 +1,4 @@
-"""What redaction would replace besides speakers → a table to tick in the browser, kept as it is.
+"""What redaction would replace → a table to tick in the browser, one row per name, kept as it is.
 
     review = NameReview(corpus, Path("annotations.names.csv"))
     review.rows                                    → None while names are still looked for
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from realtalk.chat import Corpus
@@ -20,6 +21,7 @@ from realtalk.corpora.redaction.folding import fold
 from realtalk.corpora.redaction.mentions import MentionSource
 from realtalk.corpora.redaction.redact import find_candidates
 from realtalk.corpora.redaction.review import (
+    BETWEEN,
     NameDecision,
     read_review,
     review_rows,
@@ -46,7 +48,7 @@ class NameReview:
 
     @property
     def rows(self) -> list[dict[str, str]] | None:
-        """One row per form, what is unsure first; None while names are looked for."""
+        """One row per name, likely ones first; None while names are looked for."""
         self._look()
         with self._lock:
             if self._problem is not None:
@@ -64,6 +66,14 @@ class NameReview:
             if self._found is None:
                 raise RealtalkError("names are still looked for", fix="wait a moment")
             before = dict(self._decisions)
+            rows = review_rows(self._found, self._decisions.values())
+            row = next((row for row in rows if fold(row["form"]) == key), None)
+            if row is not None:
+                forms = tuple(row["forms"].split(BETWEEN))
+                decision = replace(decision, forms=forms, same_as=row["same_as"])
+                # Of a name there is one decision, whichever of its forms was decided on before.
+                for form in forms:
+                    self._decisions.pop(fold(form), None)
             self._decisions[key] = decision
             try:
                 write_review(self.path, self._found, self._decisions.values())

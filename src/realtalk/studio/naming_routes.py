@@ -10,12 +10,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from realtalk.corpora.redaction.mentions import MENTION_KINDS
-from realtalk.corpora.redaction.review import NameDecision
+from realtalk.corpora.redaction.review import DOUBTFUL, NameDecision
 from realtalk.studio.asking import NameForm, annotator, page
 from realtalk.studio.desk import Desk
 from realtalk.studio.guard import Keys
 
-_MOST = 1_000  # rows of a page
+_MOST = 1_000  # rows of a part of a page
 
 
 def naming_routes(desk: Desk, keys: Keys) -> APIRouter:
@@ -27,13 +27,17 @@ def naming_routes(desk: Desk, keys: Keys) -> APIRouter:
         chosen = kind if kind in MENTION_KINDS else ""
         known = rows or []
         shown = [row for row in known if chosen in ("", row["kind"])]
+        parts = {
+            "likely": [row for row in shown if not row[DOUBTFUL]],
+            "doubtful": [row for row in shown if row[DOUBTFUL]],
+        }
         return page(
             "names.html",
             desk=desk,
             me=annotator(request, desk, keys),
             ready=rows is not None,
-            rows=shown[:_MOST],
-            total=len(shown),
+            parts={name: rows[:_MOST] for name, rows in parts.items()},
+            totals={name: len(rows) for name, rows in parts.items()},
             counts={name: sum(row["kind"] == name for row in known) for name in MENTION_KINDS},
             kinds=list(MENTION_KINDS),
             chosen=chosen,

@@ -11,7 +11,10 @@ Lengths are bounded, so that a text of 20,000 hyphens is read as fast as any oth
 from __future__ import annotations
 
 _NAME = r"[A-ZÀ-ÖØ-ÞА-Я][\w'’-]{1,30}"
-_NUMBER = r"\d{1,4}[ ]?[a-zA-Z]?\b(?:[ ]?[-/][ ]?\d{1,4}[a-zA-Z]?\b)?"
+# "12a", and "12 a" where nothing goes on: "Calle Luna 4 y luego" has no house 4 y.
+_NUMBER = (
+    r"\d{1,4}(?:[a-zA-Z]|[ ][a-zA-Z](?=[ ]*(?:$|[,.;:)\n])))?\b(?:[ ]?[-/][ ]?\d{1,4}[a-zA-Z]?\b)?"
+)
 _ENGLISH = (
     "Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Crescent|Terrace|"
     "Close|Gardens|Grove|Mews|Highway|Hwy|Parkway|Pkwy|Way|Place|Square|Row"

@@ -38,6 +38,14 @@ _BEFORE_CUE = regex.compile(
 )
 _DIGIT = regex.compile(r"\d")
 
+_YEAR = regex.compile(r"(?<!\d)(?:1[3-9]|2[05])\d\d(?!\d)|\d{1,2}[ ]?[年년]|['’]\d\d(?!\d)")
+_SHORT = regex.compile(r"(?<!\d)\d{1,2}([ ]?[./\-][ ]?)\d{1,2}\1\d{1,2}(?!\d)")
+
+
+def has_year(date: str) -> bool:
+    """Whether a date has one year: "18-19" and "10.00-16.00" are dates of no birth."""
+    return len(_YEAR.findall(date)) == 1 or _SHORT.search(date) is not None
+
 
 class BirthdayRule:
     """The rule, as a source of mentions."""

@@ -24,9 +24,12 @@ from realtalk.corpora.redaction.standins import STAND_IN
 from realtalk.corpora.redaction.words import EVERYDAY, NO_FORM, NOT_PEOPLE
 
 REPLACED_FROM = 0.5  # score
-SURE_FROM = 0.75
+SURE_FROM = 0.8  # nine of ten are right (bench/names_review.py)
+_SMALL_FROM = 0.75  # what is a name in small letters, too, if it is one elsewhere
+SPEAKERS = "speakers"  # the source of what was taken for a speaker's name
 _SHOWN = 3  # places that a table names
-_AROUND = 24  # signs of context on each side
+_AROUND = 100  # signs of context on each side, at most
+_SENTENCE_ENDS = re.compile(r"[.!?…](?=\s)\s*|[。！？؟।]\s*|\n\s*")
 _OFTEN_SMALL = 0.5  # share of a word in small letters that must be mentions, to replace it so
 
 
@@ -43,6 +46,7 @@ class NameCandidate:
     context: str = ""
     same_as: str = ""  # somebody whose name it is too
     small: bool = False  # also where it is written in small letters
+    is_doubted: bool = False  # not sure, whatever the score
 
     @property
     def key(self) -> tuple[str, str]:
@@ -54,7 +58,7 @@ class NameCandidate:
 
     @property
     def is_sure(self) -> bool:
-        return self.score >= SURE_FROM
+        return self.score >= SURE_FROM and not self.is_doubted
 
 
 def candidates(
@@ -62,8 +66,13 @@ def candidates(
     ids: Sequence[str],
     sources: Iterable[MentionSource],
     persons: Mapping[str, str],
+    originals: Sequence[str] | None = None,
 ) -> list[NameCandidate]:
-    """What the sources find in the texts, in their order; `persons` are speakers' names, folded."""
+    """What the sources find in the texts, in their order; `persons` are speakers' names, folded.
+
+    `originals` are the same texts as they were written, of which people are shown sentences.
+    """
+    shown = texts if originals is None else originals
     found: dict[tuple[str, str], list[Mention]] = {}
     for source in sources:
         for mention in source.mentions(texts):
@@ -73,7 +82,7 @@ def candidates(
     words = _SeenWords(texts)
     words.cover(found)
     made = [
-        _candidate(form, kind, mentions, texts, ids, words)
+        _candidate(form, kind, mentions, texts, shown, ids, words)
         for (form, kind), mentions in found.items()
     ]
     made = list(_one_kind(made, found))
@@ -86,7 +95,7 @@ def candidates(
     have = {each.key for each in made}
     for word, whose, score, found_by in _of_known(words, known, persons):
         if (fold(word), "person") not in have:
-            places, context = _where(word, texts, ids)
+            places, context = _where(word, shown, ids)
             count = words.count[word]
             made.append(
                 NameCandidate(
@@ -123,11 +132,15 @@ def _candidate(
     kind: str,
     mentions: list[Mention],
     texts: Sequence[str],
+    shown: Sequence[str],
     ids: Sequence[str],
     words: _SeenWords,
 ) -> NameCandidate:
     best = max(mentions, key=lambda each: each.score)
-    first = mentions[0]
+    text, at = shown[best.text], best.start
+    if text[at : at + len(form)] != form:  # what stood before it was replaced
+        match = _as_word(form).search(text)
+        text, at = (text, match.start()) if match else (texts[best.text], at)
     single = words.count.get(form, 0)
     seen = len({(each.text, each.start) for each in mentions})
     places = tuple(dict.fromkeys(ids[each.text] for each in mentions if ids[each.text]))
@@ -138,12 +151,13 @@ def _candidate(
         best.score,
         best.source,
         places[:_SHOWN],
-        _context(texts[first.text], first.start, first.end),
+        sentence_around(text, at, at + len(form)),
         # "will" and "mark" in small letters are words; "mara" is a name if most of it was found,
         # and so is what is surely one elsewhere.
-        small=(form.islower() or best.score >= SURE_FROM)
+        small=(form.islower() or best.score >= _SMALL_FROM)
         and fold_word(form) not in EVERYDAY
         and words.is_name_when_small(form),
+        is_doubted=all(each.is_doubted for each in mentions),
     )
 
 
@@ -193,21 +207,33 @@ def _of_known(
         yield word, known[name], 0.6, "misspelling"
 
 
+def _as_word(form: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(form)}(?!\w)")
+
+
 def _where(word: str, texts: Sequence[str], ids: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    pattern = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)")
+    pattern = _as_word(word)
     places: list[str] = []
     context = ""
     for text, place in zip(texts, ids, strict=True):
         if word in text and (match := pattern.search(text)):
-            context = context or _context(text, match.start(), match.end())
+            context = context or sentence_around(text, match.start(), match.end())
             places += [place] if place else []
             if len(places) == _SHOWN:
                 break
     return tuple(dict.fromkeys(places)), context
 
 
-def _context(text: str, start: int, end: int) -> str:
-    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
-    left = "…" if start > _AROUND else ""
-    right = "…" if end + _AROUND < len(text) else ""
-    return " ".join(f"{left}{before}[{text[start:end]}]{after}{right}".split())
+def sentence_around(text: str, start: int, end: int) -> str:
+    """The sentence in which a form stands, with the form in brackets; a long one is cut."""
+    ends = [match.end() for match in _SENTENCE_ENDS.finditer(text)]
+    first = max((at for at in ends if at <= start), default=0)
+    last = min((at for at in ends if at >= end), default=len(text))
+    left = right = ""
+    if start - first > _AROUND:
+        first, left = text.find(" ", start - _AROUND, start) + 1 or start - _AROUND, "…"
+    if last - end > _AROUND:
+        cut = text.rfind(" ", end, end + _AROUND)
+        last, right = cut if cut > end else end + _AROUND, "…"
+    said = f"{left}{text[first:start]}[{text[start:end]}]{text[end:last]}".rstrip()
+    return " ".join(f"{said}{right}".split())

@@ -35,6 +35,7 @@ class Mention:
     kind: str
     score: float  # how sure the source is, from 0 to 1
     source: str
+    is_doubted: bool = False  # never sure, whatever the score
 
 
 class MentionSource(Protocol):

@@ -31,14 +31,20 @@ from typing import Any
 
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.redaction.birthdays import BirthdayRule
-from realtalk.corpora.redaction.candidates import NameCandidate, candidates
+from realtalk.corpora.redaction.candidates import (
+    SPEAKERS,
+    NameCandidate,
+    candidates,
+    sentence_around,
+)
 from realtalk.corpora.redaction.capitals import CapitalsRule
-from realtalk.corpora.redaction.folding import fold_word, parts
+from realtalk.corpora.redaction.folding import fold, fold_word, parts
 from realtalk.corpora.redaction.mentions import MENTION_KINDS, MentionSource
 from realtalk.corpora.redaction.names import Names, names_held, squashed
 from realtalk.corpora.redaction.restoring import changed_fields, restored
-from realtalk.corpora.redaction.review import NameDecision, decided
+from realtalk.corpora.redaction.review import Decided, NameDecision, decided
 from realtalk.corpora.redaction.rewriting import Rewriter
+from realtalk.corpora.redaction.speaker_forms import SpeakerForms
 from realtalk.corpora.redaction.standins import STAND_IN, StandIns, kind_of
 from realtalk.corpora.redaction.text import Scanner
 from realtalk.corpora.redaction.wording import wording
@@ -70,6 +76,7 @@ class Key:
     entries: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)
     left: int = 0  # everyday words in small letters that are speakers' names as well
     changed: Mapping[str, Any] = field(default_factory=dict, repr=False)  # as `restoring` keeps it
+    notes: tuple[str, ...] = ()  # on the decisions, without a name
 
     def to_json(self) -> dict[str, list[str]]:
         return {stand_in: list(originals) for stand_in, originals in self.entries}
@@ -109,11 +116,14 @@ def redact(
     `sources` find what is not a speaker's; `decisions` are a ticked table (`review`).
     """
     first = _FirstRound(corpus, names, keep)
-    chosen = decided(first.candidates(sources), decisions)
-    final = first.without(chosen)
+    said = decided(first.candidates(sources), decisions)
+    notes = _notes(said, first)
+    if said.kept_of_speakers:
+        first = _FirstRound(corpus, names, keep, said.kept_of_speakers)
+    final = first.without(said.chosen, said.kept)
     entries = sorted(first.stand_ins.originals.items(), key=lambda entry: _order(entry[0]))
     told = tuple((stand_in, tuple(originals)) for stand_in, originals in entries)
-    return final, Key(told, first.left, changed_fields(corpus, final))
+    return final, Key(told, first.left, changed_fields(corpus, final), notes)
 
 
 def find_candidates(
@@ -127,6 +137,16 @@ def find_candidates(
     return _FirstRound(corpus, names, keep).candidates(sources)
 
 
+def _notes(said: Decided, first: _FirstRound) -> tuple[str, ...]:
+    """What somebody who ticked a table should know."""
+    notes = []
+    if said.contradicted:
+        notes.append(f"forms in a row to keep and in one to replace: {said.contradicted:,}, kept")
+    if own := first.names_kept(said.kept):
+        notes.append(f"speakers' own names to keep: {own:,}; these are always replaced")
+    return tuple(notes)
+
+
 def kept_without(kinds: Sequence[str]) -> frozenset[str]:
     """What is kept where only these kinds are to be replaced; files and extras never are."""
     refuse_unknown_kinds(frozenset(kinds), "kind to replace")
@@ -136,7 +156,14 @@ def kept_without(kinds: Sequence[str]) -> frozenset[str]:
 class _FirstRound:
     """A corpus without its speakers, the names given, and things with a pattern."""
 
-    def __init__(self, corpus: Corpus, names: Sequence[str], keep: frozenset[str]) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        names: Sequence[str],
+        keep: frozenset[str],
+        kept: frozenset[str] = frozenset(),
+    ) -> None:
+        """`kept`: folded forms of speakers' names that stay."""
         refuse_unknown_kinds(keep)
         if "extra" in keep:
             names = (*names, *_reactors(corpus))
@@ -159,29 +186,70 @@ class _FirstRound:
         for chat in corpus.chats:
             for alias in chat.aliases:
                 self._everyone.add(alias.name, self._persons[alias.speaker])
+        self._forms = SpeakerForms(kept)
         for name in names:
             if given := name.strip():
-                self._everyone.add(given, self._known(given) or self._make("person", given))
-        scanner = Scanner(self.stand_ins, self._everyone, chats, keep)
+                person = self._known(given) or self._make("person", given)
+                self._everyone.add(given, person)
+                self._forms.add(person, given)
+        for person, name in {pair for chat in corpus.chats for pair in _named(chat, self._persons)}:
+            self._forms.add(person, name)
+        scanner = Scanner(self.stand_ins, self._everyone, chats, keep, self._forms)
         bare = Scanner(self.stand_ins, self._everyone, chats)
         rewriter = Rewriter(scanner, bare, self._persons, self.stand_ins, keep)
         self.redacted = rewriter.corpus(corpus)
         self.left = scanner.left
+        self._corpus = corpus
+        for person, form in self._forms.met if kept else ():
+            if fold(form) in kept:
+                self.stand_ins.originals[person].pop(form, None)
 
     def candidates(self, sources: Sequence[MentionSource]) -> list[NameCandidate]:
-        """What the sources find in it, of the kinds that are not kept."""
+        """What the sources find in it, of the kinds that are not kept; speakers' forms before."""
         places = [(text, place) for text, place in _placed(self.redacted)]
         persons: dict[str, str] = {}
         for speaker in self._persons:
             for part in () if STAND_IN.fullmatch(speaker) else parts(speaker):
                 persons.setdefault(fold_word(part), speaker)
+        originals = list(_texts(self._corpus))
         found = candidates(
-            [text for text, _ in places], [place for _, place in places], sources, persons
+            [text for text, _ in places],
+            [place for _, place in places],
+            sources,
+            persons,
+            originals,
         )
-        return [each for each in found if MENTION_KINDS[each.kind] not in self._keep]
+        others = (each for each in found if MENTION_KINDS[each.kind] not in self._keep)
+        return [*self._speakers_forms(), *others]
 
-    def without(self, chosen: Sequence[NameCandidate]) -> Corpus:
-        """The corpus without these, too."""
+    def _speakers_forms(self) -> Iterator[NameCandidate]:
+        """What was taken for a speaker's name and is not written like it."""
+        ids = dict(reversed(list(_placed(self._corpus))))
+        called = {person: name for name, person in reversed(self._persons.items())}
+        for (person, form), met in self._forms.met.items():
+            text, start = met.places[0]
+            places = (ids.get(text, "") for text, _ in met.places)
+            yield NameCandidate(
+                form,
+                "person",
+                met.count,
+                1.0,
+                SPEAKERS,
+                tuple(filter(None, dict.fromkeys(places))),
+                sentence_around(text, start, start + len(form)),
+                same_as=called.get(person) or next(iter(self.stand_ins.originals[person]), ""),
+                small=True,
+                is_doubted=True,  # it may be a word
+            )
+
+    def names_kept(self, kept: frozenset[str]) -> int:
+        """How many of these folded forms are speakers' names as such, which go all the same."""
+        return len(kept & set(map(fold, self._persons)))
+
+    def without(
+        self, chosen: Sequence[NameCandidate], kept: frozenset[str] = frozenset()
+    ) -> Corpus:
+        """The corpus without these, too; `kept`: folded forms that stay."""
         others = Names(capitals_only=True)
         whole = {
             fold_word(part): each.form
@@ -198,7 +266,7 @@ class _FirstRound:
                 others.add_phrase(each.form, self._make(each.kind, each.form), small=each.small)
         if others.is_empty:
             return self.redacted
-        second = Scanner(self.stand_ins, others, {})
+        second = Scanner(self.stand_ins, others, {}, forms=SpeakerForms(kept))
         same = {person: person for person in self._persons.values()}
         rewriter = Rewriter(second, second, same, self.stand_ins, frozenset(KINDS))
         return rewriter.corpus(self.redacted)

@@ -18,6 +18,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import regex
+
+from realtalk.corpora.redaction.birthdays import has_year
 from realtalk.corpora.redaction.capitals import CapitalsRule
 from realtalk.corpora.redaction.folding import TOKEN, fold_word, graphemes, parts
 from realtalk.corpora.redaction.kinds import words_of
@@ -30,6 +33,7 @@ from realtalk.corpora.redaction.words import (
     NOT_PEOPLE,
     RELATIONS,
     TITLES,
+    UNITS,
     WORDS,
 )
 
@@ -38,6 +42,15 @@ _SEEN_AS_OTHER = 0.5  # from where on a place or an employer is no person
 NAMES = frozenset({"person", "place", "organisation"})  # other kinds have digits
 # How many digits, and letters and digits, what is no name has at least: no price, no "5th".
 _WITH_DIGITS = {"address": (1, 5), "birthday": (4, 4), "number": (4, 5)}
+_COMMON = 2
+# What is measured or counted: "286 kg / 630 lbs", "24/7 monitor", "54cm frame".
+_AMOUNT = rf"\d+(?:[.,]\d+)?[ ]?(?:{'|'.join(sorted(UNITS))})?"
+_COUNTS = regex.compile(
+    rf"{_AMOUNT}(?:[ ]?[/x×+\-–][ ]?{_AMOUNT})*(?<!\d{{4}})(?<!\d-\d{{3}})(?:[ ]\p{{L}}+)?", regex.I
+)
+_BETWEEN_SENTENCES = regex.compile(r"(?<=\p{Ll}{2})[.!?]\s+")
+_OPENING = " \t\"'“‘«(¿¡-–—*_"
+_ENDING = ".!?…:;"
 _ARTICLES = WORDS["articles"]
 _BEFORE_NAMES = TITLES | HONORIFICS | RELATIONS | GREETINGS
 _AROUND = " ,.;:-'’"
@@ -52,6 +65,8 @@ class TaggedSpan:
     end: int
     kind: str
     score: float
+    is_listed: bool = False  # all its words are in lists of names
+    common: int = 0  # how often people write it as a plain word: log2 of a count
 
 
 class SpanTagger(Protocol):
@@ -80,8 +95,16 @@ class TaggedNames:
         weighed = _weighed(texts, spans)
         for number, (text, found) in enumerate(zip(texts, spans, strict=True)):
             here = [
-                Mention(number, s.start, s.end, s.kind, weighed[text[s.start : s.end]], "tagger")
-                for s in found
+                Mention(
+                    number,
+                    span.start,
+                    span.end,
+                    span.kind,
+                    weighed[text[span.start : span.end]],
+                    "tagger",
+                    is_doubted=_is_doubted(text, span),
+                )
+                for span in found
             ]
             yield from sorted([*here, *guesses[number]], key=lambda each: each.start)
 
@@ -90,7 +113,9 @@ def _usable(text: str, span: TaggedSpan) -> Iterator[TaggedSpan]:
     """A span without the stand-ins in it, where what is left can be of its kind."""
     start = span.start
     held = [each.span() for each in STAND_IN.finditer(text) if each.end() > span.start]
-    for first, last in (*held, (span.end, span.end)):
+    if span.kind in NAMES:  # "ask Ulf. Ingrid knows" names two
+        held += [each.span() for each in _BETWEEN_SENTENCES.finditer(text, span.start, span.end)]
+    for first, last in (*sorted(held), (span.end, span.end)):
         end = min(first, span.end)
         piece = _bare(text, start, end) if span.kind in NAMES else (start, end)
         form = text[slice(*piece)]
@@ -99,10 +124,43 @@ def _usable(text: str, span: TaggedSpan) -> Iterator[TaggedSpan]:
         # A date and nothing else: of an event, not of a birth.
         alone = span.kind == "birthday" and form == text.strip(_AROUND)
         if form and not alone and _can_be(form, span):
-            yield replace(span, start=begin, end=begin + len(form))
+            score = min(span.score, _DOUBTED) if _is_plain(form, span) else span.score
+            yield replace(span, start=begin, end=begin + len(form), score=score)
         start = last
         if start >= span.end:
             return
+
+
+def _is_plain(form: str, span: TaggedSpan) -> bool:
+    """Whether a form is rather a word, or counts something: it is listed for review, and stays."""
+    if span.kind == "address":
+        return form == form.lower() and _COUNTS.fullmatch(form) is not None
+    plain = form.islower() and not span.is_listed and span.common >= _COMMON
+    return span.kind in NAMES and plain and span.score < _SURELY
+
+
+def _is_doubted(text: str, span: TaggedSpan) -> bool:
+    """Whether too little but the tagger's word speaks for a name, to call it sure.
+
+    In small letters, and in scripts that have no others, it must be in lists and no plain word. A
+    capital tells something inside a sentence, and where not all letters are capitals.
+    """
+    form = text[span.start : span.end]
+    if span.kind not in NAMES:
+        return _COUNTS.fullmatch(form) is not None
+    if form == form.lower():
+        return not span.is_listed or span.common > 0
+    if form.isupper() and span.kind == "person":
+        return True
+    return not span.is_listed and (
+        span.common >= _COMMON or (len(parts(form)) == 1 and _begins(text, span.start))
+    )
+
+
+def _begins(text: str, start: int) -> bool:
+    """Whether a sentence may begin there, so that a capital tells nothing."""
+    before = text[:start].rstrip(_OPENING)
+    return not before or before[-1] in _ENDING or "\n" in text[len(before) : start]
 
 
 def _bare(text: str, start: int, end: int) -> tuple[int, int]:
@@ -127,6 +185,8 @@ def _can_be(form: str, span: TaggedSpan) -> bool:
     if span.kind in _WITH_DIGITS:
         digits, signs = (sum(map(is_one, form)) for is_one in (str.isdigit, str.isalnum))
         least_digits, least_signs = _WITH_DIGITS[span.kind]
+        if span.kind == "birthday" and not has_year(form):
+            return False
         return digits >= least_digits and signs >= least_signs
     words = parts(form)
     keys = [fold_word(word) for word in words]

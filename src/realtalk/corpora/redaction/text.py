@@ -19,6 +19,7 @@ import regex
 from realtalk.corpora.redaction.folding import TOKEN, fold, is_plain
 from realtalk.corpora.redaction.kinds import is_phone, kinds_in, without_end
 from realtalk.corpora.redaction.names import Names, NameSpan, squashed
+from realtalk.corpora.redaction.speaker_forms import SpeakerForms
 from realtalk.corpora.redaction.standins import STAND_IN, StandIns
 from realtalk.corpora.redaction.words import GREETINGS, NOBLE, RELATIONS, TITLES
 
@@ -56,13 +57,18 @@ class Scanner:
         everyone: Names,
         chats: Mapping[str, Names],
         keep: Iterable[str] | None = None,
+        forms: SpeakerForms | None = None,
     ) -> None:
-        """`keep`: the kinds that stay as they are; None: names go, and nothing else."""
+        """`keep`: the kinds that stay as they are; None: names go, and nothing else.
+
+        `forms` notes what people decide on, and says what stays.
+        """
         self._stand_ins = stand_ins
         self._everyone = everyone
         self._chats = chats
         self._names_only = keep is None
         self._keep = frozenset(keep or ())
+        self._forms = forms
         self.left = 0  # everyday words in small letters that are speakers' names as well
 
     def text(self, text: str, chat: str, *, is_id: bool = False, dense: bool = False) -> str:
@@ -86,6 +92,8 @@ class Scanner:
         if is_id or dense:
             tags = [(0, len(text))]
         spans = self._names(text, names, taken, tags, users)
+        if spans and self._forms is not None and not (is_id or dense):
+            spans = self._forms.settled(text, spans)
         if not taken and not spans:
             return text
         pieces: list[str] = []

@@ -16,9 +16,15 @@ function keep(body, undo = () => {}) {
   return sending;
 }
 
+const doubtful = document.getElementById("doubtful");
+
 function count() {
-  const place = document.getElementById("ticked");
+  const place = document.getElementById("ticked"), folded = document.getElementById("doubtful-ticked");
   if (place) place.textContent = `${ticks.filter((each) => each.checked).length} of ${ticks.length} are replaced`;
+  if (folded) {
+    const number = ticks.filter((each) => each.checked && doubtful.contains(each)).length;
+    folded.textContent = number ? `(${number} ticked)` : "";
+  }
 }
 
 main.addEventListener("change", (event) => {
@@ -30,6 +36,8 @@ main.addEventListener("change", (event) => {
   count();
 });
 
+main.querySelector("[data-filter] select")?.addEventListener("change", (event) => event.target.form.submit());
+
 main.querySelector("[data-add]")?.addEventListener("submit", async (event) => {
   event.preventDefault();
   const { form, kind } = event.target.elements;
@@ -37,14 +45,22 @@ main.querySelector("[data-add]")?.addEventListener("submit", async (event) => {
 });
 
 function move(step) {
-  const at = ticks.indexOf(document.activeElement.closest?.("tr")?.querySelector("[data-tick]"));
-  ticks[at < 0 ? 0 : Math.min(Math.max(at + step, 0), ticks.length - 1)]?.focus();
+  const open = ticks.filter((each) => doubtful?.open || !doubtful?.contains(each));
+  const at = open.indexOf(document.activeElement.closest?.("tr")?.querySelector("[data-tick]"));
+  open[at < 0 ? 0 : Math.min(Math.max(at + step, 0), open.length - 1)]?.focus();
+}
+
+function unfold() {
+  if (!doubtful) return;
+  doubtful.open = !doubtful.open;
+  (doubtful.open ? doubtful.querySelector("[data-tick]") : doubtful.querySelector("summary")).focus();
 }
 
 const keys = {
   j: () => move(1),
   k: () => move(-1),
   x: () => document.activeElement.matches("[data-tick]") && document.activeElement.click(),
+  d: unfold,
   t: () => window.switchTheme(),
 };
 
