@@ -151,7 +151,8 @@ def redact(
     `names` are more names to replace, `keep` what to leave as it is (people, places,
     organisations, birthdays, handles, phones, emails, links, addresses, numbers, files, extra);
     with `kinds` only those are replaced, and speakers. `review` is a table that
-    `realtalk redact --review` wrote, ticked. Returns the new corpus and the key to it,
+    `realtalk redact --review` wrote, ticked; `key.notes` tells where its rows contradict each
+    other (what is kept stays). Returns the new corpus and the key to it,
     which is private: `key.to_json()` tells who is who, `key.counts()` only how many, and
     `key.restore(redacted)` gives the original back. People who are only spoken of, places and
     organisations are found by a small model and by rules, which miss some: read the result

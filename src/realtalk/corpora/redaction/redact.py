@@ -13,7 +13,8 @@ What is promised: no name of a speaker, and no part of one with two graphemes or
 in anything that is written, in any script, case and spelling that `names` knows, with the
 endings of many languages. The exceptions: an everyday word in small letters ("will", "may";
 `words.EVERYDAY`) stays unless a name stands at its place ("hey will"), and `Key.left` counts
-those; titles and the small words in names ("Dr", "de") stay; a name of one digit does.
+those; titles and the small words in names ("Dr", "de") stay; a name of one digit does, and forms
+that a ticked table keeps (`speaker_forms`), which are never the name as it is written.
 What is not: everything else that identifies somebody is found by `sources` of mentions. Ours are
 rules: other people's names are guessed from capital letters inside sentences, so names that occur
 once (but for "hi Bea", "my sister Bea"), or are always written small, stay, and some places or
@@ -133,7 +134,7 @@ def find_candidates(
     keep: frozenset[str] = frozenset(),
     sources: Sequence[MentionSource] = RULES,
 ) -> list[NameCandidate]:
-    """What `redact` would replace besides speakers, names given, and things with a pattern."""
+    """What `redact` would replace besides speakers' names as such and things with a pattern."""
     return _FirstRound(corpus, names, keep).candidates(sources)
 
 

@@ -74,7 +74,8 @@ def review_rows(
         for key in each.folds:
             by_fold.setdefault(key, []).append(at)
     used: set[int] = set()
-    likely, doubtful = [], []
+    likely: list[dict[str, str]] = []
+    doubtful: list[dict[str, str]] = []
     for group in sorted(grouped(found), key=_likely_first):
         fitting = sorted({at for key in group.folds for at in by_fold.get(key, ())})
         used.update(fitting)
