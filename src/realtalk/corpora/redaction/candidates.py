@@ -5,7 +5,8 @@
 
 A form that was found once counts everywhere, in all its forms (`grouping` makes them one row).
 What several sources find is as sure as the surest says. Where the chat shows whose it is, a
-nickname or a misspelt name joins its person: exactly one person can be meant. What is not sure is marked, for `review`.
+nickname or a misspelt name joins its person: exactly one person can be meant. What is not sure is
+marked, for `review`.
 """
 
 from __future__ import annotations

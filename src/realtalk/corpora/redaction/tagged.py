@@ -42,7 +42,7 @@ _SEEN_AS_OTHER = 0.5  # from where on a place or an employer is no person
 NAMES = frozenset({"person", "place", "organisation"})  # other kinds have digits
 # How many digits, and letters and digits, what is no name has at least: no price, no "5th".
 _WITH_DIGITS = {"address": (1, 5), "birthday": (4, 4), "number": (4, 5)}
-_COMMON = 2
+_COMMON, _PLAIN = 2, 4  # logs of counts: where a capital tells little, where small letters do
 # What is measured or counted: "286 kg / 630 lbs", "24/7 monitor", "54cm frame".
 _AMOUNT = rf"\d+(?:[.,]\d+)?[ ]?(?:{'|'.join(sorted(UNITS))})?"
 _COUNTS = regex.compile(
@@ -135,8 +135,9 @@ def _is_plain(form: str, span: TaggedSpan) -> bool:
     """Whether a form is rather a word, or counts something: it is listed for review, and stays."""
     if span.kind == "address":
         return form == form.lower() and _COUNTS.fullmatch(form) is not None
-    plain = form.islower() and not span.is_listed and span.common >= _COMMON
-    return span.kind in NAMES and plain and span.score < _SURELY
+    plain = form.islower() and not span.is_listed and span.common >= _PLAIN
+    looked_up = len(parts(form)) == 1 and len(form) == span.end - span.start
+    return span.kind in NAMES and plain and looked_up and span.score < _SURELY
 
 
 def _is_doubted(text: str, span: TaggedSpan) -> bool:
