@@ -126,11 +126,10 @@ def _joined(by_fold: dict[str, _Bucket]) -> dict[str, str]:
     # Short before long: what a word is with an ending is looked up among those before it.
     single = [key for key, bucket in others.items() if len(parts(bucket[0].form)) == 1]
     for key in sorted(single, key=lambda key: (not _goes(others[key]), len(key), key)):
-        word = max(others[key], key=lambda each: each.count).form
-        label = _meant(names, word)
-        whose = taken.get(label, "") if label else ""
         if key in into:
             continue
+        word = max(others[key], key=lambda each: each.count).form
+        whose = taken.get(_meant(names, word) or "", "")
         if (
             whose
             and whose != key
