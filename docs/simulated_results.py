@@ -117,6 +117,19 @@ def apartness(stored: Stored) -> str:
     return markdown(("corpus", *WAYS.values(), "turns", "chats", "held out"), rows)
 
 
+def tuned(stored: Stored) -> str:
+    """In words: whether chats that were written as the people themselves can be told from theirs."""
+    lines = []
+    for name in (name for name in stored.names if name.endswith(" tuned")):
+        for way, heading in WAYS.items():
+            auc = stored.auc(name, way)
+            if auc.low is None:
+                continue
+            verdict = "are told from people's" if auc.low > 0.5 else "cannot be told from chance"
+            lines.append(f"{name}, by {heading}: they {verdict} (AUC {told(auc)}).")
+    return "\n".join(lines)
+
+
 def findings(stored: Stored) -> str:
     rows = []
     for name in stored.names[1:]:
@@ -171,8 +184,8 @@ people: topics and habits tell these apart too, nearly as well as words tell peo
 
 {apartness(stored)}
 
-Tuned, the model writes as the people of {stored.people}, each by an adapter of their own. Whether these chats are told from people's is open: the commands
-below make the chats and the rows again. That the measure is fair to the same people on both sides is tested on {stored.people} itself: its odd sessions
+Tuned, the model writes as the people of {stored.people}, each by an adapter of their own. {tuned(stored)}
+That the measure is fair to the same people on both sides is tested on {stored.people} itself: its odd sessions
 against its even ones, under marked names, get .53 [.49, .56] by words, and .82 [.78, .86] once every third message begins with a phrase of an
 assistant (tests/ei/test_told_apart.py has both).
 
