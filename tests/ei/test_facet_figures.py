@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -167,3 +168,43 @@ def test_files_are_the_same_every_time(tmp_path: Path) -> None:
         assert first.read_bytes() == second.read_bytes()
     assert (tmp_path / "one" / "intimacy.png").read_bytes().startswith(b"\x89PNG")
     assert json.dumps(drawn.charts["emotions_a"].to_dict())
+
+
+def felt(session: int, at: datetime | None, speaker: str = "Mara") -> dict[str, Any]:
+    row = {"session": session, "emotion": "joy", "intimacy": 0.5, "time": at}
+    return {**row, "speaker": speaker}
+
+
+def periods(chart: Any) -> list[str]:
+    domain: list[str] = chart.to_dict()["spec"]["encoding"]["x"]["scale"]["domain"]
+    return domain
+
+
+def test_a_time_without_a_turn_keeps_its_place() -> None:
+    """Eighty sessions in March and in June: the months between are on the axis, empty."""
+    march = [felt(at + 1, datetime(2026, 3, 1) + timedelta(hours=9 * at)) for at in range(40)]
+    june = [felt(at + 41, datetime(2026, 6, 1) + timedelta(hours=9 * at)) for at in range(40)]
+    chart = draw_timelines(table([*march, *june])).charts["emotions_c"]
+    found = periods(chart)
+    begins = [datetime.strptime(each, "%d %b %Y") for each in found]
+    assert {later - day for day, later in pairwise(begins)} == {timedelta(weeks=1)}
+    empty = set(found) - {bar["period"] for bar in values(chart)}
+    assert len(found) == 17 and len(empty) == 11
+    years = [felt(at + 1, datetime(1990 + at // 2, 1, 1 + at % 2)) for at in range(70)]
+    far = [felt(71, datetime(2031, 5, 1))]
+    assert periods(draw_timelines(table([*years, *far])).charts["emotions_c"]) == [
+        str(year) for year in range(1990, 2032)
+    ]
+
+
+def test_a_session_that_is_skipped_keeps_its_place_and_no_line_leads_over_it() -> None:
+    rows = [felt(session, None) for session in (1, 2, 5, 6)]
+    drawn = draw_timelines(table([*rows, felt(2, None, "Theo"), felt(6, None, "Theo")]))
+    assert periods(drawn.charts["emotions_c"]) == list("123456")
+    points = [each for each in values(drawn.charts["intimacy_c"]) if "n" in each]
+    runs: dict[tuple[str, int], list[int]] = {}
+    for point in points:
+        runs.setdefault((point["speaker"], point["run"]), []).append(point["session"])
+    assert sorted(runs.values()) == [[1, 2], [2], [5, 6], [6]]
+    lines = drawn.charts["intimacy_c"].to_dict()["layer"][0]
+    assert lines["mark"]["type"] == "line" and lines["encoding"]["detail"]["field"] == "run"

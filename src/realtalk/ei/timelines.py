@@ -4,8 +4,10 @@
     → {"emotions_Chat_1_Mara_Theo": ..., "intimacy_Chat_1_Mara_Theo": ...}
 
 The emotions are shares of a speaker's turns per session, or per week, month or year where
-there are too many sessions to tell apart. The intimacy of a session is the mean over a
-speaker's turns, with the fitted line whose slope is the facet `intimacy_linear`.
+there are too many sessions to tell apart; a period without a turn keeps its place. The intimacy
+of a session is the mean over a speaker's turns, with the fitted line whose slope is the facet
+`intimacy_linear`. Sessions stand side by side however long the pause between them, and no line
+leads over one that a speaker skips.
 """
 
 from __future__ import annotations
@@ -91,44 +93,50 @@ def _most_active(part: pl.DataFrame) -> list[str]:
     return [name for name in counted["speaker"].to_list() if name in chosen]
 
 
-def _periods(part: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Every turn with `place` and `period`: sessions, or longer where those are too many."""
+def _periods(part: pl.DataFrame) -> tuple[pl.DataFrame, list[str], str]:
+    """Every turn with its `period`, and all periods in their order, those without a turn too.
+
+    Periods are sessions, or longer where those are too many.
+    """
     turns = part.sort("turn", maintain_order=True)
     place = pl.col("session").rle_id().cast(pl.Int32)
     sessions = turns.with_columns(
         place.alias("place"), pl.col("session").cast(pl.String).alias("period")
     )
     number = int(sessions["place"].n_unique())
-    if number <= _MOST_PERIODS:
-        return sessions, "session"
+    numbers = turns["session"].to_list()
+    if max(numbers) - min(numbers) < _MOST_PERIODS:
+        return sessions, [str(each) for each in range(min(numbers), max(numbers) + 1)], "session"
     if turns["time"].null_count() == 0:
         for name, length, form in _PERIODS:
-            time = pl.col("time").dt.truncate(length)
-            timed = turns.with_columns(
-                time.rank("dense").cast(pl.Int32).alias("place"),
-                time.dt.strftime(form).alias("period"),
-            )
-            if timed["place"].n_unique() <= _MOST_PERIODS:
-                return timed, name
+            begins = turns["time"].dt.truncate(length)
+            every = pl.select(
+                pl.datetime_range(pl.lit(begins.min()), pl.lit(begins.max()), length)
+            ).to_series()
+            if len(every) <= _MOST_PERIODS:
+                timed = turns.with_columns(begins.dt.strftime(form).alias("period"))
+                return timed, every.dt.strftime(form).to_list(), name
     width = -(-number // _MOST_PERIODS)
+    if width == 1:  # numbers far apart, and no times to say how far
+        return sessions, sessions["period"].unique(maintain_order=True).to_list(), "session"
     grouped = sessions.with_columns(pl.col("place") // width)
     first = pl.col("session").first().over("place").cast(pl.String)
     last = pl.col("session").last().over("place").cast(pl.String)
-    return grouped.with_columns((first + "-" + last).alias("period")), f"{width} sessions"
+    named = grouped.with_columns((first + "-" + last).alias("period"))
+    return named, named["period"].unique(maintain_order=True).to_list(), f"{width} sessions"
 
 
 def _emotions(chat: str, part: pl.DataFrame, felt: pl.DataFrame, names: Sequence[str]) -> Any:
     import altair as alt
 
-    timed, unit = _periods(part)
-    periods = timed.unique("place", maintain_order=True).sort("place")["period"].to_list()
+    timed, periods, unit = _periods(part)
     counted = (
         timed.filter(pl.col("emotion").is_not_null(), pl.col("speaker").is_in(names))
-        .group_by("speaker", "place", "period", "emotion")
+        .group_by("speaker", "period", "emotion")
         .len("turns")
-        .with_columns(pl.col("turns").sum().over("speaker", "place").alias("of"))
+        .with_columns(pl.col("turns").sum().over("speaker", "period").alias("of"))
         .with_columns((pl.col("turns") / pl.col("of")).alias("share"))
-        .sort("speaker", "place", "emotion")
+        .sort("speaker", pl.col("period").replace_strict(periods, range(len(periods))), "emotion")
     )
     seen = set(counted["emotion"].to_list())
     # A classifier of the user's own may have other emotions: they follow in grey.
@@ -196,7 +204,7 @@ def _emotions(chat: str, part: pl.DataFrame, felt: pl.DataFrame, names: Sequence
     line = "; ".join(f"{_isolated(name)}: n = {number:,} turns" for name, number in turns.items())
     missing = part["emotion"].null_count()
     more = [f"{missing:,} turns without a scored emotion are left out"] if missing else []
-    return styled(chart, "Emotions over time", [f"{chat}, by {unit}", line, *more, *_rest(part)])
+    return styled(chart, f"Emotions by {unit}", [f"{chat}, by {unit}", line, *more, *_rest(part)])
 
 
 def _rest(part: pl.DataFrame) -> list[str]:
@@ -219,7 +227,9 @@ def _intimacy(
     import numpy as np
 
     names = [each.speaker for each in who]
-    rows = points.to_dicts()
+    # Sessions in a row are joined by a line; over one that is skipped there is none.
+    run = (pl.col("session").diff() != 1).fill_null(value=False).cum_sum().over("speaker")
+    rows = points.with_columns(run.alias("run")).to_dicts()
     ends: list[dict[str, Any]] = []
     for each in who:
         own = points.filter(pl.col("speaker") == each.speaker)
@@ -251,7 +261,9 @@ def _intimacy(
         axis=alt.Axis(gridColor="#eeeeee", domain=False),
     )
     data = alt.Chart({"values": rows})
-    faint = data.mark_line(opacity=0.25, strokeWidth=1.2).encode(x=x_axis, y=y_axis, color=colour)
+    faint = data.mark_line(opacity=0.25, strokeWidth=1.2).encode(
+        x=x_axis, y=y_axis, color=colour, detail="run:N"
+    )
     dots = data.mark_point(filled=True, opacity=0.8).encode(
         x=x_axis,
         y=y_axis,
@@ -288,7 +300,7 @@ def _intimacy(
         lines.append(f"{_isolated(each.speaker)}: {text} {counted}")
     lines += rest
     plain: Any = alt.layer(*layers)
-    return styled(plain.properties(width=_WIDTH, height=300), "Intimacy over time", lines)
+    return styled(plain.properties(width=_WIDTH, height=300), "Intimacy by session", lines)
 
 
 def _sizes(points: pl.DataFrame) -> list[int]:

@@ -57,7 +57,7 @@ def glance(aggregates: Aggregates, *, claims: bool = True) -> list[Sentence]:
         *_size(aggregates, days),
         *_shares(aggregates),
         *_replies(aggregates),
-        *_course(days),
+        *_course(days, _of_all(aggregates, " in any of the {:,} chats")),
         *(_mood(aggregates) if claims else []),
     ][:_MOST]
 
@@ -66,15 +66,34 @@ def _say(id_: str, figure: str, values: Mapping[str, str], template: str = "") -
     return Sentence(id_, figure, wording()["sentences"][template or id_].format(**values))
 
 
+def _of_all(aggregates: Aggregates, words: str) -> str:
+    """Figures of several chats are of all together, also of those that a person is not in."""
+    count = len(aggregates.chats.names) + aggregates.chats.others
+    return words.format(count) if count > 1 else ""
+
+
+def _holders(shown: Mapping[str, str]) -> tuple[str, str]:
+    """The first figure and who has it; those who share it, as far as it is shown, together."""
+    figure = next(iter(shown.values()))
+    equal = [name for name, other in shown.items() if other == figure]
+    if len(equal) == 1:
+        return figure, equal[0]
+    names = (
+        f"{len(equal):,} people" if len(equal) > 3 else f"{', '.join(equal[:-1])} and {equal[-1]}"
+    )
+    return figure, f"each of {names}"
+
+
 def _size(aggregates: Aggregates, days: pl.DataFrame) -> list[Sentence]:
     frame, total = aggregates.lines.frame, aggregates.lines.frame.height
     people = aggregates.people
     count = len(people.names) + people.others
     column, noun = ("characters", "character") if aggregates.lines.spaceless else ("words", "word")
     size = counted(int(frame[column].sum()), noun)
+    by = people.names[0] if count == 1 else f"{count:,} people"
     values = {
         "messages": f"{'message' if total == 1 else 'messages'}, {size},",
-        "people": people.names[0] if count == 1 else f"{count:,} people",
+        "people": by + _of_all(aggregates, " in {:,} chats"),
     }
     template = "messages"
     if days.height:
@@ -88,18 +107,18 @@ def _shares(aggregates: Aggregates) -> list[Sentence]:
     frame, names = aggregates.lines.frame, aggregates.people.names
     if len(names) < 2:
         return []
-    found = [
-        _say(
-            "share",
-            percent(frame.filter(pl.col("speaker") == names[0]).height / frame.height),
-            {"name": names[0]},
-        )
-    ]
     starts = dict(frame.filter("starts").group_by("speaker").len().iter_rows())
-    total = sum(starts.values())
-    if total >= wording()["least"]["sessions"]:
-        most = max(names, key=lambda name: (starts.get(name, 0), -names.index(name)))
-        found.append(_say("starts", percent(starts.get(most, 0) / total), {"name": most}))
+    found = []
+    for id_, counts, least in (
+        ("share", dict(frame.group_by("speaker").len().iter_rows()), 1),
+        ("starts", starts, wording()["least"]["sessions"]),
+    ):
+        if (total := sum(counts.values())) < least:
+            continue
+        order = sorted(names, key=lambda name: -counts.get(name, 0))
+        figure, who = _holders({name: percent(counts.get(name, 0) / total) for name in order})
+        chats = _of_all(aggregates, " of the {:,} chats together")
+        found.append(_say(id_, figure, {"chats": chats, "name": who}))
     return found
 
 
@@ -116,15 +135,15 @@ def _replies(aggregates: Aggregates) -> list[Sentence]:
     order = sorted((median, names.index(name), name) for name, median, _ in waits.iter_rows())
     if not order:
         return []
-    values = {"name": order[0][2]}
-    template = "reply"
-    if len(order) == 2:
-        values |= {"other": order[1][2], "time": waited(order[1][0], unit)}
-        template = "reply_two"
-    return [_say("reply", waited(order[0][0], unit), values, template)]
+    shown = {name: waited(median, unit) for median, _, name in order}
+    last, time = next(reversed(shown.items()))
+    figure, who = _holders(shown)
+    template = "reply" if time == figure else "reply_two" if len(order) == 2 else "reply_least"
+    values = {"name": who, "other": last, "time": time, "count": f"{len(order):,}"}
+    return [_say("reply", figure, values, template)]
 
 
-def _course(days: pl.DataFrame) -> list[Sentence]:
+def _course(days: pl.DataFrame, of: str) -> list[Sentence]:
     """The longest run of days with messages, the longest without, and the fullest day."""
     dates: list[date] = days["date"].to_list()
     if len(dates) < 2:
@@ -139,15 +158,24 @@ def _course(days: pl.DataFrame) -> list[Sentence]:
             runs.append((day, day))
             pauses.append((before + one, day - one))
     found = []
-    for id_, spans, least in (("streak", runs, 2), ("silence", pauses, 1)):
-        longest = max(spans, key=lambda span: span[1] - span[0], default=None)
-        length = 0 if longest is None else (longest[1] - longest[0]).days + 1
-        if longest is not None and length >= least:
-            ends = {"from": dated(longest[0]), "to": dated(longest[1])}
-            template = "silence_day" if length == 1 else id_
-            found.append(_say(id_, counted(length, "day"), ends, template))
-    fullest = max(days.iter_rows(), key=lambda row: row[1])
-    found.append(_say("busiest", counted(fullest[1], "message"), {"date": dated(fullest[0])}))
+    for id_, spans, least in (
+        ("streak", runs, 2),
+        ("silence", pauses, wording()["least"]["silence"]),
+    ):
+        lengths = [(end - begin).days + 1 for begin, end in spans]
+        length = max(lengths, default=0)
+        if length >= least:
+            begin, end = spans[lengths.index(length)]
+            times = lengths.count(length)
+            values = {"of": of, "times": f"{times:,}", "from": dated(begin), "to": dated(end)}
+            template = f"{id_}_several" if times > 1 else id_
+            found.append(_say(id_, counted(length, "day"), values, template))
+    sizes: list[int] = days["messages"].to_list()
+    times = sizes.count(max(sizes))
+    if times < len(sizes):  # where all days are alike, none stands out
+        values = {"date": dated(dates[sizes.index(max(sizes))]), "times": f"{times:,}"}
+        template = "busiest_several" if times > 1 else "busiest"
+        found.append(_say("busiest", counted(max(sizes), "message"), values, template))
     return found
 
 
@@ -162,7 +190,8 @@ def _mood(aggregates: Aggregates) -> list[Sentence]:
         name: percent(felt.filter(pl.col("sentiment") == name).height / felt.height)
         for name in ("positive", "negative")
     }
-    return [_say("mood", share["positive"], {"negative": share["negative"]})]
+    values = {"turns": counted(felt.height, "turn"), "negative": share["negative"]}
+    return [_say("mood", share["positive"], values)]
 
 
 def dated(day: date) -> str:

@@ -90,7 +90,11 @@ def _bar(aggregates: Aggregates) -> str:
 
 def _head(aggregates: Aggregates, options: PageOptions, data: dict[str, Any]) -> Iterator[str]:
     yield '<div class="opening"><h1 id="heading">A chat, measured</h1>'
-    yield f'<p class="holds" data-local>{escape(holds(aggregates, options, data))}</p></div>'
+    yield f'<p class="holds" data-local>{escape(holds(aggregates, options, data))}</p>'
+    yield (
+        '<p class="holds" id="names-held" hidden>Names are hidden from view only: the file still '
+        "holds them. Made with --anonymous, a page holds none.</p></div>"
+    )
     yield (
         '<div class="filters" role="search" aria-label="Filters">'
         '<div id="filter-people-group" class="group"><span class="label" id="people-label">People'
@@ -114,8 +118,16 @@ def holds(aggregates: Aggregates, options: PageOptions, data: dict[str, Any]) ->
     people = "people without their names" if options.anonymous else "people's names"
     parts = [f"counts per day and person, with {people}"]
     if aggregates.words is not None:
-        words = len(data["words"]["items"])
-        parts.append(f"{words:,} words that were used often, emoji and domains of links")
+        words = len({*data["words"]["items"], *data["openings"]["items"]})
+        often = "word that was used often" if words == 1 else "words that were used often"
+        said = [f"{words:,} {often}"] if words else []
+        for name, title in (
+            ("laughter", "ways of laughing"),
+            ("emoji", "emoji"),
+            ("domains", "domains of links"),
+        ):
+            said += [title] if data[name]["items"] else []
+        parts += [", ".join(said)] if said else []
     if aggregates.feelings is not None:
         parts.append("a model's estimates of feelings")
     return f"This page holds {'; '.join(parts)}. It holds no message, and nothing leaves it."

@@ -129,10 +129,10 @@ function monthChart(months, people) {
 }
 const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
-// Names of months or weeks, as many as fit.
+// Names of months or weeks, as many as fit; one that would be cut off at the end is left out.
 function timeAxis(keys, left, wide, y) {
-  const every = Math.max(1, Math.ceil(78 / wide));
-  return keys.map((key, at) => (at % every ? null : svg("text", { x: left + (at + 0.5) * wide, y, "text-anchor": "middle" }, binName(key, true)))).filter(Boolean);
+  const every = Math.max(1, Math.ceil(78 / wide)), beyond = (at) => (keys.length - at - 0.5) * wide < 30;
+  return keys.map((key, at) => (at % every || beyond(at) ? null : svg("text", { x: left + (at + 0.5) * wide, y, "text-anchor": "middle" }, binName(key, true)))).filter(Boolean);
 }
 function binName(key, short = false) {
   const month = key.length === 7, date = isoDate(month ? `${key}-01` : key);
@@ -152,7 +152,8 @@ function niceTicks(low, high, range) {
   }
 }
 
-// Lines with their intervals as bands; a bin that cannot carry a figure is a gap.
+// Lines with their intervals as bands. The keys are every month or week in turn, so a place on the
+// axis is a time; one that cannot carry a figure is a gap.
 function lineChart(label, keys, series, range, format) {
   const W = chartWidth(), H = 210, left = 52, wide = (W - left) / keys.length;
   const values = series.flatMap((line) => line.points.filter(Boolean).flatMap((point) => [point.low, point.high]));
@@ -187,11 +188,13 @@ function lineChart(label, keys, series, range, format) {
   return svg("svg", { viewBox: `0 0 ${W} ${H + 4}`, class: "fluid", role: "img", "aria-label": label }, marks, drawn, timeAxis(keys, left, wide, H - 2));
 }
 
-// One bar per name, with its figure behind it.
-function bars(entries, most = Math.max(...entries.map((entry) => entry.value))) {
-  return el("ul", { class: "bars" }, entries.map((entry) => {
+// One bar per name, with its figure behind it. Shares stand on a track that means all; counts have
+// no whole, so they have no track and the largest is as long as there is room.
+function bars(entries, { shares }) {
+  const whole = shares ? 1 : Math.max(...entries.map((entry) => entry.value));
+  return el("ul", { class: shares ? "bars of-all" : "bars" }, entries.map((entry) => {
     const bar = el("span", { class: `bar-fill fill-${entry.colour ?? "0"}` });
-    bar.style.width = `${most ? Math.max(1, (entry.value / most) * 100) : 0}%`;
+    bar.style.width = `${whole ? Math.max(1, (entry.value / whole) * 100) : 0}%`;
     return el("li", {}, el("span", { class: "bar-name" }, entry.name), el("span", { class: "bar-track" }, bar), el("span", { class: "bar-value" }, entry.text));
   }));
 }

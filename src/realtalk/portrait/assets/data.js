@@ -25,6 +25,16 @@ const LAST_DAY = ROWS.day.reduce((most, day) => Math.max(most, day), -1);
 const dateOf = (day) => new Date(FIRST + day * 864e5);
 const isoOf = (day) => dateOf(day).toISOString().slice(0, 10);
 const dayOf = (iso) => Math.round((Date.parse(iso + "T00:00:00Z") - FIRST) / 864e5);
+const byMonth = (day) => isoOf(day).slice(0, 7);
+const byWeek = (day) => isoOf(day - ((dateOf(day).getUTCDay() + 6) % 7));
+
+// Every month (2024-01) or week (its Monday) from the first to the last, those without anything too.
+function unbroken(bins) {
+  const keys = [...bins].sort(), last = keys[keys.length - 1], found = [];
+  const next = (key) => (key.length === 7 ? byMonth(dayOf(`${key}-01`) + 31) : isoOf(dayOf(key) + 7));
+  for (let key = keys[0]; key !== undefined; key = key === last ? undefined : next(key)) found.push(key);
+  return found;
+}
 
 // A selection is {people: [numbers] or null, chat: number or null, from: day or null, to: day or null}.
 function select(choice) {
@@ -102,18 +112,21 @@ function spanOf(days) {
   return { first, last, active: days.size, span: last - first + 1 };
 }
 
-// The longest run of days with messages, the longest without, and the fullest day; the first of equals.
+// The longest run of days with messages, the longest without, and the fullest day; the first of
+// equals, and how many there are.
 function courseOf(days) {
+  const longer = (most, span) => (!most || span.days > most.days ? { ...span, times: 1 } : { ...most, times: most.times + (span.days === most.days) });
   const order = [...days.keys()].sort((a, b) => a - b);
   let streak = null, silence = null, busiest = null, began = null;
   order.forEach((day, at) => {
     const before = order[at - 1];
     if (at === 0 || day !== before + 1) {
-      if (at && (!silence || day - before - 1 > silence.days)) silence = { days: day - before - 1, from: before + 1, to: day - 1 };
+      if (at) silence = longer(silence, { days: day - before - 1, from: before + 1, to: day - 1 });
       began = day;
     }
-    if (!streak || day - began + 1 > streak.days) streak = { days: day - began + 1, from: began, to: day };
-    if (!busiest || days.get(day) > busiest.messages) busiest = { messages: days.get(day), day };
+    if (order[at + 1] !== day + 1) streak = longer(streak, { days: day - began + 1, from: began, to: day });
+    if (!busiest || days.get(day) > busiest.messages) busiest = { messages: days.get(day), day, times: 1 };
+    else if (days.get(day) === busiest.messages) busiest.times++;
   });
   return { streak, silence, busiest };
 }
@@ -123,21 +136,11 @@ function monthly(result) {
   const months = new Map();
   for (let row = 0; row < COUNT; row++) {
     if (!result.own[row] || ROWS.day[row] < 0 || !ROWS.messages[row]) continue;
-    const key = isoOf(ROWS.day[row]).slice(0, 7);
+    const key = byMonth(ROWS.day[row]);
     if (!months.has(key)) months.set(key, new Array(PEOPLE).fill(0));
     months.get(key)[ROWS.person[row]] += ROWS.messages[row];
   }
-  const keys = [...months.keys()].sort();
-  if (!keys.length) return [];
-  const found = [];
-  let [year, month] = keys[0].split("-").map(Number);
-  for (;;) {
-    const key = `${String(year).padStart(4, "0")}-${String(month).padStart(2, "0")}`;
-    found.push({ month: key, counts: months.get(key) || new Array(PEOPLE).fill(0) });
-    if (key === keys[keys.length - 1]) return found;
-    month = month === 12 ? 1 : month + 1;
-    if (month === 1) year += 1;
-  }
+  return unbroken(months.keys()).map((key) => ({ month: key, counts: months.get(key) || new Array(PEOPLE).fill(0) }));
 }
 
 // Uses of items by person: {item: [count per person]}, and the first item of each person.

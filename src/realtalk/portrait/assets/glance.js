@@ -8,6 +8,14 @@ function nameOf(person, hidden = state.hidden) {
 }
 const saidName = (person, hidden = state.hidden) => apart(nameOf(person, hidden));  // within a sentence
 const colour = (person) => (person === OTHERS ? "others" : String(person % 13));
+const CHATS = RAW.chats.length + RAW.other_chats;
+const joined = (names) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}` : names[0]);
+// Whoever has the figure; those who share it, as far as it is shown, are named together.
+function holders(entries, figure, name) {
+  const equal = entries.filter((who) => figure(who) === figure(entries[0]));
+  if (equal.length === 1) return name(entries[0].person);
+  return `each of ${equal.length > 3 ? `${commas(equal.length)} people` : joined(equal.map((who) => name(who.person)))}`;
+}
 const fill = (template, values) => template.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 // [{id, figure, text}], in the order of the page; a sentence that nothing carries is not made.
@@ -15,37 +23,44 @@ function glance(result, hidden = state.hidden) {
   const { total, people } = result, words = WORDING.sentences, found = [];
   if (!total.messages) return found;
   const name = (person) => saidName(person, hidden);
+  // Of several chats the figures are of all together, also of those that a person is not in.
+  const several = CHATS > 1 && state.chat === null, chats = several ? ` of the ${commas(CHATS)} chats together` : "";
+  const of = (several ? ` in any of the ${commas(CHATS)} chats` : "") + (state.people && state.people.length ? " from those you chose" : "");
   const writing = people.filter((who) => who.messages);
   const count = total.people + (RAW.others && writing.some((who) => who.person === OTHERS) ? RAW.others - 1 : 0);
   const by = count === 1 ? name(writing[0].person) : `${commas(count)} people`;
   const size = RAW.spaceless ? counted(total.characters, "character") : counted(total.words, "word");
   const kind = total.first === null ? "messages" : total.first === total.last ? "messages_day" : "messages_since";
   found.push({ id: "messages", figure: commas(total.messages), text: fill(words[kind], {
-    messages: `${total.messages === 1 ? "message" : "messages"}, ${size},`, people: by,
+    messages: `${total.messages === 1 ? "message" : "messages"}, ${size},`, people: by + (several && !state.people && state.from === null && state.to === null ? ` in ${commas(CHATS)} chats` : ""),
     first: total.first === null ? "" : dated(total.first), last: total.last === null ? "" : dated(total.last) }) });
   const named = people.filter((who) => who.person !== OTHERS);
   if (named.length && state.people && state.people.length) {
     for (const who of named.slice(0, 2)) if (who.messages < total.all) found.push({ id: "share", figure: percent(who.share), text: fill(words.share_of_all, { name: name(who.person) }) });
   } else if (named.length > 1) {
-    const most = named.reduce((a, b) => (b.messages > a.messages ? b : a));
-    found.push({ id: "share", figure: percent(most.share), text: fill(words.share, { name: name(most.person) }) });
+    const order = [...named].sort((a, b) => b.messages - a.messages || a.person - b.person), shown = (who) => percent(who.share);
+    found.push({ id: "share", figure: shown(order[0]), text: fill(words.share, { chats, name: holders(order, shown, name) }) });
   }
   if (named.length > 1 && total.starts >= WORDING.least.sessions) {
-    const most = named.reduce((a, b) => (b.starts > a.starts ? b : a));
-    found.push({ id: "starts", figure: percent(most.started), text: fill(words.starts, { name: name(most.person) }) });
+    const order = [...named].sort((a, b) => b.starts - a.starts || a.person - b.person), shown = (who) => percent(who.started);
+    found.push({ id: "starts", figure: shown(order[0]), text: fill(words.starts, { chats, name: holders(order, shown, name) }) });
   }
   const answering = named.filter((who) => who.replies >= WORDING.least.replies).sort((a, b) => a.reply - b.reply || a.person - b.person);
   if (answering.length) {
-    const [first, second] = answering, two = answering.length === 2;
-    found.push({ id: "reply", figure: waited(first.reply), text: fill(two ? words.reply_two : words.reply, {
-      name: name(first.person), other: two ? name(second.person) : "", time: two ? waited(second.reply) : "" }) });
+    const [first, second] = answering, shown = (who) => waited(who.reply), time = shown(answering[answering.length - 1]);
+    const kind = time === shown(first) ? "reply" : second && answering.length === 2 ? "reply_two" : "reply_least";
+    found.push({ id: "reply", figure: shown(first), text: fill(words[kind], {
+      name: holders(answering, shown, name), other: second ? name(second.person) : "", time, count: commas(answering.length) }) });
   }
-  if (result.streak && result.streak.days > 1) found.push({ id: "streak", figure: counted(result.streak.days, "day"), text: fill(words.streak, { from: dated(result.streak.from), to: dated(result.streak.to) }) });
-  if (result.silence) found.push({ id: "silence", figure: counted(result.silence.days, "day"), text: fill(result.silence.days > 1 ? words.silence : words.silence_day, { from: dated(result.silence.from), to: dated(result.silence.to) }) });
-  if (result.busiest && total.active > 1) found.push({ id: "busiest", figure: counted(result.busiest.messages, "message"), text: fill(words.busiest, { date: dated(result.busiest.day) }) });
+  for (const [id, least] of [["streak", 2], ["silence", WORDING.least.silence]]) {
+    const span = result[id];
+    if (span && span.days >= least) found.push({ id, figure: counted(span.days, "day"), text: fill(words[span.times > 1 ? `${id}_several` : id], { of, times: commas(span.times), from: dated(span.from), to: dated(span.to) }) });
+  }
+  const { busiest } = result;
+  if (busiest && busiest.times < total.active) found.push({ id: "busiest", figure: counted(busiest.messages, "message"), text: fill(words[busiest.times > 1 ? "busiest_several" : "busiest"], { times: commas(busiest.times), date: dated(busiest.day) }) });
   if (PARTS.emotions && RAW.claims) {
     const mood = overall("positive", result.own), negative = overall("negative", result.own);
-    if (mood.value !== null) found.push({ id: "mood", figure: percent(mood.value), text: fill(words.mood, { negative: percent(negative.value) }) });
+    if (mood.value !== null) found.push({ id: "mood", figure: percent(mood.value), text: fill(words.mood, { turns: counted(mood.n, "turn"), negative: percent(negative.value) }) });
   }
   return found.slice(0, 8);
 }
@@ -90,7 +105,8 @@ function saveCard(kind) {
 function headingOf(hidden = state.hidden) {
   if (RAW.title && !hidden) return RAW.title;
   const named = RAW.people.map((_, person) => saidName(person, hidden));
-  if (hidden || !named.length) return RAW.people.length === 2 ? "Two people and their chat" : RAW.people.length === 1 ? "One person's chat" : "A chat, measured";
-  if (named.length + RAW.others > 3) return `${named.slice(0, 2).join(", ")} and ${commas(named.length + RAW.others - 2)} others`;
-  return named.length === 1 ? named[0] : `${named.slice(0, -1).join(", ")} and ${named[named.length - 1]}`;
+  const of = CHATS > 1 ? `${commas(CHATS)} chats of ` : "";
+  if (hidden || !named.length) return CHATS > 1 ? `${commas(CHATS)} chats, measured` : RAW.people.length === 2 ? "Two people and their chat" : RAW.people.length === 1 ? "One person's chat" : "A chat, measured";
+  if (named.length + RAW.others > 3) return `${of}${named.slice(0, 2).join(", ")} and ${commas(named.length + RAW.others - 2)} others`;
+  return of + joined(named);
 }

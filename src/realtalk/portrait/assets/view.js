@@ -22,8 +22,8 @@ const COLUMNS = [
   ["Characters per message", (who) => (who.messages ? decimal(who.characters / who.messages) : null), () => RAW.spaceless],
   ["Begins a conversation", (who) => commas(who.starts), (result) => result.total.starts > 1],
   ["Has the last word", (who) => commas(who.ends), (result) => result.total.starts > 1],
-  ["Usual reply time", (who) => (who.replies >= WORDING.least.replies ? waited(who.reply) : null), (result) => result.people.some((who) => who.replies >= WORDING.least.replies)],
-  ["Half of the replies", (who) => (who.replies >= 4 * WORDING.least.replies ? between(who) : null), (result) => result.people.some((who) => who.replies >= 4 * WORDING.least.replies)],
+  ["Reply time (median)", (who) => (who.replies >= WORDING.least.replies ? waited(who.reply) : null), (result) => result.people.some((who) => who.replies >= WORDING.least.replies)],
+  ["Middle half of the replies", (who) => (who.replies >= 4 * WORDING.least.replies ? between(who) : null), (result) => result.people.some((who) => who.replies >= 4 * WORDING.least.replies)],
   ["At night (0 to 5)", (who) => (who.timed ? percent(who.night / who.timed) : null), (result) => result.people.some((who) => who.timed)],
   ["In the morning (5 to 10)", (who) => (who.timed ? percent(who.morning / who.timed) : null), (result) => result.people.some((who) => who.timed)],
   ["Messages with a question", (who) => (who.messages ? percent(who.question / who.messages) : null), (result) => result.total.question],
@@ -31,7 +31,7 @@ const COLUMNS = [
   ["Videos", (who) => commas(who.video), (result) => result.total.video],
   ["Voice and sound", (who) => commas(who.audio), (result) => result.total.audio],
   ["Stickers", (who) => commas(who.sticker), (result) => result.total.sticker],
-  ["Other files", (who) => commas(who.file), (result) => result.total.file],
+  ["Other or unknown files", (who) => commas(who.file), (result) => result.total.file],
   ["Links", (who) => commas(who.links), (result) => result.total.links],
   ["Calls", (who) => commas(who.calls), (result) => result.total.calls],
   ["Reactions given", (who) => commas(who.reacted), (result) => result.total.reacted],
@@ -52,7 +52,7 @@ function drawPeople(result) {
   const heads = people.map((who) => el("span", { class: "who" }, el("span", { class: `dot fill-${colour(who.person)}`, "aria-hidden": "true" }), bdi(nameOf(who.person))));
   const side = people.length <= 4;  // few people stand side by side, many below one another
   const rows = side ? columns.map(([name, of]) => [name, ...people.map(of)]) : people.map((who, at) => [heads[at], ...columns.map(([, of]) => of(who))]);
-  put("people-body", people.length > 1 ? bars(people.map((who) => ({ name: bdi(nameOf(who.person)), value: who.messages, text: counted(who.messages, "message"), colour: colour(who.person) }))) : null,
+  put("people-body", people.length > 1 ? bars(people.map((who) => ({ name: bdi(nameOf(who.person)), value: who.share, text: `${percent(who.share)}, ${counted(who.messages, "message")}`, colour: colour(who.person) })), { shares: true }) : null,
     grid(side ? ["", ...heads] : ["", ...columns.map(([name]) => name)], rows, "Figures by person", side ? "sides" : "many"));
 }
 
@@ -94,10 +94,10 @@ function drawWords(result) {
   const cards = people.map((who) => {
     const parts = [], words = typical[who.person] || [], faces = best(emoji, who.person, 1, 6), laughs = best(laughter, who.person, 1, 3), greets = best(openings, who.person, 3, 4), first = emoji.firsts[who.person];
     if (words.length) parts.push(el("h4", {}, "Says more than the others"), el("ul", { class: "chips" }, words.map((entry, at) => el("li", { class: at < 4 ? "strong" : "", title: `${counted(entry.count, "time")}, the others ${counted(entry.others, "time")}` }, bdi(entry.word)))));
-    if (faces.length) parts.push(el("h4", {}, "Favourite emoji"), el("ul", { class: "faces" }, faces.map((entry) => el("li", {}, el("span", { class: "face" }, coloured(entry.item)), el("span", { class: "small" }, commas(entry.count))))));
+    if (faces.length) parts.push(el("h4", {}, "Most used emoji"), el("ul", { class: "faces" }, faces.map((entry) => el("li", {}, el("span", { class: "face" }, coloured(entry.item)), el("span", { class: "small" }, commas(entry.count))))));
     if (first && faces.length) parts.push(el("p", { class: "small" }, "First emoji: ", el("span", { class: "emoji" }, coloured(emoji.items[first.item])), ` on ${dated(first.day)}`));
     const laughed = sum(laughter.counts.map((counts) => counts[who.person]));
-    if (laughed) parts.push(el("h4", {}, "Laughs"), el("p", {}, `${decimal((laughed / who.messages) * 100)} times in ${commas(100)} messages, mostly “${apart(laughs[0].item)}”`));
+    if (laughed) parts.push(el("h4", {}, "Laughs"), el("p", {}, `${decimal((laughed / who.messages) * 100)} times in ${commas(100)} messages, most often “${apart(laughs[0].item)}”`));
     if (greets.length) parts.push(el("h4", {}, "First word of the day"), el("p", {}, greets.map((entry, at) => [at ? ", " : "", bdi(`“${entry.item}”`), ` ${counted(entry.count, "time")}`])));
     return parts.length ? el("article", { class: "person" }, el("h3", {}, el("span", { class: `dot fill-${colour(who.person)}`, "aria-hidden": "true" }), bdi(nameOf(who.person))), parts) : null;
   }).filter(Boolean);
@@ -105,23 +105,21 @@ function drawWords(result) {
   show("words", cards.length + sites.length > 0);
   const left = RAW.languages.length ? el("p", { class: "note" }, `Left out: words that say little in ${RAW.languages.map(languageName).join(", ")}.`) : null;
   put("words-body", cards.length ? left : null, cards.length ? el("div", { class: "people-cards" }, cards) : null,
-    sites.length ? el("figure", {}, el("figcaption", {}, "Where links lead"), bars(sites.map((entry) => ({ ...entry, text: commas(entry.value) })))) : null);
+    sites.length ? el("figure", {}, el("figcaption", {}, "Where links lead"), bars(sites.map((entry) => ({ ...entry, text: commas(entry.value) })), { shares: false })) : null);
 }
 
 const signed = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${decimal(Math.abs(value * 100), 0)}`;
 const ranged = (entry, format) => (entry.value === null ? null : `${format(entry.value)} (${format(entry.low)} to ${format(entry.high)})`);
-const byMonth = (day) => isoOf(day).slice(0, 7);
-const byWeek = (day) => isoOf(day - ((dateOf(day).getUTCDay() + 6) % 7));
 // Lines over time, as fine as the turns can carry: weeks before months, people before everyone.
 function course(name, mask, lines, span) {
   const whole = [{ name: "everyone chosen", colour: "all", people: null }], tries = [];
   for (const who of lines.length > 1 ? [lines, whole] : [whole]) {
     for (const bin of span > 182 ? [byMonth] : [byWeek, byMonth]) {
       const measuredLines = who.map((line) => ({ ...line, bins: measured(name, mask, line.people, bin) }));
-      const keys = [...new Set(measuredLines.flatMap((line) => [...line.bins.keys()]))].sort();
+      const filled = new Set(measuredLines.flatMap((line) => [...line.bins.keys()])), keys = unbroken(filled);
       const series = measuredLines.map((line) => ({ ...line, points: keys.map((key) => { const entry = line.bins.get(key); return entry && entry.value !== null ? entry : null; }) }));
       const points = sum(series.map((line) => line.points.filter(Boolean).length));
-      tries.push({ keys, series, cover: points / (series.length * keys.length || 1), points });
+      tries.push({ keys, series, cover: points / (series.length * filled.size || 1), points });
     }
   }
   const usable = tries.filter((each) => each.points > each.series.length);
@@ -146,12 +144,12 @@ function drawFeelings(result) {
       if (!found) continue;
       const { keys, series } = found;
       parts.push(figure(caption, el("div", {}, series.length > 1 ? legend(people.map((who) => who.person)) : null, lineChart(caption, keys, series, range, format)), ["Time", ...series.map((line) => bdi(line.name))],
-        keys.map((key, at) => [binName(key), ...series.map((line) => (line.points[at] ? ranged(line.points[at], format) : "too few turns"))]), "Bands show how far each figure may be off. Times with too few turns are left out."));
+        keys.map((key, at) => [binName(key), ...series.map((line) => (line.points[at] ? ranged(line.points[at], format) : line.bins.has(key) ? "too few turns" : "no turn"))]), "Bands show how far each figure may be off. A gap is a time with too few turns, or none."));
     }
   }
   const emotions = uses("emotions", own), felt = sum(emotions.counts.map(sum));
   const kinds = emotions.items.map((item, at) => ({ name: item, value: sum(emotions.counts[at]) / felt, text: percent(sum(emotions.counts[at]) / felt) })).filter((entry) => entry.value > 0).sort((a, b) => b.value - a.value);
-  if (kinds.length) parts.push(el("figure", {}, el("figcaption", {}, "What it sounds like, in shares of turns"), bars(kinds)));
+  if (kinds.length) parts.push(el("figure", {}, el("figcaption", {}, `What it sounds like, in shares of ${counted(felt, "turn")}`), bars(kinds, { shares: true })));
   const shown = people.slice(0, 13), scores = shown.map((who) => { const only = new Set([who.person]); return Object.fromEntries(Object.keys(MEASURES).map((name) => [name, overall(name, own, only)])); });
   if (scores.some((score) => score.mood.value !== null)) {
     const plain = (value) => decimal(value, 2), hundred = (value) => decimal(value * 100, 0);
@@ -168,6 +166,7 @@ function drawFeelings(result) {
 function draw() {
   const result = figures(state);
   put("heading", bdi(headingOf()));
+  show("names-held", state.hidden);
   document.title = `${headingOf()} · realtalk`;
   drawGlance(result); drawPeople(result); drawRhythm(result); drawWords(result); drawFeelings(result);
   const period = state.from === null && state.to === null ? "all the time" : `${dated(state.from ?? 0)} to ${dated(state.to ?? LAST_DAY)}`;
