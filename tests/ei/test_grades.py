@@ -109,7 +109,7 @@ def test_the_note_has_the_grade_in_place_of_a_warning(made: None) -> None:
     assert second.startswith("mbali: Swahili in 8 turns")
     assert second.endswith("; read its facets as hints") and "not to be trusted" not in second
     (unknown,) = language_notes([spoken({"xx": 5})])
-    assert "none; not to be trusted. A language model may do better: --measures judge" in unknown
+    assert "none; not to be trusted. A language model may do better: realtalk ei PATH -" in unknown
     (both,) = language_notes([spoken({"es": 5, "en": 5})])
     assert "English and Spanish in 10 turns" in both or "Spanish and English" in both
 

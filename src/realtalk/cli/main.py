@@ -19,6 +19,7 @@ from typer.main import get_command
 
 from realtalk import __version__
 from realtalk.cli import (
+    advice,
     cache,
     corpus,
     data,
@@ -96,7 +97,21 @@ app.add_typer(cache.app, name="cache")
 @functools.cache
 def commands() -> Any:
     """All commands, built once per process: their signatures take a while to read."""
-    return get_command(app)
+    found = get_command(app)
+    for path, command in advice.leaves(found):
+        command.callback = _announced(command.callback, found, path)
+    return found
+
+
+def _announced(callback: Any, found: Any, path: tuple[str, ...]) -> Any:
+    """The command's function, which first says whose messages are printed from now on."""
+
+    @functools.wraps(callback)
+    def call(*args: Any, **named: Any) -> Any:
+        advice.begin(found, path)
+        return callback(*args, **named)
+
+    return call
 
 
 def _version(value: bool) -> None:
@@ -141,7 +156,7 @@ def main() -> None:
     except RealtalkError as error:
         if isinstance(error, OwnCodeError):
             sys.stderr.write(_own_traceback(error))
-        sys.stderr.write(f"error: {printable(str(error))}\n")
+        sys.stderr.write(f"error: {printable(advice.followed(str(error)))}\n")
         sys.exit(2)
     except SystemExit as stop:
         if stop.code == _INTERRUPTED:
@@ -160,3 +175,5 @@ def main() -> None:
         # A full disk behind standard output.
         sys.stderr.write(f"error: the output cannot be written ({error.strerror})\n")
         sys.exit(2)
+    finally:
+        advice.end()

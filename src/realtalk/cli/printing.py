@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from realtalk.cli.advice import followed
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -145,12 +147,12 @@ def print_text(text: str) -> None:
 
 def say(line: str) -> None:
     """A plain remark for the person, on standard error."""
-    console(stderr=True).print(printable(line), soft_wrap=True)
+    console(stderr=True).print(printable(followed(line)), soft_wrap=True)
 
 
 def warn(line: str) -> None:
     """A remark that should not be overlooked."""
-    console(stderr=True).print(f"note: {printable(line)}", style="yellow", soft_wrap=True)
+    console(stderr=True).print(f"note: {printable(followed(line))}", style="yellow", soft_wrap=True)
 
 
 def end_unscored(reasons: Iterable[str | None]) -> None:
@@ -162,7 +164,7 @@ def end_unscored(reasons: Iterable[str | None]) -> None:
         return
     (reason, count), *_ = [*found.most_common(1), ("there was nothing to score", 0)]
     often = f" ({count:,} of {found.total():,})" if len(found) > 1 else ""
-    sys.stderr.write(f"error: nothing was scored: {reason}{often}\n")
+    sys.stderr.write(f"error: nothing was scored: {followed(str(reason))}{often}\n")
     raise typer.Exit(1)
 
 

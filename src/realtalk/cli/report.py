@@ -10,6 +10,7 @@ import typer
 from realtalk.cli.each import EachRequest, report_each
 from realtalk.cli.options import (
     Address,
+    Columns,
     Dates,
     Each,
     EngineName,
@@ -77,6 +78,7 @@ def report(
     gap: Gap = "6h",
     dates: Dates = None,
     timezone: Timezone = None,
+    column: Columns = None,
     simulated: Annotated[
         list[str] | None,
         typer.Option(
@@ -133,7 +135,7 @@ def report(
         if simulated or human:
             raise RealtalkError("--simulated and --human are for runs", fix="leave them out")
         place = None if out == _PAGE else out
-        reading = read_options(gap, dates, timezone)
+        reading = read_options(gap, dates, timezone, column)
         request = EachRequest(paths, place, format_name, reading, chosen, fresh, json)
         report_each(
             request,
@@ -161,7 +163,7 @@ def report(
             chat=chat,
             title=title or "",
         )
-        reading = read_options(gap, dates, timezone)
+        reading = read_options(gap, dates, timezone, column)
         _of_chat(paths[0], out, options, format_name, reading, json)
     else:
         _of_runs([Path(path) for path in paths], out, title, simulated, human, json)

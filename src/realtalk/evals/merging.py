@@ -85,7 +85,7 @@ def _pieces(folder: Path) -> list[_StoredShard]:
             ) from error
     if not pieces:
         raise RealtalkError(
-            "no shards here", where=str(folder), fix="make them: run … --shard 1/2 --out FOLDER"
+            "no shards here", where=str(folder), fix="make them with --shard 1/2 --out FOLDER"
         )
     return sorted(pieces, key=lambda piece: (piece.record.number, piece.folder.name))
 

@@ -124,7 +124,7 @@ def consistency_sections(labels: Sequence[LabelsRun]) -> list[Section]:
         lead = (
             f"{people} speaker{'' if people == 1 else 's'} of {each.name} in "
             f"{len(each.consistency)} pair{'' if len(each.consistency) == 1 else 's'} of chats: "
-            f"how far the facets of one person lie apart. 0 is the same person twice.{mean}"
+            f"how far the facets of one person lie apart. 0 is no difference.{mean}"
         )
         rows = table(
             f"{each.name}: differences between two chats of one speaker",
@@ -172,7 +172,8 @@ def comparison_sections(pairs: Sequence[SideBySide]) -> list[Section]:
         who = (
             f"{one} is {pair.first.written}, {other} {pair.second.written}."
             if pair.told
-            else f"Nothing says who is simulated: {one} stands first. Say it with --simulated NAME."
+            else f"Nothing says who is simulated: {one} stands first. Say it with "
+            "`realtalk report RUN --simulated NAME`."
         )
         lead = (
             f"{comparison.speakers[0]} speakers of {one} beside {comparison.speakers[1]} of "
