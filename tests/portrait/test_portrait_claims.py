@@ -223,7 +223,7 @@ def two_chats() -> Corpus:
 EXPECTED: dict[Callable[[], Corpus], dict[str, str | None]] = {
     even: {
         "share": "50% of the messages are from each of Ann and Bo",
-        "starts": "50% of the conversations were begun by each of Ann and Bo",
+        "starts": "50% of 6 conversations were begun by each of Ann and Bo",
         "reply": "40 seconds is the time within which half of the answers by each of Ann and Bo "
         "came",
         "streak": "2 days in a row with messages, the longest streak, 3 times; first 1 May 2025 "
@@ -247,7 +247,7 @@ EXPECTED: dict[Callable[[], Corpus], dict[str, str | None]] = {
     two_chats: {
         "messages": "19 messages, 57 words, from 3 people in 2 chats, 1 May 2025 to 11 May 2025",
         "share": "58% of the messages of the 2 chats together are from Ann",
-        "starts": "63% of the conversations of the 2 chats together were begun by Cy",
+        "starts": "63% of 8 conversations of the 2 chats together were begun by Cy",
         "silence": "6 days without a message in any of the 2 chats, the longest silence: 4 May "
         "2025 to 9 May 2025",
         "busiest": "5 messages on each of the 3 busiest days, the first 1 May 2025",

@@ -194,3 +194,16 @@ def test_a_turn_without_any_score_is_not_counted_again_for_each_score() -> None:
     section = unscored_section(LoadedRuns(), {("bakery", "0a"): {"x": run}}, {})
     assert section is not None
     assert [row[1:3] for row in section.tables[0].rows] == [("turns", 3), ("emotion", 2)]
+
+
+def test_a_tie_has_no_winner_and_chance_is_not_proved() -> None:
+    same = {
+        name: replace(each, name=name)
+        for name, each in zip("ab", [votes()["near"]] * 2, strict=True)
+    }
+    (found,) = highlights(LoadedRuns(), (), {}, {("impact", "cats", "0a"): same})
+    assert "best" not in found.says
+    run = load([report_runs.runs() / "persona"]).personas[0].simulation
+    (found,) = highlights(LoadedRuns(), (), {("bakery", "0a"): {"one": run, "two": run}}, {})
+    assert "best" not in found.says and "nobody" not in found.says
+    assert found.says.endswith("; the interval holds chance.")  # "constant": 0.00 … 0.00

@@ -220,6 +220,8 @@ def test_the_components_shown_add_up(tmp_path: Path) -> None:
     shown = " ".join(render("strip.html", strip=label, strips=Strips(), same=False).split())
     assert "1.50 of 6" in shown
     assert "reaction 0.75 · interpretation 0.50 · exploration 0.25" in shown
+    # What has no score has no bar: an empty one would be a score of zero.
+    assert "<em>intimacy</em><small>–</small>" in shown and "level l0" not in shown
 
 
 @pytest.mark.parametrize(

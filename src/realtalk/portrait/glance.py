@@ -118,7 +118,8 @@ def _shares(aggregates: Aggregates) -> list[Sentence]:
         order = sorted(names, key=lambda name: -counts.get(name, 0))
         figure, who = _holders({name: percent(counts.get(name, 0) / total) for name in order})
         chats = _of_all(aggregates, " of the {:,} chats together")
-        found.append(_say(id_, figure, {"chats": chats, "name": who}))
+        values = {"conversations": counted(total, "conversation"), "chats": chats, "name": who}
+        found.append(_say(id_, figure, values))
     return found
 
 

@@ -164,9 +164,10 @@ def _persona(
         if not candidates:
             continue
         value, point, simulation = max(candidates, key=lambda each: each[0])
-        nearest = f", the best of {len(group)} simulators" if len(group) > 1 else ""
+        nearest = _first_of([_plain(each) for each, *_ in candidates], _plain(value), "simulators")
         if (point.low or 0.0) <= 0:
-            nearest = "; nobody here does better than chance"
+            below = (point.high or 0.0) < 0
+            nearest += "; below chance" if below else "; the interval holds chance"
         says = (
             f"is how far the emotions of the turns that “{simulation.name}” wrote agree with what "
             f"the speakers of {corpus} wrote (kappa: 0 is chance, 1 the person){nearest}."
@@ -194,7 +195,10 @@ def _threads(groups: Mapping[tuple[str, str, str], Mapping[str, Summary]]) -> Ke
         if not candidates:
             continue
         _, best, name, setting = max(candidates, key=lambda each: each[0])
-        others = f", the best of {len(group)} predictors" if len(group) > 1 else ""
+        figures = {name: "" for *_, name, _ in candidates}
+        for _, estimate, each, _ in sorted(candidates, key=lambda found: found[0]):
+            figures[each] = _plain(estimate.value or 0.0)
+        others = _first_of([*figures.values()], _plain(best.value or 0.0), "predictors")
         says = (
             f"is the {kind.title} of “{name}” in the setting {setting} for "
             f"{task.replace('_', ' ')} in {corpus}{others}."
@@ -222,7 +226,7 @@ def _consistency(loaded: LoadedRuns) -> KeyFigure | None:
         says = (
             f"of a facet's range lies, on average, between {most.speaker}'s two chats"
             + (f", the most of {people} speakers who appear twice." if people > 1 else ".")
-            + " 0 would be the same person twice."
+            + " 0 would be no difference."
         )
         extent = f"95 % interval {most.overall.low:.2f} … {most.overall.high:.2f}"
         return KeyFigure(
@@ -250,6 +254,11 @@ def _corpus(loaded: LoadedRuns) -> KeyFigure | None:
         )
         return KeyFigure(f"{mean:,.0f}", says, extent, f"corpus-{corpus.folder.name}", "Corpus")
     return None
+
+
+def _first_of(figures: Sequence[str], best: str, what: str) -> str:
+    """That a figure is the best of those that could be given, unless another is shown the same."""
+    return f", the best of {len(figures)} {what}" if figures.count(best) < 2 <= len(figures) else ""
 
 
 def _percent(value: float) -> str:

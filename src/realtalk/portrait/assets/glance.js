@@ -43,7 +43,7 @@ function glance(result, hidden = state.hidden) {
   }
   if (named.length > 1 && total.starts >= WORDING.least.sessions) {
     const order = [...named].sort((a, b) => b.starts - a.starts || a.person - b.person), shown = (who) => percent(who.started);
-    found.push({ id: "starts", figure: shown(order[0]), text: fill(words.starts, { chats, name: holders(order, shown, name) }) });
+    found.push({ id: "starts", figure: shown(order[0]), text: fill(words.starts, { conversations: counted(total.starts, "conversation"), chats, name: holders(order, shown, name) }) });
   }
   const answering = named.filter((who) => who.replies >= WORDING.least.replies).sort((a, b) => a.reply - b.reply || a.person - b.person);
   if (answering.length) {

@@ -159,7 +159,7 @@ function drawFeelings(result) {
   }
   const days = standingOut(own), bright = days.filter((entry) => entry.z > 0).slice(0, 3), dark = days.filter((entry) => entry.z < 0).slice(-3).reverse();
   const line = (entry) => el("li", {}, el("strong", {}, dated(entry.day)), ` ${signed(entry.mood)} of ${commas(100)}, from ${counted(entry.n, "turn")}`);
-  if (days.length) parts.push(el("figure", {}, el("figcaption", {}, "Days that stand out"), el("div", { class: "two" }, bright.length ? el("div", {}, el("h4", {}, "Brighter than usual"), el("ol", { class: "plain-list" }, bright.map(line))) : null, dark.length ? el("div", {}, el("h4", {}, "Darker than usual"), el("ol", { class: "plain-list" }, dark.map(line))) : null)));
+  if (days.length && RAW.claims) parts.push(el("figure", {}, el("figcaption", {}, "Days that stand out"), el("div", { class: "two" }, bright.length ? el("div", {}, el("h4", {}, "Brighter than usual"), el("ol", { class: "plain-list" }, bright.map(line))) : null, dark.length ? el("div", {}, el("h4", {}, "Darker than usual"), el("ol", { class: "plain-list" }, dark.map(line))) : null)));
   put("feelings-body", parts);
 }
 
