@@ -43,7 +43,8 @@ def messages() -> Iterator[str]:
                 continue
             if isinstance(node, ast.JoinedStr):
                 text = "".join(
-                    each.value if isinstance(each, ast.Constant) else "X" for each in node.values
+                    str(each.value) if isinstance(each, ast.Constant) else "X"
+                    for each in node.values
                 )
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 text = node.value

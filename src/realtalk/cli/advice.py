@@ -36,7 +36,7 @@ _WHOLE = re.compile(
 )
 _READING = {"--format", "--gap", "--dates", "--timezone", "--column"}
 _READ = ("read",)
-_SHORT = {("ei", "label"): "ei"}
+_SHORT: dict[tuple[str, ...], str] = {("ei", "label"): "ei"}
 
 _running: tuple[Any, tuple[str, ...]] | None = None
 
