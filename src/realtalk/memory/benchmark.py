@@ -261,12 +261,15 @@ def run_probe(
     they were shown lacked it. A shard that is judged afterwards is not the `last` step. `solved`
     are runs of single chats, made in this sitting.
     """
+    solver = plan.solver
     if folder is not None and not fresh:
-        refuse_earlier_formulas(folder if shard is None else shard.folder(folder))
+        place = folder if shard is None else shard.folder(folder)
+        refuse_earlier_formulas(place)
+        solver.proven = bool(_size(place / "rows.jsonl"))  # what failed is asked again, alone
     record = running.run(
         MemoryBenchmark(plan),
         plan.corpus,
-        plan.solver,
+        solver,
         folder,
         fresh=fresh,
         progress=progress,
@@ -275,6 +278,10 @@ def run_probe(
         solved=solved,
     )
     return _with_judgements(record)
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.is_file() else 0
 
 
 def load_probe(folder: Path) -> ProbedRun:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from realtalk.chat import Chat, Question
 from realtalk.errors import RealtalkError
+from realtalk.memory.own import built_memory
 from realtalk.memory.values import Budget, Memory
 
 MessagesFor: TypeAlias = Callable[[str, datetime], Sequence[str]]
@@ -25,7 +26,7 @@ def reminder(memory: Memory, budget: Budget) -> Callable[[Chat], MessagesFor]:
     """For a chat, which of its messages something brings to mind."""
 
     def remember(chat: Chat) -> MessagesFor:
-        built = memory.build(chat)
+        built = built_memory(memory, chat)
 
         def recall(said: str, moment: datetime) -> Sequence[str]:
             asked = Question("cue", said, None, "", asked=moment)

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from typing import Literal, TypeVar, get_args
 
 from realtalk.chat import Chat, Event, EventKind, Question, Session
-from realtalk.encoders.tokens import count_tokens, count_words
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.counting import Lines, Size
@@ -57,7 +56,7 @@ class BuiltWhole:
     def __init__(self, chat: Chat, text: str) -> None:
         ids = tuple(chat.by_id)
         self._chat = chat.id
-        self._context = Context(text, ids, count_tokens(text), count_words(text))
+        self._context = Context(text, ids)
 
     def recall(self, question: Question, budget: Budget) -> Context:  # noqa: ARG002
         whole = self._context

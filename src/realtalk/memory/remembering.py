@@ -5,7 +5,8 @@
     solver.solve([ShownQuestion(chat, question, Budget(tokens=1000))])
     → [Answer(RecalledAnswer(Context(…), "3 March 2026"), times={"recall_ms": 0.4, …})]
 
-The chat has no questions in it: a memory never sees what it will be asked.
+The chat has no questions in it: a memory never sees what it will be asked. A memory whose code
+fails at some questions leaves these without a score; one that never got anything right stops.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from dataclasses import replace
 from typing import Any
 
 from realtalk.chat import Chat
+from realtalk.errors import OwnCodeError
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.running import solver_record
-from realtalk.evals.values import Answer, Cost
+from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
+from realtalk.memory.own import CheckedMemory, built_memory
 from realtalk.memory.readers import Item, Reader
 from realtalk.memory.values import (
     Budget,
-    Built,
     Context,
     Memory,
     NothingRemembered,
@@ -46,7 +48,8 @@ class MemoryReader:
         self.memory = memory
         self.reader = reader
         self.preparation: dict[str, Any] | None = None
-        self._built: Built | None = None
+        self._built: CheckedMemory | None = None
+        self.proven = False  # it has recalled something, now or in an earlier sitting
         self._missing = ""  # why there is no memory
         self._build_seconds = 0.0  # of a memory of which no answer told yet
         self._contexts: dict[tuple[str, str, Budget], Context] = {}  # of prompts
@@ -74,13 +77,12 @@ class MemoryReader:
         self.preparation = None
         began = time.perf_counter()
         try:
-            self._built = self.memory.build(learning)
+            self._built = built_memory(self.memory, learning)
             self._build_seconds = time.perf_counter() - began
         except NothingRemembered as error:
             self._built, self._missing = None, error.what
             return
-        cost: Cost = getattr(self._built, "cost", None) or Cost()
-        left_out: Mapping[int, str] = getattr(self._built, "unscored", None) or {}
+        cost, left_out = self._built.cost, self._built.unscored
         if cost.calls or left_out:
             self.preparation = {
                 "calls": cost.calls,
@@ -96,26 +98,42 @@ class MemoryReader:
     ) -> list[Answer[RecalledAnswer]]:
         if self._built is None:
             return [Answer(RecalledAnswer(NO_CONTEXT), self._missing) for _ in shown]
-        items: list[Item] = []
+        items: dict[int, Item] = {}
+        failures: dict[int, OwnCodeError] = {}
         spent: list[float] = []
-        for question in shown:
+        for at, question in enumerate(shown):
             began = time.perf_counter()
-            items.append(self.recall(question))
+            try:
+                items[at] = self.recall(question)
+                self.proven = True
+            except OwnCodeError as error:
+                if not self.proven and error.__cause__ is None:
+                    raise  # it returns what nobody can read: known at the first question
+                failures[at] = error
             spent.append(1000 * (time.perf_counter() - began))
-        answers = self.reader.solve(items, progress)
+        if failures and not self.proven:
+            raise failures[0]
+        read = dict(zip(items, self.reader.solve([*items.values()], progress), strict=True))
+        none = RecalledAnswer(NO_CONTEXT)
         # The first answer after building carries what that took: a sum over rows counts it once.
-        building = [self._build_seconds, *[0.0] * (len(items) - 1)]
+        building = [self._build_seconds, *[0.0] * (len(shown) - 1)]
         self._build_seconds = 0.0
+        answers = [
+            self._recalled(items[at].context, read[at])
+            if at in items
+            else Answer(none, failures[at].what)
+            for at in range(len(shown))
+        ]
         return [
             replace(
-                self._recalled(item.context, answer),
+                answer,
                 times={
                     "recall_ms": each,
                     "reader_seconds": answer.cost.seconds,
                     "build_seconds": built,
                 },
             )
-            for item, answer, each, built in zip(items, answers, spent, building, strict=True)
+            for answer, each, built in zip(answers, spent, building, strict=True)
         ]
 
     def recall(self, shown: ShownQuestion) -> Item:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from realtalk.chat import Chat, Question
+from realtalk.encoders.tokens import count_tokens, count_words
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Cost
 from realtalk.local.progress import Progress, silent
@@ -29,6 +30,9 @@ __all__ = [
     "RecalledAnswer",
     "ShownQuestion",
 ]
+
+
+_UNCOUNTED = -1
 
 
 class NothingRemembered(RealtalkError):
@@ -51,16 +55,24 @@ class Context:
     `ranked` are message ids best first, as far as the memory ranks them; None where it has no
     order of its own (the whole conversation, events). `tells` is True of a memory that shows its
     own words only: there is no message to be found in them. One that does show messages, but had
-    no room for any, has shown none.
+    no room for any, has shown none. Tokens and words are counted where they are not given.
     """
 
     text: str
-    message_ids: tuple[str, ...]
-    tokens: int
-    words: int
+    message_ids: tuple[str, ...] = ()
+    tokens: int = _UNCOUNTED
+    words: int = _UNCOUNTED
     ranked: tuple[str, ...] | None = None
     cost: Cost = field(default=Cost())
     tells: bool = False
+
+    def __post_init__(self) -> None:
+        # A frozen value is set once, here: ids may come as a list.
+        object.__setattr__(self, "message_ids", tuple(self.message_ids))
+        if self.tokens == _UNCOUNTED:
+            object.__setattr__(self, "tokens", count_tokens(self.text))
+        if self.words == _UNCOUNTED:
+            object.__setattr__(self, "words", count_words(self.text))
 
 
 class ShownQuestion(NamedTuple):
@@ -83,7 +95,8 @@ class Built(Protocol):
     """One chat's memory, ready to be asked.
 
     It may also have `cost`, a `Cost` of building it, and `unscored`, sessions that it could not
-    take in and why: a run keeps both.
+    take in and why: a run keeps both. One that somebody wrote may return a text or message ids
+    instead of a context (own.py).
     """
 
     def recall(self, question: Question, budget: Budget) -> Context: ...

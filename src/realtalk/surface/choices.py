@@ -145,6 +145,7 @@ def memory_of(
     device: str = "cpu",
 ) -> Memory:
     """The memory of that name, the class at `module:Class`, or the memory itself."""
+    from realtalk.memory.own import check_memory
     from realtalk.memory.registry import make_memory
 
     given = dict(settings or {}) | ({} if protocol is None else {"protocol": protocol})
@@ -157,19 +158,12 @@ def memory_of(
         given["device"] = device
     if isinstance(memory, str):
         return make_memory(memory, given)
-    lacking = [
-        name for name in ("name", "version", "settings", "build") if not hasattr(memory, name)
-    ]
-    if lacking:
-        raise RealtalkError(
-            f"{type(memory).__name__} is not a memory, it has no '{lacking[0]}'",
-            fix="a memory has name, version, settings and build(chat)",
-        )
+    checked = check_memory(memory)
     if given:
         raise RealtalkError(
             "settings are for a memory that is named", fix="give them to the memory itself"
         )
-    return memory
+    return checked
 
 
 def budgets_of(
