@@ -18,6 +18,7 @@ from assistant_client import COMMAND, assistant
 from protocol_lines import OPENING, call
 from realtalk.assistant import server
 from realtalk.assistant.answers import MOST_CHARACTERS
+from realtalk.assistant.incoming import mended
 from realtalk.errors import MissingExtraError
 
 
@@ -56,6 +57,21 @@ def test_only_the_protocol_is_written_and_the_end_of_input_is_the_end(
     assert not ask(running, call("list_chats", limit=1))["result"]["isError"]
     rest, errors = running.communicate(timeout=60)  # closes its input
     assert (running.returncode, rest, errors) == (0, "", "")
+
+
+def test_half_of_a_character_is_answered(running: subprocess.Popen[str]) -> None:
+    """Escaped, in any string of a request; whole characters and backslashes stay."""
+    ask(running, OPENING[0])
+    assert running.stdin is not None
+    running.stdin.write(f"{OPENING[1]}\n")
+    for words in ("\ud83d", "bicycle \udc00\ud83d", "\ud83d\ud83d\ude00"):
+        told = ask(running, call("search_messages", words=words))
+        assert "error of ours" not in told["result"]["content"][0]["text"]
+    strange = call("search_messages", words="x").replace("search_messages", "\\ud83d")
+    assert ask(running, strange)["id"] == 2  # a tool of no such name, told
+    for given in ("whole \U0001f3fa", r"a backslash \ud83d", "half \ud83d, \udc00\ud83d"):
+        read = json.loads(mended(json.dumps(given).encode()))
+        assert read == given.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def test_an_assistant_that_goes_in_the_middle_is_not_kept_waiting(

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk import __version__
 from realtalk.assistant.answers import encoded
+from realtalk.assistant.incoming import mended_input
 from realtalk.assistant.preparing import Prepared
 from realtalk.assistant.tools import Tools
 from realtalk.errors import MissingExtraError, RealtalkError
@@ -49,7 +50,9 @@ def need_extra() -> None:
 
 def serve(chats: Prepared[Collection], *, redacted: bool = False) -> None:
     """Answers an assistant until it closes our standard input."""
-    make_server(chats, redacted=redacted).run("stdio")
+    server = make_server(chats, redacted=redacted)
+    sys.stdin = mended_input(sys.stdin.buffer)
+    server.run("stdio")
 
 
 def make_server(chats: Prepared[Collection], *, redacted: bool = False) -> MCPServer[Any]:
