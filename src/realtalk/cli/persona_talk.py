@@ -126,7 +126,7 @@ def _line(prompt: str) -> str:
 
 def _converse(talking: Talk) -> int:
     """Lines in, replies out, until the person leaves: how many lines there were."""
-    from realtalk.cli.printing import printable, warn
+    from realtalk.cli.printing import printable, warn, warn_of_trouble
     from realtalk.errors import RealtalkError
 
     at_terminal = sys.stdin.isatty()
@@ -150,7 +150,7 @@ def _converse(talking: Talk) -> int:
             said += 1
             show(printable(f"{talking.speaker} (simulated): "))
             try:
-                talking.say(line, show)
+                talking.say(line, show, progress=warn_of_trouble)
             except RealtalkError as error:
                 warn(str(error))
             show("\n")

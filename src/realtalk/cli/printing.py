@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from realtalk.cli.advice import followed
+from realtalk.local.progress import Trouble
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -150,9 +151,16 @@ def say(line: str) -> None:
     console(stderr=True).print(printable(followed(line)), soft_wrap=True)
 
 
-def warn(line: str) -> None:
-    """A remark that should not be overlooked."""
-    console(stderr=True).print(f"note: {printable(followed(line))}", style="yellow", soft_wrap=True)
+def warn(line: str, screen: Console | None = None) -> None:
+    """A remark that should not be overlooked; above the bar where that bar's screen is given."""
+    screen = screen or console(stderr=True)
+    screen.print(f"note: {printable(followed(line))}", style="yellow", soft_wrap=True)
+
+
+def warn_of_trouble(done: int, total: int, what: str) -> None:  # noqa: ARG001
+    """The progress of what is too short for a bar."""
+    if isinstance(what, Trouble):
+        warn(what)
 
 
 def end_unscored(reasons: Iterable[str | None]) -> None:
@@ -187,6 +195,9 @@ def progress(title: str, always: bool = False) -> Iterator[Progress]:
         task = bar.add_task(printable(title), total=None, what="", visible=False)
 
         def advance(done: int, total: int, what: str) -> None:
+            if isinstance(what, Trouble):  # also where no bar is shown
+                warn(what, screen)
+                return
             what = printable(what)
             bar.update(task, completed=done, total=total or None, what=what, visible=True)
 

@@ -33,7 +33,7 @@ from realtalk.evals.rows import KEY, STAGE_KEY, row_of, run_schema, sample_key
 from realtalk.evals.shards import Shard, ShardRecord, finish, plan, refuse_other_shards
 from realtalk.evals.side_tables import FACTS_KEY, LateTable, StageFacts
 from realtalk.evals.values import Answer, Benchmark, Recorded, Row, Sample, Solver, Stage
-from realtalk.local.progress import Progress, silent
+from realtalk.local.progress import Progress, silent, within
 from realtalk.local.writing import private_folder, write_json
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ class _Work:
             block = [sample for sample in block if sample_key(sample) in waiting]
         answers = self.solver.solve(
             [sample.shown for sample in block],
-            lambda done, _, __: self.progress(start + done, total, what),
+            within(self.progress, start, total, what),
         )
         if len(answers) != len(block):
             raise ValueError(f"{self.solver.name} gave {len(answers)} of {len(block)} answers")

@@ -11,14 +11,15 @@ are shown in time order as far as the budget reaches. Anything else is refused b
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from functools import cached_property
+from inspect import isclass, signature
 from typing import Any
 
 from realtalk.chat import Chat, Question
 from realtalk.errors import OwnCodeError, RealtalkError
 from realtalk.evals.values import Cost
+from realtalk.local.progress import Progress, silent
 from realtalk.memory.showing import MessageCosts
 from realtalk.memory.values import Budget, Context, Memory
 
@@ -28,7 +29,7 @@ _RETURNS = "return a Context, a text, or a list of message ids"
 
 def check_memory(given: Any) -> Memory:
     """The memory, where it has what a memory has; refused before anything is built from it."""
-    if inspect.isclass(given):
+    if isclass(given):
         raise RealtalkError(
             f"{given.__name__} is a class, not a memory",
             fix=f"give an instance: {given.__name__}()",
@@ -45,9 +46,10 @@ def check_memory(given: Any) -> Memory:
     return memory
 
 
-def built_memory(memory: Memory, chat: Chat) -> CheckedMemory:
+def built_memory(memory: Memory, chat: Chat, progress: Progress = silent) -> CheckedMemory:
     """A chat's memory: what `build` returned, or the memory itself where that is nothing."""
-    built: Any = memory.build(chat)
+    telling = {"progress": progress} if "progress" in signature(memory.build).parameters else {}
+    built: Any = memory.build(chat, **telling)
     if built is None:
         built = memory
     if not callable(getattr(built, "recall", None)):

@@ -73,11 +73,11 @@ class MemoryReader:
             "reader": solver_record(self.reader),
         }
 
-    def prepare(self, learning: Chat, progress: Progress = silent) -> None:  # noqa: ARG002
+    def prepare(self, learning: Chat, progress: Progress = silent) -> None:
         self.preparation = None
         began = time.perf_counter()
         try:
-            self._built = built_memory(self.memory, learning)
+            self._built = built_memory(self.memory, learning, progress)
             self._build_seconds = time.perf_counter() - began
         except NothingRemembered as error:
             self._built, self._missing = None, error.what

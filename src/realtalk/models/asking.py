@@ -38,7 +38,7 @@ from urllib.parse import urlsplit
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.local.download import cache_folder
 from realtalk.local.environment import environment
-from realtalk.local.progress import Progress, silent
+from realtalk.local.progress import Progress, Trouble, silent
 from realtalk.local.writing import owner_only, private_folder
 from realtalk.models.addresses import address_of
 from realtalk.models.attempts import generated
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 _GIVE_UP_AFTER = 20  # failures in a row, each after its own retries
 # `ask` keeps to `connections` itself: Inspect would keep to what a process first asked with.
 _UNLIMITED = 10_000
+_TOLD_AGAIN = 60.0  # seconds until the same trouble is told once more
 _SURE = 3  # as many prompts fail alike before the key or the address is to blame
 _SETUP = {
     401: "the provider does not accept the key",
@@ -233,23 +234,30 @@ async def _all(
 ) -> None:
     model = _model(asked)
     bound_bodies(model.api)
-    if asked.rate is not None:
-        leave_repeating_to_us(model.api)
+    leave_repeating_to_us(model.api)
     kept = KeptAnswers(model, asked.model_args)
     waiting = iter(prompts)
     # Failures before the first answer: where the key is wrong they are the caller's to mend, and
     # no prompt is to be taken for asked.
     held: list[tuple[str, Reply]] = []
+    told: dict[str, float] = {}  # troubles, and when
     done = 0
 
     def hand_on() -> None:
         while held and not record.setup:
             keep(*held.pop(0))
 
+    def tell(trouble: str) -> None:
+        # Many connections fail alike: what was told just now is not told again.
+        now, what = time.monotonic(), trouble[: trouble.rfind(")")]  # without the pause
+        if what not in told or now - told[what] >= _TOLD_AGAIN:
+            told[what] = now
+            progress(done, len(prompts), Trouble(trouble))
+
     async def work() -> None:
         nonlocal done
         for prompt in waiting:
-            reply = await _one(prompt, model, asked, kept, record)
+            reply = await _one(prompt, model, asked, kept, record, tell)
             if reply.text is None and not record.heard:
                 held.append((prompt.key, reply))
             elif not record.setup:
@@ -277,7 +285,12 @@ def _first(error: BaseException) -> BaseException:
 
 
 async def _one(
-    prompt: Prompt, model: Model, asked: Asked, kept: KeptAnswers, record: _Record
+    prompt: Prompt,
+    model: Model,
+    asked: Asked,
+    kept: KeptAnswers,
+    record: _Record,
+    tell: Callable[[str], None],
 ) -> Reply:
     began = time.perf_counter()
     text = sendable(prompt.make())
@@ -293,7 +306,7 @@ async def _one(
         if record.stop:
             return _reply(heard, record.stop, began)
         try:
-            output = await generated(each, model, asked.retries, asked.wait, _turn(asked))
+            output = await generated(each, model, asked.retries, asked.wait, _turn(asked), tell)
         except Exception as error:
             return _reply(heard, record.failed(reason_of(error)), began)
         record.heard, record.failures = True, 0

@@ -1,10 +1,13 @@
 """A prompt → a model's output, after as many attempts as the failure is worth.
 
     await generated("… Question: …", model, retries=5, wait=3.0)    → ModelOutput, or it raises
+    trouble_of(Failure("provider error (500)", 500), 2, 7, 12.0)
+    → "the server answers 500, trying again (3 of 7) in 12 s"
 
 Rate limits, errors of the server and broken connections are tried again `retries` times, each
 time after a longer pause or the one that the provider asks for. A hang has taken its whole time
-limit, and a web page in place of a reply may stay one: both are worth two more attempts.
+limit, and a web page in place of a reply may stay one: both are worth two more attempts. Whoever
+waits is told of every pause, and of an attempt that takes long (`tell`).
 """
 
 from __future__ import annotations
@@ -15,12 +18,18 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from realtalk.models.replies import TIMEOUT, TOO_LONG, reason_of
+from realtalk.models.replies import NO_CONNECTION, TIMEOUT, TOO_LONG, Failure, reason_of
 
 if TYPE_CHECKING:
     from inspect_ai.model import Model, ModelOutput
 
 _AGAIN = 2
+_TOO_MANY = 429
+_SAID = {
+    TIMEOUT: "the server does not answer in time",
+    NO_CONNECTION: "the server cannot be reached",
+}
+_SLOW = 30.0  # seconds
 _LONGEST = 120.0  # seconds of a pause, also where a provider asks for more
 
 
@@ -30,6 +39,7 @@ async def generated(
     retries: int,
     wait: float,
     turn: Callable[[], Awaitable[None]] | None = None,
+    tell: Callable[[str], None] = lambda told: None,  # noqa: ARG005
 ) -> ModelOutput:
     """The model's output; the last attempt's error where none succeeds.
 
@@ -39,6 +49,9 @@ async def generated(
     while True:
         if turn is not None:
             await turn()
+        slow = asyncio.get_running_loop().call_later(
+            _SLOW, tell, f"the server has not answered for {_SLOW:.0f} s, still waiting"
+        )
         try:
             return await model.generate(text)
         except Exception as error:
@@ -54,8 +67,23 @@ async def generated(
             if tried >= again:
                 raise
             pause = _pause(wait, tried, error)
+        finally:
+            slow.cancel()
+        tell(trouble_of(failure, tried, again, pause))
         tried += 1
         await asyncio.sleep(pause)
+
+
+def trouble_of(failure: Failure, tried: int, again: int, pause: float) -> str:
+    """What went wrong, which attempt comes next, and when."""
+    if failure.status is not None:
+        what = f"the server answers {failure.status}"
+        if failure.status == _TOO_MANY:
+            what += " (too many requests)"
+    else:
+        what = _SAID.get(failure.reason, failure.reason)
+    soon = f" in {pause:.0f} s" if pause >= 1 else ""
+    return f"{what}, trying again ({tried + 1} of {again}){soon}"
 
 
 def _pause(first: float, tried: int, error: BaseException) -> float:

@@ -3,10 +3,10 @@
     pace = pace_of("http://gpu01:8000/v1")
     await pace.turn(per_minute("300/min"))    # at most every 0.2 seconds, whoever asks here
 
-Every request counts, also one that is a repetition: where there is a rate, a provider's own client
-repeats nothing by itself. Requests are spaced evenly instead of let through in bursts: a server
-that limits by the second is then kept to as well. Who answers and who judges share the pace of one
-server, as do the blocks of a run one after the other.
+Every request counts, also one that is a repetition: a provider's own client repeats nothing by
+itself, so that every pause is ours and is told. Requests are spaced evenly instead of let through
+in bursts: a server that limits by the second is then kept to as well. Who answers and who judges
+share the pace of one server, as do the blocks of a run one after the other.
 """
 
 from __future__ import annotations

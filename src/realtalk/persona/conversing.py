@@ -22,7 +22,7 @@ from realtalk.chat import Chat, Corpus, unpack_extra
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import is_stored, load, load_about, store
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.local.progress import Progress, silent, within
 from realtalk.local.writing import refuse_strangers
 from realtalk.persona.consent import Consent
 from realtalk.persona.conversation import SimulatedChat, marked_chat, plain_chat
@@ -114,7 +114,8 @@ def converse(
     try:
         while waiting := [each for each in chats.each if not each.done]:
             for simulator, some in _by_simulator(waiting, simulators):
-                answers = simulator.solve([each.prompt() for each in some])
+                telling = within(progress, chats.done, chats.total, "turns")
+                answers = simulator.solve([each.prompt() for each in some], telling)
                 for each, answer in zip(some, answers, strict=True):
                     each.add(answer)
             progress(chats.done, chats.total, "turns")

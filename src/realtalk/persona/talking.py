@@ -22,6 +22,7 @@ from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import is_stored, load, store
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
+from realtalk.local.progress import Progress, silent
 from realtalk.persona.consent import Consent, read_consent
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, speaker_turns
 from realtalk.persona.values import Simulator, TurnPrompt
@@ -106,7 +107,7 @@ class Talk:
         self._earlier = self._stored()
         self._said: list[Message] = []
 
-    def say(self, text: str, show: Show | None = None) -> str:
+    def say(self, text: str, show: Show | None = None, *, progress: Progress = silent) -> str:
         """What the simulator answers. What the person said is kept before it is asked."""
         if not text.strip():
             raise RealtalkError("nothing was said")
@@ -115,7 +116,7 @@ class Talk:
         if show is not None and isinstance(self._simulator, Streaming):
             answer = self._simulator.stream(prompt, show)
         else:
-            (answer,) = self._simulator.solve([prompt])
+            (answer,) = self._simulator.solve([prompt], progress)
             if show is not None and answer.value is not None:
                 show(answer.value)
         if answer.value is None:

@@ -27,7 +27,7 @@ from realtalk.chat import Chat, Corpus, Turn, is_nobody
 from realtalk.ei.labels import Labeller, labelled_frame, turn_inputs
 from realtalk.encoders.tokens import count_each
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.local.progress import Progress, silent, within
 from realtalk.persona.choosing import Choice, as_published, choose
 from realtalk.persona.prompting import session_head
 from realtalk.persona.values import (
@@ -57,9 +57,7 @@ def label_corpus(
 
         labeller = EmbeddedLabeller()
     inputs = turn_inputs(corpus)
-    found = labeller.label(
-        inputs, lambda done, total, _: progress(done, total, f"labelling {corpus.name}")
-    )
+    found = labeller.label(inputs, within(progress, 0, len(inputs), f"labelling {corpus.name}"))
     return labelled_frame(inputs, found, labeller)
 
 

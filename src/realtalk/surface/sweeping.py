@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
 from realtalk.evals import refuse_other_runs
-from realtalk.local.progress import Progress, silent
+from realtalk.local.progress import Progress, Trouble, silent
 from realtalk.registry import read_value
 from realtalk.surface.sources import Readable, as_corpus
 from realtalk.surface.tables import ResultTable, figure_text
@@ -145,7 +145,7 @@ def sweep(
         name = _apart((names or folder_name)(told), runs)
 
         def advance(done: int, total: int, what: str, head: str = f"{number + 1}: {name}") -> None:
-            progress(done, total, f"{head}: {what}")
+            progress(done, total, what if isinstance(what, Trouble) else f"{head}: {what}")
 
         arguments = _arguments(parameters, chosen, fixed)
         folder = None if place is None else place / name
