@@ -116,14 +116,17 @@ def paraphrases(data: Path) -> Iterator[Chat]:
             Session(number, None, (Message(str(number), "Kim", None, text),))
             for number, text in enumerate(texts, 1)
         )
-        asked = {
-            row["text"]: str(1 + texts.index(row["text2"]))
-            for row in rows
+        # A pair has its number in every language: its searches can be drawn together.
+        alike = [
+            (number, row)
+            for number, row in enumerate(rows, 1)
             if row["score"] >= ALIKE and fold(row["text"]) != fold(row["text2"])
-        }
+        ]
+        numbers = {row["text"]: number for number, row in reversed(alike)}
+        asked = {row["text"]: str(1 + texts.index(row["text2"])) for _, row in alike}
         questions = tuple(
-            Question(f"S{number}", text, None, "", evidence=(id_,))
-            for number, (text, id_) in enumerate(asked.items(), 1)
+            Question(f"S{numbers[text]}", text, None, "", evidence=(id_,))
+            for text, id_ in asked.items()
         )
         yield Chat(language, ("Kim",), sessions, questions=questions)
 

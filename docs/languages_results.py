@@ -8,12 +8,12 @@ Every figure of the page is made from the committed ranks (bench/recall_language
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-from page_words import holm_p, told, wrapped_page
+from page_words import digits, holm_p, told, wrapped_page
 
 from realtalk.metrics.grouped import Change, grouped_changes, grouped_estimates, ratio
 from realtalk.metrics.statistics import Array, Estimate
@@ -24,6 +24,7 @@ WAYS = {"encoder": "before", "words": "words", "now": "now"}
 FIGURES = ("any@1", "any@5", "MRR")
 ENGLISH = "en"
 ALL = "all but English"
+LATIN = ("de", "es", "fr", "it", "nl", "pl", "pt")  # of the second set, beside English
 
 
 def values(ranks: pl.Series) -> dict[str, Array]:
@@ -36,10 +37,15 @@ def parts(values_: Array) -> Array:
     return np.column_stack([values_, np.ones(len(values_))]).astype(np.float64)
 
 
-def estimates(rows: pl.DataFrame, groups: Sequence[str]) -> Mapping[str, Estimate]:
-    """The three figures of some rows, with intervals that draw the groups."""
+def estimates(rows: pl.DataFrame) -> Mapping[str, Estimate]:
+    """The three figures of some rows, with intervals that draw questions.
+
+    Every language asks the same ones: a question is drawn with all its translations, which are no
+    more independent of each other than twelve questions are.
+    """
+    questions = rows["question"].to_list()
     return {
-        name: grouped_estimates(parts(each), groups, {name: ratio})[name]
+        name: grouped_estimates(parts(each), questions, {name: ratio})[name]
         for name, each in values(rows["rank"]).items()
     }
 
@@ -47,16 +53,14 @@ def estimates(rows: pl.DataFrame, groups: Sequence[str]) -> Mapping[str, Estimat
 def lines(rows: pl.DataFrame) -> Iterator[tuple[str, ...]]:
     """One line per language: n, then every way's figures."""
     for language in sorted(rows["language"].unique()):
-        own = rows.filter(pl.col("language") == language)
-        yield line(language, own, "question")
-    yield line(ALL, rows.filter(pl.col("language") != ENGLISH), "language")
+        yield line(language, rows.filter(pl.col("language") == language))
+    yield line(ALL, rows.filter(pl.col("language") != ENGLISH))
 
 
-def line(name: str, rows: pl.DataFrame, drawn: str) -> tuple[str, ...]:
+def line(name: str, rows: pl.DataFrame) -> tuple[str, ...]:
     cells = [name, f"{rows.filter(pl.col('way') == 'now').height}"]
     for way in WAYS:
-        some = rows.filter(pl.col("way") == way)
-        found = estimates(some, some[drawn].to_list())
+        found = estimates(rows.filter(pl.col("way") == way))
         cells += [told(found[figure]) for figure in FIGURES]
     return tuple(cells)
 
@@ -66,23 +70,26 @@ def table(rows: pl.DataFrame) -> str:
     return markdown(headings, list(lines(rows)))
 
 
-def change(rows: pl.DataFrame) -> Change:
-    """MRR before and now, over languages that are not English."""
-    others = rows.filter(pl.col("language") != ENGLISH).sort("language", "question")
-    sides = [others.filter(pl.col("way") == way) for way in ("encoder", "now")]
-    first, second = (parts(values(side["rank"])["MRR"]) for side in sides)
-    return grouped_changes(first, second, sides[0]["language"].to_list(), {"MRR": ratio})["MRR"]
+def change(rows: pl.DataFrame, figure: str, languages: Collection[str]) -> Change:
+    """A figure before and now over some languages; a question is swapped with its translations."""
+    some = rows.filter(pl.col("language").is_in(languages)).sort("language", "question")
+    sides = [some.filter(pl.col("way") == way) for way in ("encoder", "now")]
+    first, second = (parts(values(side["rank"])[figure]) for side in sides)
+    questions = sides[0]["question"].to_list()
+    return grouped_changes(first, second, questions, {figure: ratio})[figure]
 
 
 def page(rows: pl.DataFrame) -> str:
     own, alike = (rows.filter(pl.col("set") == name) for name in ("own", "paraphrases"))
     others = own.filter(pl.col("language") != ENGLISH)
-    found = {
-        way: estimates(some, some["language"].to_list())
-        for way in WAYS
-        for some in [others.filter(pl.col("way") == way)]
-    }
-    changed = change(own)
+    found = {way: estimates(others.filter(pl.col("way") == way)) for way in WAYS}
+    changed = change(own, "MRR", set(others["language"]))
+    latin = change(alike, "any@5", LATIN)
+    of_latin = alike.filter(pl.col("language").is_in(LATIN)).sort("language", "question")
+    before, now = (
+        values(of_latin.filter(pl.col("way") == way)["rank"])["any@5"] > 0
+        for way in ("encoder", "now")
+    )
     counts = alike.filter(pl.col("way") == "now").group_by("language").len()["len"]
     text = (Path(__file__).parent / "languages_page.md").read_text("utf-8")
     return wrapped_page(
@@ -100,6 +107,14 @@ def page(rows: pl.DataFrame) -> str:
             five_before=told(found["encoder"]["any@5"]),
             gain=told(changed.difference),
             p=f"p {holm_p(changed.p)}",
+            latin=len(LATIN),
+            latin_searches=f"{len(now):,}",
+            latin_before=digits(float(before.mean())),
+            latin_now=digits(float(now.mean())),
+            latin_won=int((now & ~before).sum()),
+            latin_lost=int((before & ~now).sum()),
+            latin_gain=told(latin.difference),
+            latin_p=holm_p(latin.p),
         )
     )
 

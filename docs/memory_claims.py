@@ -9,10 +9,10 @@ Holm's correction is over all tests of a table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memory_stored import ASKED, BUDGETS, CATEGORIES, GOLDS, KNOWN, Set, Stored
+from memory_stored import ASKED, CATEGORIES, EARLIER, GOLDS, KNOWN, TESTED, Set, Stored
 from page_words import digits, share, told
 
 from realtalk.evals.comparing import compare
@@ -78,13 +78,13 @@ def few_words(stored: Stored) -> tuple[str, dict[tuple[str, str], tuple[Change, 
     scores = (("f1", "published"), ("accepted", "audited"))
     tests = [
         Test(("whole", "all"), ("retrieved", budget), score, golds)
-        for budget in BUDGETS
+        for budget in TESTED
         for score, golds in scores
     ]
     found = {(test.second[1], test.score): (change, p) for test, change, p in family(stored, tests)}
     rows = [
         (budget, *(part for score, _ in scores for part in _cells(*found[budget, score])))
-        for budget in BUDGETS
+        for budget in TESTED
     ]
     headings = ("words", "F1", "p (Holm)", "accepted, audited", "p (Holm)")
     return markdown(headings, rows), found
@@ -93,7 +93,7 @@ def few_words(stored: Stored) -> tuple[str, dict[tuple[str, str], tuple[Change, 
 def few_words_by_category(stored: Stored) -> str:
     tests = [
         Test(("whole", "all"), ("retrieved", budget), "f1", category=category)
-        for budget in BUDGETS
+        for budget in TESTED
         for category in CATEGORIES
     ]
     found = {
@@ -107,18 +107,19 @@ def few_words_by_category(stored: Stored) -> str:
                 for change, p in (found[budget, category] for category in CATEGORIES)
             ),
         )
-        for budget in BUDGETS
+        for budget in TESTED
     ]
     return markdown(("words", *(name.replace("_", "-") for name in CATEGORIES)), rows)
 
 
-def others(stored: Stored) -> str:
-    """Further pairs, one family."""
+def others(stored: Stored, compared: Iterable[str]) -> str:
+    """Further pairs, one family; the evidence alone against `retrieved` at the budgets given."""
+    both = (budget for budget in ASKED if ("langchain", budget) not in EARLIER)
     pairs = [
-        *((("retrieved", budget), ("langchain", budget)) for budget in ASKED),
+        *((("retrieved", budget), ("langchain", budget)) for budget in both),
         *((("events", budget), ("restored", budget)) for budget in ASKED),
-        (("retrieved", "125w"), ("retrieved", "4000w")),
-        (("retrieved", "250w"), ("oracle", "all")),
+        (("retrieved", TESTED[0]), ("retrieved", TESTED[-1])),
+        *((("retrieved", budget), ("oracle", "all")) for budget in compared),
     ]
     tests = [
         Test(first, second, score, golds)
@@ -150,7 +151,7 @@ def as_claimed(change: Change, least: float) -> str:
 
 def fewest(changes: Mapping[str, Change]) -> str:
     """The smallest budget from which on retrieval is nowhere below the whole conversation."""
-    for budget in BUDGETS:
+    for budget in TESTED:
         low = changes[budget].difference.low
         if low is not None and low >= 0:
             return f"{int(budget.removesuffix('w')):,}"

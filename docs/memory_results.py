@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 from memory_claims import (
+    ENOUGH,
     Test,
     as_claimed,
     condensed,
@@ -24,7 +25,7 @@ from memory_claims import (
     fewest,
     others,
 )
-from memory_stored import BUDGETS, CATEGORIES, HERE, MEM0, QUESTIONS, SETS, Stored
+from memory_stored import CATEGORIES, HERE, MEM0, QUESTIONS, SETS, TESTED, Stored, title
 from page_words import digits, share, told, wrapped_page
 
 from realtalk.evals.tables import p_value
@@ -43,7 +44,7 @@ def cell(figures: QuestionFigures | None, name: str) -> str:
 
 def answers(stored: Stored, golds: str) -> str:
     rows = [
-        (" ".join(which), *(cell(stored.figures(which, golds).overall, name) for name in SHOWN))
+        (title(which), *(cell(stored.figures(which, golds).overall, name) for name in SHOWN))
         for which in SETS
     ]
     return markdown(("memory", "F1", "date-aware F1", "accepted"), rows)
@@ -52,7 +53,7 @@ def answers(stored: Stored, golds: str) -> str:
 def categories(stored: Stored, score: str, golds: str) -> str:
     rows = [
         (
-            " ".join(which),
+            title(which),
             *(cell(stored.figures(which, golds).by_category[name], score) for name in CATEGORIES),
         )
         for which in SETS
@@ -66,7 +67,7 @@ def costs(stored: Stored) -> str:
         shown = stored.figures(which, "audited").overall
         rows.append(
             (
-                " ".join(which),
+                title(which),
                 f"{stored.mean(which, 'context_words'):,.0f}",
                 f"{stored.mean(which, 'tokens_in'):,.0f}",
                 *(
@@ -121,7 +122,7 @@ def told_to_mem0(stored: Stored) -> dict[str, str]:
         means = {name: part[name].mean() for name in ("f1", "f1_audited", "accepted_audited")}
         words = part["context_words"].mean()
         assert isinstance(words, float)
-        rows.append((" ".join(which), f"{words:,.0f}", *(digits(each) for each in means.values())))
+        rows.append((title(which), f"{words:,.0f}", *(digits(each) for each in means.values())))
     headings = ("memory", "words", "F1", "F1, audited", "accepted, audited")
     return {
         "mem0": markdown(headings, rows),
@@ -157,12 +158,17 @@ def ending(frame: pl.DataFrame) -> dict[str, str]:
     }
 
 
+def counted(budget: str) -> str:
+    """`2000w` as 2,000."""
+    return f"{int(budget.removesuffix('w')):,}"
+
+
 def page(stored: Stored) -> str:
     run = stored.run
     sets = run["sets"].values()
     drop, drops = condensed(stored)
     against, found = few_words(stored)
-    changes = {budget: found[budget, "f1"][0] for budget in BUDGETS}
+    changes = {budget: found[budget, "f1"][0] for budget in TESTED}
     losses = [
         1 - TABLE_3[place + 1].f1["multi_hop"] / TABLE_3[place].f1["multi_hop"] for place in (0, 2)
     ]
@@ -170,7 +176,10 @@ def page(stored: Stored) -> str:
     right = {
         which: stored.figures(which, "audited").overall.estimates["accepted"] for which in SETS
     }
-    best = max(BUDGETS, key=lambda budget: f1["retrieved", budget].value or 0)
+    best, best_right = (
+        max(TESTED, key=lambda budget: found["retrieved", budget].value or 0)
+        for found in (f1, right)
+    )
     guessed = stored.figures(("none", "all")).by_category["commonsense"].estimates["f1"]
     whole = stored.figures(("whole", "all")).by_category["commonsense"].estimates["f1"]
     hops = {
@@ -210,6 +219,7 @@ def page(stored: Stored) -> str:
         gain=told(changes["125w"].difference),
         right_gain=told(found["125w", "accepted"][0].difference),
         gain_p=p_value(found["125w", "f1"][1]),
+        gain_chance="beyond" if (found["125w", "f1"][1] or 1) < ENOUGH else "not quite beyond",
         right_p=p_value(found["125w", "accepted"][1]),
         few_hops=told(few.change(stored).difference),
         all_125=f"{stored.figures(('retrieved', '125w'), 'audited').overall.means['all@budget']:.0%}",
@@ -218,16 +228,21 @@ def page(stored: Stored) -> str:
         f1_whole=told(f1["whole", "all"]),
         in_125=f"{stored.mean(('retrieved', '125w'), 'tokens_in'):,.0f}",
         in_whole=f"{stored.mean(('whole', 'all'), 'tokens_in'):,.0f}",
-        best=f"{int(best.removesuffix('w')):,}",
+        best=counted(best),
+        best_right=counted(best_right),
+        right_best=told(right["retrieved", best_right]),
+        budgets=len(TESTED),
+        tests=len(TESTED) * len(CATEGORIES),
+        most=counted(TESTED[-1]),
         f1_best=told(f1["retrieved", best]),
         f1_oracle=told(f1["oracle", "all"]),
         f1_none=told(f1["none", "all"]),
         right_oracle=told(right["oracle", "all"]),
         right_125=told(right["retrieved", "125w"]),
-        right_4000=told(right["retrieved", "4000w"]),
+        right_most=told(right["retrieved", TESTED[-1]]),
         guessed=told(guessed),
         whole_guessed=told(whole),
-        others=others(stored),
+        others=others(stored, dict.fromkeys((best, best_right))),
         paper=paper(stored),
         building=building(stored.building),
         chats=stored.building["retrieved"]["chats"],

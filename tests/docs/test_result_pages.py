@@ -81,13 +81,69 @@ def test_the_rows_of_languages_hold_names_and_ranks_only() -> None:
     assert before.to_list() == now.to_list()
 
 
-@pytest.fixture(scope="module")
-def memory_rows() -> Any:
-    spec = importlib.util.spec_from_file_location("memory_rows", DOCS / "memory_rows.py")
+def script(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A script of the pages as a module; what it imports lies beside it."""
+    monkeypatch.syspath_prepend(DOCS)
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def memory_rows(monkeypatch: pytest.MonkeyPatch) -> Any:
+    return script("memory_rows", monkeypatch)
+
+
+def test_translations_of_a_question_make_no_interval_narrower(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Twelve questions in sixteen languages are twelve questions."""
+    pages = script("languages_results", monkeypatch)
+    ranks = [1, 9, 1, 9, 1, 1, 9, 9, 1, 9, 1, 9]
+
+    def asked(languages: int) -> pl.DataFrame:
+        return pl.DataFrame(
+            [
+                {"language": f"l{at}", "question": f"Q{number}", "way": "now", "rank": rank}
+                for at in range(languages)
+                for number, rank in enumerate(ranks)
+            ]
+        )
+
+    one, many = (pages.estimates(asked(languages))["any@5"] for languages in (1, 16))
+    assert many.value == one.value == 0.5
+    assert many.low is not None and many.high is not None
+    assert many.high - many.low > 0.4  # languages drawn whole: no width at all
+    cells = pages.line(
+        "all", pl.concat([asked(16).with_columns(way=pl.lit(w)) for w in pages.WAYS])
+    )
+    assert cells[3] == pages.told(many)
+
+
+def test_no_test_sets_two_versions_of_the_encoder_side_by_side(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What version 1 showed is marked in the tables; which budget is best, the rows say."""
+    earlier = script("memory_stored", monkeypatch).EARLIER
+    page = (DOCS / "results" / "memory.md").read_text("utf-8")
+    tables, tests = page.split("### Retrieval against the whole conversation")
+    for memory, budget in earlier:
+        assert f"| {memory} {budget} † |" in tables
+        assert f"| {memory} {budget} |" not in page
+        assert f"{memory} {budget}" not in tests
+    assert "| 4000w |" not in tests
+    rows = pl.read_parquet(DOCS / "results" / "memory-rows.parquet").with_columns(
+        pl.col("memory", "budget").cast(pl.String)
+    )
+    shown = rows.filter(memory="retrieved").filter(pl.col("budget") != "4000w")
+    means = shown.group_by("budget").agg(pl.col("f1", "accepted_audited").mean())
+    best, right = (
+        means.sort(score)["budget"][-1].removesuffix("w") for score in ("f1", "accepted_audited")
+    )
+    assert f"{best} words have the highest F1" in " ".join(page.split())
+    assert f"and {right} the most accepted answers" in " ".join(page.split())
 
 
 def test_answers_from_elsewhere_are_scored_without_their_texts(memory_rows: Any) -> None:

@@ -185,7 +185,7 @@ def test_a_run_that_went_on_and_was_stopped_shows_how_far_it_got(
 def test_two_wordings_of_a_judge_are_two_scores() -> None:
     rows = rows_of(Recent())
     for row in rows:
-        row |= {"answer": "x", **dict.fromkeys(("f1", "exact", "rouge_l", "date_f1"), 0.0)}
+        row |= {"answer": "x", **dict.fromkeys(("f1", "exact", "rouge_l_stemmed", "date_f1"), 0.0)}
     judgements = [
         {"group": row["group"], "sample": row["sample"], "variant": "all", "judge": "a/b"}
         | {"wording": "strict", "prompts": version, "right": right}

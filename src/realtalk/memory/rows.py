@@ -5,7 +5,8 @@
      "tokens": 981, "words": 702, "message_ids": ["D1:2", …], "evidence": ["D2:9"],
      "learned": None,
      "ranks": [4], "any@5": 1.0, …, "ndcg@10": 0.43, "recall@budget": 1.0, …,
-     "f1": 0.67, "exact": 0.0, "rouge_l": 0.67, "date_f1": 1.0, "accepted": 1.0, "calls": 0,
+     "f1": 0.67, "exact": 0.0, "rouge_l_stemmed": 0.67, "date_f1": 1.0, "accepted": 1.0,
+     "calls": 0,
      "ranked": ["D1:4", …], "verdict": "ok", "audit_evidence": ["D2:9", "D2:11"], …}
 
 The sample is a question, its group the chat, its variant the budget. `unscored` says why there is
@@ -43,12 +44,14 @@ if TYPE_CHECKING:
 
 # 2: both ends of a date range count; LongMemEval's abstentions are scored as such.
 # 3: `accepted`, and what another set of golds needs to score the row.
-SCORING_VERSION = "3"
+# 4: ROUGE-L says in its name that it stems; the formula is the same.
+SCORING_VERSION = "4"
 _ABSTENTION = "abstention"
+_STEMMED = {"rouge_l": "rouge_l_stemmed"}  # as it was called, and as it is
 EMPTY = "empty answer"
 NO_TRUTH = "the question has no true answer"
 
-ANSWER_SCORES = ("f1", "exact", "rouge_l", "date_f1", "accepted")
+ANSWER_SCORES = ("f1", "exact", "rouge_l_stemmed", "date_f1", "accepted")
 RANK_SCORES = (
     *(f"{what}@{k}" for k in MESSAGES for what in ("any", "all", "recall")),
     f"ndcg@{NDCG_AT}",
@@ -216,7 +219,9 @@ def earlier_key(row: Row) -> Row:
 
 
 def earlier_row(row: Row) -> Row:
-    """A row of version 0.1.0 as it would be written today."""
+    """A row of version 0.1.0, or of earlier formulas, as it would be written today."""
+    if "rouge_l" in row:
+        row = {_STEMMED.get(name, name): value for name, value in row.items()}
     if "sample" in row:
         return row
     today = earlier_key(row)

@@ -1,7 +1,7 @@
 """A predicted answer against the true one: the paper's F1, exact match, ROUGE-L, and dates.
 
     score_answer("On January 19th, 2024", "19.01.2024", "temporal")
-    → AnswerScores(f1=0.0, exact=0.0, rouge_l=0.29, date_f1=0.67)
+    → AnswerScores(f1=0.0, exact=0.0, rouge_l_stemmed=0.29, date_f1=0.67)
     partial_match("tennis, swimming", "swimming, chess", "multi_hop")  → 0.5
     partial_match("It is not mentioned", None, "adversarial")          → 1.0
 
@@ -63,7 +63,7 @@ class AnswerScores:
 
     f1: float | None = None
     exact: float | None = None
-    rouge_l: float | None = None
+    rouge_l_stemmed: float | None = None
     date_f1: float | None = None
     unscored: str | None = None
 
@@ -85,7 +85,7 @@ def score_answer(
     return AnswerScores(
         partial_match(prediction, gold, category),
         exact_match(prediction, gold, category),
-        rouge_l(prediction, gold, category),
+        rouge_l_stemmed(prediction, gold, category),
         date_f1(prediction, gold, category),
     )
 
@@ -179,8 +179,11 @@ def exact_match(prediction: str, gold: str | int | float | None, category: str) 
     return float(normalise(prediction) == normalise(true))
 
 
-def rouge_l(prediction: str, gold: str | int | float | None, category: str) -> float:
+def rouge_l_stemmed(prediction: str, gold: str | int | float | None, category: str) -> float:
     """ROUGE-L's F, stemmed: the longest common subsequence of words.
+
+    Answers are a few words: LoCoMo's released scoring stems them, for F1 as for ROUGE. The turns
+    of people, which nobody stems (metrics/overlap.py), have another score, `rouge_l`.
 
     ROUGE's own words are Latin letters and digits; an answer without any (東京, 👍) is compared
     by words of any script, else no answer could be right.

@@ -4,9 +4,10 @@
     distinct(["ok", "ok then"], 1)                  → 0.67
     length_ratio("ok", "ok see you")                → 0.33
 
-ROUGE is the reference implementation's F1, without stemming. Its words are Latin letters and
-digits; `words` also counts other scripts and each emoji, since a chat has turns of those alone.
-What has nothing to be counted has no score.
+ROUGE is the reference implementation's F1, without stemming, its default; short answers have
+`rouge_l_stemmed` (metrics/answers.py). Its words are Latin letters and digits; `words` also counts
+other scripts and each emoji, since a chat has turns of those alone. What has nothing to be counted
+has no score.
 """
 
 from __future__ import annotations
