@@ -397,3 +397,13 @@ def test_alike_turns_are_no_proof_that_every_turn_is_alike() -> None:
     for name in ("sentiment_diversity", "empathy"):
         assert mara[name].value is not None
         assert (mara[name].low, mara[name].high) == (None, None)
+
+
+def test_a_diversity_of_rare_labels_lies_within_its_interval() -> None:
+    """A resample misses labels that came once: its entropy is too small on average."""
+    kinds = ("joy", "fear", "anger", "sadness", "love", "trust", "disgust", "optimism")
+    turns = [{"session": 1, "speaker": "Mara", "emotion": kind} for kind in kinds]
+    found = speakers(table(turns))[0]["emotion_diversity"]
+    assert found.value == pytest.approx(3.0)
+    assert found.low is not None and found.high is not None
+    assert found.low < found.value < found.high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -194,3 +195,17 @@ def test_the_shipped_tagger_says_the_same_bytes_in_any_batch() -> None:
         ((*_, alone),) = by_one_thread.chances([text])
         for copy in (at, at + len(TEXTS), at + 2 * len(TEXTS)):
             assert np.array_equal(alone, together[copy])
+
+
+def test_a_chat_that_names_few_still_names_them(tmp_path: Path) -> None:
+    """Names are rarer there, so that a word needs more; one that is clear stays."""
+    folder = tiny_tagger(tmp_path, {"anna": "person"})
+    settings = json.loads((folder / "settings.json").read_text("utf-8"))
+    # The model is sure; as a name it is then right nine times of ten (0.4 * log(.998 / .002)).
+    settings |= {"weights": [0.0, 0.4, *[0.0] * 8], "names_among_words": 0.05}
+    (folder / "settings.json").write_text(json.dumps(settings))
+    small_talk = [f"so {number} of them went out again" for number in range(1500)]
+    *_, named_once = NameTagger(folder).tag([*small_talk, "ask anna"])
+    (among_many,) = NameTagger(folder).tag(["ask anna"])
+    assert [span.kind for span in named_once] == ["person"]
+    assert 0.5 < named_once[0].score < among_many[-1].score

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from audited_chats import probed
@@ -34,3 +36,12 @@ def test_a_result_has_the_boards_subsets_and_our_own_figures() -> None:
 def test_other_golds_make_no_result() -> None:
     with pytest.raises(RealtalkError, match="scored by published golds"):
         board_result(probed(Golds()))
+
+
+def test_more_golds_than_places_can_still_be_found_perfectly() -> None:
+    run = probed(Golds("lmeb"), reader=False)
+    wanted = [f"D1:{number}" for number in range(1, 13)]
+    rows = [row | {"evidence": wanted, "ranked": wanted} for row in run.rows]
+    (first, *_) = board_result(replace(run, rows=rows))["scores"]["test"]
+    assert first["ndcg_at_10"] == first["precision_at_10"] == 1.0
+    assert first["recall_at_10"] == round(10 / 12, 5)

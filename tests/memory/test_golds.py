@@ -212,3 +212,14 @@ def test_figures_of_the_ten_chats(data: Path) -> None:
     found = {name: board.overall.means[name] for name in ("ndcg@10", "any@5")}
     assert found == pytest.approx({"ndcg@10": 0.623, "any@5": 0.819}, abs=ANOTHER_PROCESSOR)
     assert board.board.means["ndcg@10"] == pytest.approx(0.577, abs=ANOTHER_PROCESSOR)
+
+
+def test_the_board_asks_by_ids_as_they_are_written() -> None:
+    """What a reader mended ("d 1;3") counts as published evidence, not on the board."""
+    ids, stated = ("D1:3", "D1:4"), ("D1:3", "d 1;4")
+    written = rt.Question("Q8", "What broke?", "oven", "multi_hop", ids, (), stated)
+    mended = replace(written, id="Q9", stated=("d 1;3",), evidence=("D1:3",))
+    chat = replace(asked(), questions=(written, mended))
+    golds = Golds("lmeb").of(chat)
+    assert {id_: gold.evidence for id_, gold in golds.items()} == {"Q8": ("D1:3",)}
+    assert Golds().of(chat)["Q9"].evidence == ("D1:3",)

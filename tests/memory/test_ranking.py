@@ -244,3 +244,12 @@ def test_an_empty_chat_has_no_scores(encoder: SentenceEncoder) -> None:
     built = ChatIndex.of(empty, None)
     asked = SearchedQuestion.of(empty, question("Who?"))
     assert scores(built, asked, None, FUSED).shape == (0,)
+
+
+@pytest.mark.parametrize("other", ["vectors", "window", "answers", "words", "session_words"])
+def test_no_likeness_counts_more_than_the_best_matches_of_tokens(other: str) -> None:
+    """Of two messages that are each first by one way of likeness, the tokens' is shown first."""
+    found = {name: np.zeros(2) for name in FEATURES}
+    found[other] = np.array([-1.0, 1.0])
+    found["tokens"] = np.array([1.0, -1.0])
+    assert weighted(found, FUSED).argmax() == 0
