@@ -186,7 +186,7 @@ def test_failing_every_third_call_loses_nothing(tmp_path: Path) -> None:
             return Reply(status=(500, 429, 503)[call.place // 3 % 3], headers=SOON)
         return truth(call)
 
-    flaky = asked(rule, turns(5), tmp_path / "flaky", retries=3)
+    flaky = asked(rule, turns(5), tmp_path / "flaky", retries=12)
     assert not reasons(flaky)
     assert flaky == asked(truth, turns(5), tmp_path / "steady")
 

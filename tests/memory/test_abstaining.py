@@ -14,6 +14,7 @@ import pytest
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.evals.prompts import Prompts
 from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.answers_elsewhere import read_answers, score_answers
@@ -98,14 +99,35 @@ def test_the_judge_holds_an_abstention_against_the_same_words(corpus: Corpus) ->
 
 
 def test_prompts_have_versions_and_the_earlier_ones_can_be_asked_for(corpus: Corpus) -> None:
-    now, before = load_wording(), load_wording(Path("1"))
-    assert (now.version, before.version) == ("2", "1")
-    changed = [name for name in now.texts if now.texts[name] != before.texts[name]]
-    assert changed == ["answer_or_abstain"]
+    now, second, before = load_wording(), load_wording(Path("2")), load_wording(Path("1"))
+    assert (now.version, second.version, before.version) == ("3", "2", "1")
+
+    def changed(one: Prompts, other: Prompts) -> list[str]:
+        return [name for name in one.texts if one.texts[name] != other.texts[name]]
+
+    assert changed(second, before) == ["answer_or_abstain"]
+    assert changed(now, second) == ["answer", "answer_or_abstain"]
     chat = corpus.chats[1]
     shown = Item(chat, chat.questions[0], Context("…", (), 1, 1))
     assert "never said" in prompt_of(shown, now, abstain=True)
     assert "not mentioned" in prompt_of(shown, before, abstain=True)
+
+
+def test_what_everybody_knows_may_be_used_whatever_the_category(corpus: Corpus) -> None:
+    """Asked alike: neither the prompt nor what it is made from tells a question's category."""
+    chat = corpus.chats[0]
+    one, *_ = chat.questions
+    prompts = {
+        (abstain, category): prompt_of(
+            Item(chat, replace(one, category=category), Context("…")), load_wording(), abstain
+        )
+        for abstain in (False, True)
+        for category in ("commonsense", "multi_hop", "")
+    }
+    assert all("what everybody knows" in prompt for prompt in prompts.values())
+    assert len(set(prompts.values())) == 2
+    earlier = prompt_of(Item(chat, one, Context("…")), load_wording(Path("2")))
+    assert "everybody" not in earlier
 
 
 def made_before(folder: Path, **rows: dict[str, Any]) -> None:
@@ -274,7 +296,7 @@ def test_the_command_tells_a_model_that_it_may_abstain(corpus: Corpus) -> None:
         return make_reader("llm", "local/tiny", of, prompts=prompts)
 
     told = reader(corpus)
-    assert (told.settings["abstain"], told.version) == (True, "prompts 2")
+    assert (told.settings["abstain"], told.version) == (True, "prompts 3")
     assert reader(corpus, Path("1")).version == "prompts 1"
     assert reader(replace(corpus, chats=corpus.chats[:1])).settings["abstain"] is False
 

@@ -317,7 +317,7 @@ def test_the_picture_marks_what_nothing_beats(tmp_path: Path) -> None:
 
 
 def server_model(server: JudgeServer, cache: Path, **options: Any) -> Asked:
-    given: dict[str, Any] = {"base_url": server.url, "cache": cache, "retries": 3}
+    given: dict[str, Any] = {"base_url": server.url, "cache": cache, "retries": 12}
     return Asked("openai-api/local/tiny", **(given | options))
 
 

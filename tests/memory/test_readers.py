@@ -118,7 +118,8 @@ def test_failing_every_third_call_loses_no_question(tmp_path: Path) -> None:
         return echo(call)
 
     with JudgeServer(rule) as server:
-        given = asked(server, tmp_path, retries=3, connections=3)
+        # In step with the two others one prompt may be the third again and again.
+        given = asked(server, tmp_path, retries=12, connections=3)
         found = answers(LlmReader(given, load_wording()), items(9))
         assert len(server.calls) > 9
     assert {n: each.value for n, each in found.items()} == {

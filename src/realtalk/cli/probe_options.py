@@ -62,7 +62,7 @@ Prompts = Annotated[
     typer.Option(
         "--prompts",
         metavar="DIR",
-        help="llm, judge: prompts of your own, or 1 for our earlier ones.",
+        help="llm, judge: prompts of your own, or 1 or 2 for our earlier ones.",
     ),
 ]
 MaxTokens = Annotated[

@@ -4,8 +4,8 @@
     when("I start in two weeks", datetime(2026, 3, 4), question)  → "Two weeks after 4 March 2026"
     amount("been at it for three years now", "How long has Theo ...") → "three years"
 
-The day of a message is its session's first: annotators of both published corpora date a chat
-that runs past midnight by the evening it began. What a message says of time is counted from
+The day of a message is its session's first: LoCoMo's messages have no other. REALTALK's have a
+time of their own, and its golds use either day where the two differ. What a message says of time is counted from
 that day. A day is written `19 January 2024`, as LoCoMo's annotators write it: the style was chosen
 there, so that REALTALK's answers stay unseen. A week or weekend is told by its distance
 (`The week before 2 March 2026`), as they do, and months, seasons and years by their names.

@@ -1,6 +1,6 @@
 """The prompts of memory probing: text files with placeholders, in versions.
 
-    wording = load_wording()                      → version "2", ours
+    wording = load_wording()                      → version "3", ours
     wording = load_wording(Path("1"))             → version "1", as we asked before
     wording = load_wording(Path("my-prompts"))    → version "sha256:3f2a9c1b04d2"
     wording.fill("answer", speakers="Mara and Theo", context="…", question="…")
@@ -10,8 +10,10 @@ the chat does not tell; `judge_lenient` and `judge_strict` are what a judge is a
 folder may hold any of them; ours stand in for the rest. The hash is over all as used.
 
 Version 2 differs from 1 in `answer_or_abstain` alone: it also speaks of questions that take for
-granted what was never said, as LongMemEval's do. A run that began with version 1 goes on with it
-(`--prompts 1`).
+granted what was never said, as LongMemEval's do. Version 3 lets a reader use what everybody knows:
+commonsense questions cannot be answered otherwise (REALTALK, §3.2). Every question is asked so: a
+prompt for one category would tell a reader what kind of answer is wanted. What a judge is asked
+is the same in all. A run that began with an earlier version goes on with it (`--prompts 2`).
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ from types import MappingProxyType
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts, load_prompts
 
-WORDING_VERSION = "2"
-_EARLIER = ("1",)
+WORDING_VERSION = "3"
+_EARLIER = ("1", "2")
 _ANSWERING = ("context", "question")
 _JUDGING = ("question", "gold", "answer")
 _NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
