@@ -405,5 +405,6 @@ def test_a_diversity_of_rare_labels_lies_within_its_interval() -> None:
     turns = [{"session": 1, "speaker": "Mara", "emotion": kind} for kind in kinds]
     found = speakers(table(turns))[0]["emotion_diversity"]
     assert found.value == pytest.approx(3.0)
-    assert found.low is not None and found.high is not None
-    assert found.low < found.value < found.high
+    low, value, high = found.low, found.value, found.high
+    assert low is not None and value is not None and high is not None
+    assert low < value < high

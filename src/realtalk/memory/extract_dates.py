@@ -5,10 +5,10 @@
     amount("been at it for three years now", "How long has Theo ...") → "three years"
 
 The day of a message is its session's first: LoCoMo's messages have no other. REALTALK's have a
-time of their own, and its golds use either day where the two differ. What a message says of time is counted from
-that day. A day is written `19 January 2024`, as LoCoMo's annotators write it: the style was chosen
-there, so that REALTALK's answers stay unseen. A week or weekend is told by its distance
-(`The week before 2 March 2026`), as they do, and months, seasons and years by their names.
+time of their own, and its golds use either day where the two differ. What a message says of time
+is counted from that day. A day is written `19 January 2024`, as LoCoMo's annotators write it: the
+style was chosen there, so that REALTALK's answers stay unseen. A week or weekend is told by its
+distance (`The week before 2 March 2026`), as they do, and months, seasons and years by their names.
 """
 
 from __future__ import annotations

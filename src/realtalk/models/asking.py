@@ -41,7 +41,7 @@ from realtalk.local.environment import environment
 from realtalk.local.progress import Progress, Trouble, silent
 from realtalk.local.writing import owner_only, private_folder
 from realtalk.models.addresses import address_of
-from realtalk.models.attempts import generated
+from realtalk.models.attempts import generated, told_once
 from realtalk.models.bodies import bound_bodies
 from realtalk.models.kept_answers import KeptAnswers
 from realtalk.models.pacing import leave_repeating_to_us, pace_of, per_minute
@@ -61,7 +61,6 @@ if TYPE_CHECKING:
 _GIVE_UP_AFTER = 20  # failures in a row, each after its own retries
 # `ask` keeps to `connections` itself: Inspect would keep to what a process first asked with.
 _UNLIMITED = 10_000
-_TOLD_AGAIN = 60.0  # seconds until the same trouble is told once more
 _SURE = 3  # as many prompts fail alike before the key or the address is to blame
 _SETUP = {
     401: "the provider does not accept the key",
@@ -86,8 +85,7 @@ def _setting(name: str, default: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whom to ask and how. `timeout` is for one attempt, `retries` come after it, the first after
-    `wait` seconds."""
+    """Whom to ask and how. `timeout` is for one attempt, `retries` come after `wait` seconds."""
 
     model: str
     cache: Path | None = None
@@ -165,6 +163,7 @@ class _Record:
     failures: int = 0  # in a row
     alike: Counter[str] = field(default_factory=Counter)  # failures that a wrong setup explains
     stop: str = ""  # why nothing more is asked
+    tell: Callable[[str], object] = str  # what goes wrong and is tried again
     setup: str = ""  # what is wrong with the key, the name of the model or the server's address
 
     def failed(self, failure: Failure) -> str:
@@ -240,24 +239,17 @@ async def _all(
     # Failures before the first answer: where the key is wrong they are the caller's to mend, and
     # no prompt is to be taken for asked.
     held: list[tuple[str, Reply]] = []
-    told: dict[str, float] = {}  # troubles, and when
     done = 0
+    record.tell = told_once(lambda trouble: progress(done, len(prompts), Trouble(trouble)))
 
     def hand_on() -> None:
         while held and not record.setup:
             keep(*held.pop(0))
 
-    def tell(trouble: str) -> None:
-        # Many connections fail alike: what was told just now is not told again.
-        now, what = time.monotonic(), trouble[: trouble.rfind(")")]  # without the pause
-        if what not in told or now - told[what] >= _TOLD_AGAIN:
-            told[what] = now
-            progress(done, len(prompts), Trouble(trouble))
-
     async def work() -> None:
         nonlocal done
         for prompt in waiting:
-            reply = await _one(prompt, model, asked, kept, record, tell)
+            reply = await _one(prompt, model, asked, kept, record)
             if reply.text is None and not record.heard:
                 held.append((prompt.key, reply))
             elif not record.setup:
@@ -285,12 +277,7 @@ def _first(error: BaseException) -> BaseException:
 
 
 async def _one(
-    prompt: Prompt,
-    model: Model,
-    asked: Asked,
-    kept: KeptAnswers,
-    record: _Record,
-    tell: Callable[[str], None],
+    prompt: Prompt, model: Model, asked: Asked, kept: KeptAnswers, record: _Record
 ) -> Reply:
     began = time.perf_counter()
     text = sendable(prompt.make())
@@ -301,12 +288,12 @@ async def _one(
         if known is not None and not flaw_of(known, prompt.flaw):
             return _reply([known], "", began)
     heard: list[ModelOutput] = []
-    reason = ""
+    reason, turn = "", _turn(asked)
     for each in tries:
         if record.stop:
             return _reply(heard, record.stop, began)
         try:
-            output = await generated(each, model, asked.retries, asked.wait, _turn(asked), tell)
+            output = await generated(each, model, asked.retries, asked.wait, turn, record.tell)
         except Exception as error:
             return _reply(heard, record.failed(reason_of(error)), began)
         record.heard, record.failures = True, 0

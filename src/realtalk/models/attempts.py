@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ _SAID = {
     TIMEOUT: "the server does not answer in time",
     NO_CONNECTION: "the server cannot be reached",
 }
+_TOLD_AGAIN = 60.0  # seconds until the same trouble is told once more
 _SLOW = 30.0  # seconds
 _LONGEST = 120.0  # seconds of a pause, also where a provider asks for more
 
@@ -39,7 +41,7 @@ async def generated(
     retries: int,
     wait: float,
     turn: Callable[[], Awaitable[None]] | None = None,
-    tell: Callable[[str], None] = lambda told: None,  # noqa: ARG005
+    tell: Callable[[str], object] = str,
 ) -> ModelOutput:
     """The model's output; the last attempt's error where none succeeds.
 
@@ -72,6 +74,19 @@ async def generated(
         tell(trouble_of(failure, tried, again, pause))
         tried += 1
         await asyncio.sleep(pause)
+
+
+def told_once(tell: Callable[[str], None]) -> Callable[[str], None]:
+    """Many connections fail alike: what was told just now is not told again."""
+    told: dict[str, float] = {}  # what, without the pause, and when
+
+    def telling(trouble: str) -> None:
+        now, what = time.monotonic(), trouble[: trouble.rfind(")")]
+        if what not in told or now - told[what] >= _TOLD_AGAIN:
+            told[what] = now
+            tell(trouble)
+
+    return telling
 
 
 def trouble_of(failure: Failure, tried: int, again: int, pause: float) -> str:
