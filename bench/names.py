@@ -5,6 +5,7 @@
     python bench/names.py --public ../shared/data/names --tools realtalk,rules,presidio,scrubadub
     python bench/names.py --time
     python bench/names.py --guide        (the guide's table: how much is left, by language)
+    python bench/names.py --words        (people who are called like words: `names_words`)
 
 Left is the share of marked mentions of which a letter or digit is still there; precision the share
 of what was replaced as a person that meets a mark of a person ("a name": or of a place or an
@@ -81,7 +82,7 @@ def own_chats(folder: Path) -> Iterator[LabelledChat]:
 def held_chats() -> Iterator[LabelledChat]:
     """The chats of our own that were held out in training; thresholds were fitted on them."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
-    from chats import every_chat
+    from chats import every_chat  # type: ignore[import-not-found]
 
     for number, chat in enumerate(each for each in every_chat() if each.held):
         rows = tuple(unmarked(bubble.speaker, bubble.text) for bubble in chat.bubbles)
@@ -364,6 +365,39 @@ def timing(chats: list[LabelledChat]) -> None:
     print(f"10,000 messages: {took:.1f} s (at most 30): {'kept' if took <= 30 else 'BROKEN'}")
 
 
+def words(chats: list[LabelledChat], tool: Tool, shown: bool) -> None:
+    """What became of ordinary words, by language; in chats that name nobody, by themselves."""
+    import names_words
+
+    found = []
+    for chat in chats:
+        gone = tool(chat)
+        rows = [(r.speaker, r.text, r.spans, g) for r, g in zip(chat.rows, gone, strict=True)]
+        found.append((chat.name, names_words.counted(rows)))
+        for number, (row, spans) in enumerate(
+            zip(chat.rows, gone, strict=True) if shown else (), 1
+        ):
+            for at in _faults(row, spans):
+                print(f"{chat.name}:{number} {at}: {row.text}")
+    sets = {"people called like words": "[1-9]", "nobody named": "0"}
+    for title, ending in sets.items():
+        here = [(name.rpartition("-")[0], n) for name, n in found if re.match(ending, name[-1])]
+        if here:
+            print(f"\n{title}:")
+            names_words.tell(names_words.summed(here))
+
+
+def _faults(row: Marked, gone: Gone) -> Iterator[str]:
+    """Words that went wrongly, and persons that are left, of a message."""
+    private = [span for span in row.spans if span[2] not in ("WORD", "OTHER")]
+    for start, end, kind in gone:
+        if not any(s < end and start < e for s, e, _ in private):
+            yield f"{row.text[start:end]!r} went as {kind}"
+    for start, end, kind in private:
+        if kind == "PER" and not any(s <= start and end <= e for s, e, _ in gone):
+            yield f"{row.text[start:end]!r} left"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chats", type=Path, default=Path(__file__).parent / "names")
@@ -373,7 +407,14 @@ def main() -> None:
     parser.add_argument("--tools", default="realtalk")
     parser.add_argument("--time", action="store_true")
     parser.add_argument("--guide", action="store_true", help="print the guide's table")
+    parser.add_argument("--words", action="store_true", help="people called like words")
+    parser.add_argument("--part", default="[0-9]", help="which of those chats, as a pattern: 1")
+    parser.add_argument("--shown", action="store_true", help="with --words: name every fault")
     options = parser.parse_args()
+    if options.words:
+        some = [c for c in own_chats(options.chats / "words") if re.match(options.part, c.name[-1])]
+        words(some, TOOLS[options.tools](), options.shown)
+        return
     chats = list(held_chats() if options.held else own_chats(options.chats))
     if options.time:
         timing(chats)

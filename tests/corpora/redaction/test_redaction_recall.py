@@ -75,7 +75,7 @@ CHATS: tuple[tuple[tuple[str, ...], dict[str, str], tuple[str, ...]], ...] = (
             "will you ask {speaker:Will} about the snow, {speaker:Mr Frost}?",
             "{speaker:willfrost} is his handle, {speaker:@will.frost} too",
             "adres: {address:ul. Kwiatowa 5}, telefon {phone:+48 600 123 456}",
-            "we saw {speaker:frost} on the will o' the wisp, and I will freeze",
+            "we saw frost on the will o' the wisp, and I will freeze",
             "{speaker:Mara} from the other chat is known here as well",
         ),
     ),

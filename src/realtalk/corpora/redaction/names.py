@@ -10,7 +10,7 @@
 A part of a name counts from two graphemes on, in any case and script; one grapheme is a name
 only where it is the whole name and the whole word. In scripts with spaces a name begins a word and
 may have an ending (`inflection`), in the others it may stand anywhere. An everyday word that is a
-name ("will") is sure with a capital only; the place it stands at decides otherwise (`places`).
+name ("will") is sure with a capital only; the place it stands at decides otherwise (`standing`).
 """
 
 from __future__ import annotations
@@ -35,13 +35,11 @@ from realtalk.corpora.redaction.folding import (
 )
 from realtalk.corpora.redaction.inflection import ends, is_listed, stems, without_prefix
 from realtalk.corpora.redaction.standins import STAND_IN
-from realtalk.corpora.redaction.unspaced import run_forms
+from realtalk.corpora.redaction.unspaced import UNSPACED, bounded, run_forms
 from realtalk.corpora.redaction.words import EVERYDAY, LINKS, NO_FORM, TITLES
 
 _SAME = re.compile(r"(.)\1+")
 _DRAWN_OUT = re.compile(r"(.)\1\1")
-_WORDLIKE = r"[\p{Alphabetic}\p{M}\p{Nd}]"
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]")
 _USER_NAME = regex.compile(r"^\S*(?:[\d_.]|\p{Ll}\p{Lu})\S*$")
 _DIGITS_OF_A_NUMBER = 5
 _LONGEST_SHORT = 16  # signs of a short form, and
@@ -59,6 +57,7 @@ class NameSpan:
     end: int
     person: str
     sure: bool = True
+    root: str = ""  # the word of the name, folded, of which it is a form; "": only a part of one
 
 
 def squashed(text: str) -> str:
@@ -107,10 +106,10 @@ class Names:
     squashed: dict[str, str] = field(default_factory=dict)
     titled: dict[str, list[str]] = field(default_factory=dict)  # a person's names with a title
     small: set[str] = field(default_factory=set)  # guessed names that count in small letters too
-    _stems: dict[str, list[tuple[str, str, bool]]] = field(default_factory=dict)
+    _stems: dict[str, list[tuple[str, str, bool, str]]] = field(default_factory=dict)
     _short: dict[str, str] = field(default_factory=dict)
     _drawn_out: dict[str, str] = field(default_factory=dict)
-    _runs: dict[str, str] = field(default_factory=dict)
+    runs: dict[str, str] = field(default_factory=dict)
     _signs: dict[str, str] = field(default_factory=dict)  # names that are no words: "🦊", "A.J."
     _phones: dict[str, str] = field(default_factory=dict)
     nobody: set[str] = field(default_factory=set)  # words that were looked at and name nobody
@@ -152,7 +151,7 @@ class Names:
             elif graphemes(part) > 1:
                 self.titled.setdefault(person, []).append(name.casefold())
         self._add_joined(words, person)
-        if len(words) > 1 and " " not in name.strip() and _UNSPACED.search(name):
+        if len(words) > 1 and " " not in name.strip() and UNSPACED.search(name):
             self._signs.setdefault(fold(name.strip()), person)  # "阿may", of two scripts
         if not named:
             self._add_sign(name.strip(), person)
@@ -170,7 +169,7 @@ class Names:
             few = graphemes(part) <= 2
             if not everyday:
                 for stem, kind in stems(key):
-                    self._stems.setdefault(stem, []).append((person, kind, few))
+                    self._stems.setdefault(stem, []).append((person, kind, few, key))
             # Of a name in small letters, which may be any word, three letters are too few.
             first = 2 if _is_capital(part) else 4
             for end in range(first, min(len(key), _LONGEST_SHORT)) if short else ():
@@ -187,7 +186,7 @@ class Names:
     @property
     def is_empty(self) -> bool:
         """Whether nothing was added that a text could hold."""
-        return not (self.words or self._runs or self._signs)
+        return not (self.words or self.runs or self._signs)
 
     def add_other(self, name: str, person: str, *, small: bool = False) -> None:
         """A name that was only found in texts: its parts, without short forms that are guessed."""
@@ -210,7 +209,7 @@ class Names:
         words = parts(name)
         if len(words) == 1 and squashed(words[0]) == squashed(name) and words[0].isalpha():
             if TOKEN.match(words[0]).lastgroup == "run":
-                self._runs.setdefault(fold(name), stand_in)
+                self.runs.setdefault(fold(name), stand_in)
                 return
             self.add_word(words[0], stand_in)
             if small:
@@ -218,7 +217,7 @@ class Names:
             return
         whole = TOKEN.fullmatch(name)
         if whole is not None and whole.lastgroup == "run":
-            self._runs.setdefault(fold(name), stand_in)
+            self.runs.setdefault(fold(name), stand_in)
         else:
             self._add_sign(name.strip(), stand_in)
 
@@ -238,16 +237,16 @@ class Names:
                     self.words.setdefault(key, (person, False))
                     self._drawn_out.setdefault(_SAME.sub(r"\1", key), key)
         if all(TOKEN.match(part).lastgroup == "run" for part in words):
-            self._runs.setdefault(fold("".join(words)), person)
-            self._runs.setdefault(fold("".join(reversed(words))), person)
+            self.runs.setdefault(fold("".join(words)), person)
+            self.runs.setdefault(fold("".join(reversed(words))), person)
 
     def _add_run(self, part: str, person: str, *, whole: bool) -> bool:
         if graphemes(part) > 1:
             for form in run_forms(fold(part)):
-                self._runs.setdefault(form, person)
+                self.runs.setdefault(form, person)
             return True
         for form in run_forms(fold(part), whole=False):
-            self._runs.setdefault(form, person)
+            self.runs.setdefault(form, person)
         if whole:
             self._signs.setdefault(fold(part), person)
         return whole
@@ -299,36 +298,41 @@ class Names:
                 yield NameSpan(start, end, *meant)
                 done = end
 
-    def _person(self, word: str) -> tuple[str, bool] | None:
+    def _person(self, word: str) -> tuple[str, bool, str] | None:
         key, capital = fold_word(word), _is_capital(word)
         if not key or (self.capitals_only and not capital and key not in self.small):
             return None
         if known := self.words.get(key):
             # "A" begins sentences, and "I" is everybody.
-            return known[0], not known[1] or (capital and (len(key) > 1 or key not in EVERYDAY))
+            sure = not known[1] or (capital and (len(key) > 1 or key not in EVERYDAY))
+            return known[0], sure, key
         bases = [key, *without_prefix(key)]
         for base in bases[1:]:
             if len(base) > 1 and (known := self.words.get(base)):
-                return known[0], True
+                return known[0], True, base
         if key in NO_FORM:
             # "Marks Hund": the whole name with its commonest ending is rather the name.
-            known = self.words.get(key[:-1]) if key[-1] == "s" and len(key) > 3 else None
-            return (known[0], not known[1]) if known and key not in EVERYDAY else None
+            if key in EVERYDAY:
+                return None
+            if key[-1] == "s" and len(key) > 3 and (known := self.words.get(key[:-1])):
+                return known[0], not known[1], key[:-1]
+            short = self._short.get(key) if len(key) > 2 else None
+            return None if short is None else (short, False, "")
         if _DRAWN_OUT.search(key) or (len(key) > 3 and key[-1] == key[-2]):
             drawn = _SAME.sub(r"\1", key)
             if (whole := self._drawn_out.get(drawn)) is not None:
                 person, everyday = self.words[whole]
-                return person, capital or not everyday
+                return person, capital or not everyday, whole
             key = drawn
         for base in bases:
             for cut in range(len(base) - 1, max(0, len(base) - _LONGEST_END), -1):
-                for person, kind, few in self._stems.get(base[:cut], ()):
+                for person, kind, few, root in self._stems.get(base[:cut], ()):
                     if ends(base[:cut], kind, base[cut:], few=few):
-                        return person, True
+                        return person, True, root
         # "Al" and "Jo" with a capital only, and not as "AL".
         if len(key) > 2 or (len(word) == 2 and word.istitle()):
             short = self._short.get(key)
-            return None if short is None else (short, True)
+            return None if short is None else (short, True, "")
         return None
 
     def matches(self, which: str, text: str) -> Iterator[NameSpan]:
@@ -338,7 +342,8 @@ class Names:
         folded, places = mapped(text)
         known, _ = self._lookup(which)
         for start, end in self._places(which, folded):
-            yield NameSpan(places[start][0], places[end - 1][1], known[folded[start:end]])
+            name = folded[start:end]
+            yield NameSpan(places[start][0], places[end - 1][1], known[name], root=name)
 
     def _places(self, which: str, folded: str) -> Iterator[tuple[int, int]]:
         # A pattern of thousands of names would be compiled anew for every name that is added.
@@ -360,7 +365,7 @@ class Names:
     def _lookup(self, which: str) -> _Lookup:
         """Whose the names are that are looked for, and how long those are that begin so."""
         if which not in self._lookups:
-            known = self._runs if which == "runs" else self._signs
+            known = self.runs if which == "runs" else self._signs
             if which == "inside":  # longer names only, and none that is an everyday word
                 some = ((key, *whose) for key, whose in self.words.items() if len(key) > 3)
                 known = {key: person for key, person, everyday in some if not everyday}
@@ -377,22 +382,10 @@ class Names:
         held = {part for start, end in ends if (part := folded[start:end]) in known}
         if not held:
             return None
-        either = "|".join(map(_bounded, sorted(held, key=lambda part: (-len(part), part))))
+        either = "|".join(map(bounded, sorted(held, key=lambda part: (-len(part), part))))
         if either not in self._patterns:
             self._patterns[either] = regex.compile(either)
         return self._patterns[either]
-
-
-def _bounded(key: str) -> str:
-    """A name that is no word, where it stands by itself: "A.J.", "42"; an emoji anywhere."""
-    whole: str = regex.escape(key)
-    if regex.fullmatch(r"\p{P}+", key):
-        return rf"(?<!\S){whole}(?!\S)"
-    if len(key) > 2 and _UNSPACED.search(key):  # words touch there; a longer number is another
-        return rf"(?<!\p{{Nd}}){whole}(?!\p{{Nd}})"
-    before = rf"(?<!{_WORDLIKE})" if regex.match(_WORDLIKE, key) else ""
-    after = rf"(?!{_WORDLIKE})" if regex.match(_WORDLIKE, key[-1]) else ""
-    return before + whole + after
 
 
 def _is_capital(word: str) -> bool:

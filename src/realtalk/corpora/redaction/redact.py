@@ -11,10 +11,10 @@ changes nothing.
 
 What is promised: no name of a speaker, and no part of one with two graphemes or more, is left
 in anything that is written, in any script, case and spelling that `names` knows, with the
-endings of many languages. The exceptions: an everyday word in small letters ("will", "may";
-`words.EVERYDAY`) stays unless a name stands at its place ("hey will"), and `Key.left` counts
-those; titles and the small words in names ("Dr", "de") stay; a name of one digit does, and forms
-that a ticked table keeps (`speaker_forms`), which are never the name as it is written.
+endings of many languages. The exceptions: an ordinary word of the chat's language ("will", "sole",
+"आशा"; `ordinary`) goes only where it stands like a name ("hey will"; `standing`), and `Key.left`
+counts the others; titles and the small words in names ("Dr", "de") stay; a name of one digit does,
+and forms that a ticked table keeps (`speaker_forms`), which are never the name as it is written.
 What is not: everything else that identifies somebody is found by `sources` of mentions. Ours are
 rules: other people's names are guessed from capital letters inside sentences, so names that occur
 once (but for "hi Bea", "my sister Bea"), or are always written small, stay, and some places or
@@ -42,10 +42,12 @@ from realtalk.corpora.redaction.capitals import CapitalsRule
 from realtalk.corpora.redaction.folding import fold, fold_word, parts
 from realtalk.corpora.redaction.mentions import MENTION_KINDS, MentionSource
 from realtalk.corpora.redaction.names import Names, names_held, squashed
+from realtalk.corpora.redaction.ordinary import merged, ordinary_words
 from realtalk.corpora.redaction.restoring import changed_fields, restored
 from realtalk.corpora.redaction.review import Decided, NameDecision, decided
 from realtalk.corpora.redaction.rewriting import Rewriter
 from realtalk.corpora.redaction.speaker_forms import SpeakerForms
+from realtalk.corpora.redaction.speaker_words import SpeakersWords
 from realtalk.corpora.redaction.standins import STAND_IN, StandIns, kind_of
 from realtalk.corpora.redaction.text import Scanner
 from realtalk.corpora.redaction.wording import wording
@@ -195,8 +197,12 @@ class _FirstRound:
                 self._forms.add(person, given)
         for person, name in {pair for chat in corpus.chats for pair in _named(chat, self._persons)}:
             self._forms.add(person, name)
-        scanner = Scanner(self.stand_ins, self._everyone, chats, keep, self._forms)
-        bare = Scanner(self.stand_ins, self._everyone, chats)
+        ordinary = {
+            chat.id: ordinary_words([message.text for message in chat.messages])
+            for chat in corpus.chats
+        }
+        scanner = Scanner(self.stand_ins, self._everyone, chats, keep, ordinary, self._forms)
+        bare = Scanner(self.stand_ins, self._everyone, chats, ordinary=ordinary)
         rewriter = Rewriter(scanner, bare, self._persons, self.stand_ins, keep)
         self.redacted = rewriter.corpus(corpus)
         self.left = scanner.left
@@ -204,6 +210,7 @@ class _FirstRound:
         for person, form in self._forms.met if kept else ():
             if fold(form) in kept:
                 self.stand_ins.originals[person].pop(form, None)
+        self._words = SpeakersWords(self._everyone, merged(ordinary.values()))
 
     def candidates(self, sources: Sequence[MentionSource]) -> list[NameCandidate]:
         """What the sources find in it, of the kinds that are not kept; speakers' forms before."""
@@ -220,7 +227,11 @@ class _FirstRound:
             persons,
             originals,
         )
-        others = (each for each in found if MENTION_KINDS[each.kind] not in self._keep)
+        others = (
+            each
+            for each in found
+            if MENTION_KINDS[each.kind] not in self._keep and not self._words.are_in(each.form)
+        )
         return [*self._speakers_forms(), *others]
 
     def _speakers_forms(self) -> Iterator[NameCandidate]:

@@ -13,15 +13,18 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import regex
 
-from realtalk.corpora.redaction.folding import TOKEN, fold, is_plain
+from realtalk.corpora.redaction.folding import TOKEN, fold, fold_word, is_plain
 from realtalk.corpora.redaction.kinds import is_phone, kinds_in, without_end
 from realtalk.corpora.redaction.names import Names, NameSpan, squashed
+from realtalk.corpora.redaction.ordinary import OrdinaryWords
 from realtalk.corpora.redaction.speaker_forms import SpeakerForms
+from realtalk.corpora.redaction.standing import follows_article, stands_like_name
 from realtalk.corpora.redaction.standins import STAND_IN, StandIns
-from realtalk.corpora.redaction.words import GREETINGS, NOBLE, RELATIONS, TITLES
+from realtalk.corpora.redaction.words import EVERYDAY, NO_FORM, NOBLE
 
 _PLAIN_WORD = re.compile(r"[^\W\d_]+")
 _TAG = regex.compile(r"[#＃]([\w]+)")
@@ -39,10 +42,8 @@ _INITIAL = regex.compile(r"[ ](\p{Lu})\b\.?")
 # What goes with a name: "Big Gabe", "Lil Ray", "ray jr".
 _EPITHET = re.compile(r"(?<!\w)(?:Big|Little|Lil['’]?|Ol['’]|Old|Young) $")
 _GENERATION = re.compile(r",? (?:[JjSs]r\b\.?|(?:II|III)\b)")
-_BEFORE = regex.compile(r"([^\W\d_]+)[\s,.]*$")
-_AFTER_NAME = GREETINGS | TITLES | RELATIONS
-_POSSESSED = re.compile(r"['’]s\b")
-_CLAUSE_ENDS = re.compile(r"[ ]*(?:$|[.!?,;\n])")
+_NO_WORDS = OrdinaryWords()
+_AND = regex.compile(r"[ ](?:and|&|y|e|et|und|en|i|и|та|ve|aur|और|dan|och|og|ja|és|και|و)[ ]")
 # A message's id as every reader of ours makes it; it cannot hold a name.
 _OUR_ID = re.compile(r"D\d+:\d+")
 _Taken = tuple[int, int, str | None]
@@ -57,15 +58,18 @@ class Scanner:
         everyone: Names,
         chats: Mapping[str, Names],
         keep: Iterable[str] | None = None,
+        ordinary: Mapping[str, OrdinaryWords] = MappingProxyType({}),
         forms: SpeakerForms | None = None,
     ) -> None:
         """`keep`: the kinds that stay as they are; None: names go, and nothing else.
 
+        `ordinary`: the words of each chat's language; they are names only where names stand.
         `forms` notes what people decide on, and says what stays.
         """
         self._stand_ins = stand_ins
         self._everyone = everyone
         self._chats = chats
+        self._ordinary = ordinary
         self._names_only = keep is None
         self._keep = frozenset(keep or ())
         self._forms = forms
@@ -91,7 +95,10 @@ class Scanner:
             taken = list(_without(taken, users)) if users else taken
         if is_id or dense:
             tags = [(0, len(text))]
-        spans = self._names(text, names, taken, tags, users)
+        ordinary = self._ordinary.get(chat, _NO_WORDS)
+        spans = self._names(
+            text, names, taken, tags, users, _NO_WORDS if dense or is_id else ordinary
+        )
         if spans and self._forms is not None and not (is_id or dense):
             spans = self._forms.settled(text, spans)
         if not taken and not spans:
@@ -177,6 +184,7 @@ class Scanner:
         taken: list[_Taken],
         tags: list[tuple[int, int]],
         users: list[NameSpan],
+        ordinary: OrdinaryWords,
     ) -> list[_Taken]:
         candidates = [*users, *self._words(text, names)]
         candidates += self._everyone.matches("signs", text)
@@ -193,7 +201,7 @@ class Scanner:
                 start, end, _ = next(held)
             if start >= span.end and (not free or span.start >= free[-1].end):
                 free.append(span)
-        return self._settled(text, _as_one(text, free, names))
+        return self._settled(text, _as_one(text, free, names), ordinary)
 
     def _words(self, text: str, names: list[Names]) -> Iterator[NameSpan]:
         find, words = self._everyone.find, TOKEN
@@ -208,7 +216,7 @@ class Scanner:
                 continue
             at = match.start()
             for span in (*names[0].find(word), *everyones) if len(names) > 1 else everyones:
-                yield NameSpan(at + span.start, at + span.end, span.person, span.sure)
+                yield replace(span, start=at + span.start, end=at + span.end)
 
     def _user_names(self, text: str, names: list[Names]) -> Iterator[NameSpan]:
         """Names with digits in them, and phone numbers that are somebody's only name."""
@@ -238,8 +246,8 @@ class Scanner:
                     if len(name) > 2 and (begins or (key.endswith(name) and not everyday)):
                         yield NameSpan(start, end, person)
 
-    def _settled(self, text: str, spans: list[NameSpan]) -> list[_Taken]:
-        """Parts of one name joined, everyday words in small letters judged by their place."""
+    def _settled(self, text: str, spans: list[NameSpan], ordinary: OrdinaryWords) -> list[_Taken]:
+        """Parts of one name joined, and ordinary words judged by the place they stand at."""
         groups: list[list[NameSpan]] = []
         for span in spans:
             if (
@@ -251,15 +259,11 @@ class Scanner:
             else:
                 groups.append([span])
         settled: list[_Taken] = []
-        for group in groups:
+        named = [self._is_named(text, group, ordinary) for group in groups]
+        for at, group in enumerate(groups):
             start, end = group[0].start, group[-1].end
             person = group[0].person
-            whole = squashed(text[start : _past_digits(text, end)])
-            if not (
-                any(span.sure for span in group)
-                or (len(group) > 1 and self._everyone.squashed.get(whole) == person)
-                or _is_name_place(text, start, end)
-            ):
+            if not (named[at] or _is_beside_name(text, groups, named, at)):
                 self.left += 1
                 continue
             after = settled[-1][1] if settled else 0
@@ -275,6 +279,15 @@ class Scanner:
             self._stand_ins.note(person, text[start:end])
             settled.append((start, end, person))
         return settled
+
+    def _is_named(self, text: str, group: list[NameSpan], ordinary: OrdinaryWords) -> bool:
+        """Whether words that lie together are a name: by themselves or by their place."""
+        if any(_is_sure(text, span, ordinary) for span in group):
+            return True
+        whole = squashed(text[group[0].start : _past_digits(text, group[-1].end)])
+        return (len(group) > 1 and self._everyone.squashed.get(whole) == group[0].person) or any(
+            _is_placed(text, span, ordinary) for span in group
+        )
 
     def _with_title(self, text: str, start: int, end: int, person: str, after: int) -> int:
         """Where the whole name begins: "Aunt Ida", of which only Ida is looked for."""
@@ -338,17 +351,40 @@ def _first_word(text: str) -> str:
     return match[0] if match else ""
 
 
-def _is_name_place(text: str, start: int, end: int) -> bool:
-    """Whether a name stands there: "hey will", "will's", "coming, will?", "@will"."""
-    before = text[max(0, start - 40) : start]
-    if before[-1:] in ("@", "#", "＃", "_") or _POSSESSED.match(text, end):
-        return True
-    word = _BEFORE.search(before)
-    if word is not None and fold(word[1]) in _AFTER_NAME:
-        return True
-    if end - start == 1 and text[start].isupper() and text[start] != "I":
-        return word is not None and not before.rstrip().endswith((".", "!", "?", "\n"))
-    return before.rstrip().endswith(",") and _CLAUSE_ENDS.match(text, end) is not None
+def _is_beside_name(text: str, groups: list[list[NameSpan]], named: list[bool], at: int) -> bool:
+    """Whether another name is joined to it: "sunny and Art"; at the beginning, "sunny and art"."""
+    for first in (at - 1, at):
+        if first < 0 or first + 1 == len(groups):
+            continue
+        left, right = groups[first][-1], groups[first + 1][0]
+        joined = left.person != right.person and _AND.fullmatch(text, left.end, right.start)
+        if joined and (named[first] or named[first + 1] or not text[: left.start].strip()):
+            return True
+    return False
+
+
+def _is_sure(text: str, span: NameSpan, ordinary: OrdinaryWords) -> bool:
+    """Whether it is a name wherever it stands: neither an everyday nor an ordinary word."""
+    if not span.sure:
+        return False
+    form = fold_word(text[span.start : span.end])
+    if ordinary.has(form, span.root):
+        return False
+    return not (ordinary.may_be(form) and follows_article(text, span.start, ordinary))
+
+
+def _is_placed(text: str, span: NameSpan, ordinary: OrdinaryWords) -> bool:
+    start, end = span.start, span.end
+    if end - start == 1 and text[start].isupper() and text[start] != "I":  # a name of one letter
+        before = text[:start].rstrip()
+        return bool(before) and not before.endswith((".", "!", "?"))
+    form = fold_word(text[start:end])
+    if not span.root and form in NO_FORM and ("en" in ordinary.languages or not ordinary.languages):
+        return False  # "vale" may be Valentina in Italian, but "man" is not Mandy
+    # A bent name that is no word itself is a name; of German nouns the lists have few forms.
+    is_word = ordinary.nouns_in_capitals or ordinary.is_word(form) or form in EVERYDAY
+    exact = form == span.root or not is_word
+    return stands_like_name(text, start, end, ordinary, exact=exact)
 
 
 def _past_digits(text: str, at: int) -> int:

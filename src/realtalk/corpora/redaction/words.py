@@ -1,7 +1,7 @@
 """Words that a capital letter does not make a person's name (`words.txt`).
 
     "will" in EVERYDAY       → a speaker called Will is replaced where it is capitalised, or where
-                               a name stands ("hey will"); "rose" and "mark" always are
+                               a name stands ("hey will"), whatever the chat's language is
     "care" in NO_FORM        → no Italian form of Caro, and "the" is not short for Theo
     "paris" in NOT_PEOPLE    → never guessed to be somebody's name
 
