@@ -59,7 +59,7 @@ class Shares:
 
 def held_chats() -> Iterator[LabelledChat]:
     """Chats of our own that the tagger did not learn from, though its thresholds were chosen."""
-    from chats import every_chat
+    from chats import every_chat  # type: ignore[import-not-found]
 
     for number, chat in enumerate(every_chat()):
         if chat.held:

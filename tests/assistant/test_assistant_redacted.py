@@ -16,7 +16,7 @@ NAMES = re.compile("ottoline|quill|bertrand|osei|beppo", re.IGNORECASE)
 EXPORT = """\
 02/03/2026, 18:04 - Ottoline Quill: morning Bertrand, did the harmonica arrive?
 02/03/2026, 18:05 - Bertrand Osei: it did! @Ottoline you are the best, call me on +44 7700 900123
-02/03/2026, 18:07 - Ottoline Quill: quill is typing with gloves on
+02/03/2026, 18:07 - Ottoline Quill: hey, quill is typing with gloves on
 08/03/2026, 09:00 - Bertrand Osei: Ottoline's cake fell on the harmonica
 08/03/2026, 09:02 - Ottoline Quill: ottoline.quill@example.org was hacked, ignore the invoice
 """

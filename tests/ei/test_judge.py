@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import gzip
 import hashlib
@@ -193,18 +194,21 @@ def test_failing_every_third_call_loses_nothing(tmp_path: Path) -> None:
 
 def test_retry_after_is_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
+    sleep = asyncio.sleep
 
-    async def noted(seconds: float) -> None:  # how the provider's library pauses
-        pauses.append(seconds)
+    async def noted(seconds: float) -> None:
+        if seconds > 1:  # the others are of libraries
+            pauses.append(seconds)
+        await sleep(0)
 
-    monkeypatch.setattr("anyio.sleep", noted)
+    monkeypatch.setattr("realtalk.models.attempts.asyncio.sleep", noted)
 
     def rule(call: Call) -> str | Reply:
         if call.times == 0:
             return Reply(status=429, headers={"Retry-After": "2"})
         return truth(call)
 
-    labels = asked(rule, turns(1), tmp_path, measures=("grounding",))
+    labels = asked(rule, turns(1), tmp_path, measures=("grounding",), retries=1)
     assert not reasons(labels)
     assert pauses == [2]
 

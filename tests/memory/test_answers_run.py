@@ -75,7 +75,8 @@ def test_prompts_are_those_of_the_command(
         out = ("--out", str(tmp_path / "out"))
         chosen = ("--budget", ",".join(budgets)) if budgets else ()
         model = ("--model", "openai-api/local/tiny", "--base-url", server.url)
-        result = CliRunner().invoke(app, [*probe, *out, *chosen, *model])
+        same = ("--prompts", str(head["prompt_version"]))
+        result = CliRunner().invoke(app, [*probe, *out, *chosen, *model, *same])
         assert result.exit_code == 0, result.output
         assert sorted(server.prompts()) == sorted(asked)
     assert len(asked) == 5 * len(wanted)

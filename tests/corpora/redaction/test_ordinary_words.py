@@ -38,6 +38,7 @@ CHATS: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
             "i [will]. thanks {rose}",
             "did {Rose Marsh} say when she is back from the [marsh]?",
             "coming, {will}?",
+            "{rose} are you there? [rose] bushes need water",
         ),
     ),
     "es": (
@@ -56,6 +57,7 @@ CHATS: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
             "Ich habe einen [Wolf] gesehen, Frau {Sommer}",
             "{Rosa}, das war doch kein [Wolf] im Wald",
             "danke {rosa}, ich bin mit {Rosa} gleich da",
+            "{rosa} kommst du heute?",
         ),
     ),
     "fr": (
@@ -183,8 +185,8 @@ def test_the_chats_of_the_bench_keep_their_floors(monkeypatch: pytest.MonkeyPatc
     """No ordinary word goes as a speaker's, and no speaker is left."""
     monkeypatch.syspath_prepend(str(BENCH))
     sys.modules.pop("names", None)
-    import names  # type: ignore[import-not-found]
-    import names_words  # type: ignore[import-not-found]
+    import names
+    import names_words
 
     tool = names.realtalk_tool()
     languages = set()

@@ -4,10 +4,10 @@
     stands_like_name("ciao sole!", 5, 9, words)               → True: after a greeting
     stands_like_name("ask Rose about it", 4, 8, words)        → True: a capital inside a sentence
 
-Signs of a name: an @, a greeting or a title before it; an apostrophe with an ending, "bey" or
-"जी" after it; commas that set it off; a capital inside a sentence, but for German, where it is the
-missing article. At the beginning of a sentence a capital counts for the name as it is. In scripts
-without spaces it is punctuation on both sides, a greeting, or what is put after names.
+Signs of a name: an @, a greeting or a title before it; an apostrophe with an ending, "bey", "जी" or
+"are you" after it; commas that set it off; a capital inside a sentence, but for German, where it is
+the missing article. At the beginning of a sentence a capital counts for the name as it is. In
+scripts without spaces it is punctuation on both sides, a greeting, or what is put after names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from realtalk.corpora.redaction.words import EVERYDAY, GREETINGS, HONORIFICS, TI
 
 _AROUND = 60  # signs that are looked at on each side
 _BEFORE = regex.compile(r"([\p{L}\p{M}]+)([^\p{L}\p{M}]*)$")
-_AFTER = regex.compile(r"[ ]([\p{L}\p{M}]+)")
+_AFTER = regex.compile(r"[ ]([\p{L}\p{M}]+)(?:[ ]([\p{L}\p{M}]+))?")
 _SENTENCE_ENDS = regex.compile(r"[.!?…؟।:;\n()\"“”„«»¿¡]|[\p{So}\p{Sk}]")
 _ENDS = regex.compile(r"[ ]*(?:$|[.!?…؟।;:\n()\"”»]|[\p{So}\p{Sk}])")
 _COMMA = regex.compile(r"[ ]*[,،]")
@@ -68,6 +68,7 @@ def stands_like_name(
     word, gap = (fold(previous[1]), previous[2]) if previous else ("", before)
     following = _AFTER.match(after)
     following_word = fold(following[1]) if following else ""
+    second_word = fold(following[2] or "") if following else ""
     first = previous is None or _SENTENCE_ENDS.search(gap) is not None
     ends, comma = _ENDS.match(after) is not None, _COMMA.match(after) is not None
     said = partial(by_language, languages=("any", *words.languages))
@@ -89,6 +90,8 @@ def stands_like_name(
     if following_word in said("after names") or (
         first and comma and form not in said("said first")
     ):
+        return True
+    if first and following_word in said("asks") and second_word in said("asked"):
         return True
     if exact and (
         (word in said("kin") and gap == " ") or (first and following_word in said("you"))
