@@ -180,7 +180,7 @@ def redact(
     for kind, count in mapping.counts().items():
         say(f"{kind}: {count:,}")
     if mapping.left:
-        say(f"everyday words in small letters that are speakers' names too, left: {mapping.left:,}")
+        say(f"speakers' names that stand like ordinary words, left: {mapping.left:,}")
     say(f"stored in {out}; read it once before you share it")
 
 

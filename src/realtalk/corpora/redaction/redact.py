@@ -77,7 +77,7 @@ class Key:
     """Stand-ins and what they stand for. Private: whoever has it can undo the redaction."""
 
     entries: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)
-    left: int = 0  # everyday words in small letters that are speakers' names as well
+    left: int = 0  # speakers' names that stand like ordinary words
     changed: Mapping[str, Any] = field(default_factory=dict, repr=False)  # as `restoring` keeps it
     notes: tuple[str, ...] = ()  # on the decisions, without a name
 

@@ -73,7 +73,7 @@ class Scanner:
         self._names_only = keep is None
         self._keep = frozenset(keep or ())
         self._forms = forms
-        self.left = 0  # everyday words in small letters that are speakers' names as well
+        self.left = 0  # speakers' names that stand like ordinary words
 
     def text(self, text: str, chat: str, *, is_id: bool = False, dense: bool = False) -> str:
         """The text with stand-ins; of an id only names, mail addresses and phones are taken.
