@@ -20,9 +20,9 @@ from typing import NamedTuple
 import regex
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "training")]
+sys.path.insert(0, str(HERE))
 
-from names import NOON, OURS, LabelledChat, own_chats, unmarked  # noqa: E402
+from names import NOON, OURS, LabelledChat, held_chats, own_chats  # noqa: E402
 
 _TOUCHING = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]")
 _ALSO = {"place": {"ADDRESS"}, "number": {"BANK", "PHONE"}}  # what a kind may be marked as, too
@@ -55,16 +55,6 @@ class Shares:
             )
         )
         return f"{right:6.2f} {kind:6.2f} {len(self.rows):7,}"
-
-
-def held_chats() -> Iterator[LabelledChat]:
-    """Chats of our own that the tagger did not learn from, though its thresholds were chosen."""
-    from chats import every_chat  # type: ignore[import-not-found]
-
-    for number, chat in enumerate(every_chat()):
-        if chat.held:
-            rows = tuple(unmarked(bubble.speaker, bubble.text) for bubble in chat.bubbles)
-            yield LabelledChat(chat.lang, f"{chat.lang} {number}", rows)
 
 
 def judged(source: str, chat: LabelledChat) -> Iterator[Judged]:

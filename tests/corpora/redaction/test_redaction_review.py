@@ -5,13 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.redaction.candidates import NameCandidate
 from realtalk.corpora.redaction.mentions import Mention
@@ -23,20 +20,7 @@ from realtalk.corpora.redaction.review import NameDecision, read_review, write_r
 from realtalk.corpora.redaction.storing import store_redacted, store_restored
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import write_json
-
-NOON = datetime(2026, 3, 2, 12, 0)
-
-
-def corpus_of(*texts: str, speakers: tuple[str, ...] = ("Mara Lund", "Theo")) -> Corpus:
-    said = tuple(
-        Message(f"D1:{at}", speakers[at % len(speakers)], NOON, text)
-        for at, text in enumerate(texts, 1)
-    )
-    return Corpus("toy", "realtalk", (Chat("Chat_1", speakers, (Session(1, NOON, said),)),))
-
-
-def texts_of(corpus: Corpus, **options: Any) -> list[str]:
-    return [message.text for message in redact(corpus, **options)[0].chats[0].messages]
+from redacted_chats import corpus_of, texts_of
 
 
 class Listed:
