@@ -34,8 +34,12 @@ _SHAPES = {
 _BRACKETS = "|".join((*_KINDS, *_KINDS.values()))
 _PERSONS = "|".join((*PERSON_WORDS, "X_"))
 SORTS = tuple(kind.lower() for kind in _SHAPES)  # of things that are replaced, as counts name them
-STAND_IN = re.compile(rf"<({_BRACKETS})-(\d+)>|@(handle|h_)(\d+)|@?({_PERSONS})(\d+)")
-STAND_IN_SHAPE = rf"<(?:{_BRACKETS})-\d+>|@(?:handle|h_)\d+|@?(?:{_PERSONS})\d+"  # without groups
+_NUMBER = "[1-9][0-9]*"  # "@h_000" is somebody's handle
+STAND_IN = re.compile(
+    rf"<({_BRACKETS})-({_NUMBER})>|@(handle|h_)({_NUMBER})|@?({_PERSONS})({_NUMBER})"
+)
+# The same without groups.
+STAND_IN_SHAPE = rf"<(?:{_BRACKETS})-{_NUMBER}>|@(?:handle|h_){_NUMBER}|@?(?:{_PERSONS}){_NUMBER}"
 _KIND_OF = (
     {"handle": "handle", "h_": "handle", "X_": "Person"}
     | dict.fromkeys(PERSON_WORDS, "Person")
