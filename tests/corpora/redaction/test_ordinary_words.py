@@ -39,6 +39,7 @@ CHATS: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
             "did {Rose Marsh} say when she is back from the [marsh]?",
             "coming, {will}?",
             "{rose} are you there? [rose] bushes need water",
+            "ask @\u2068{rose}\u2069 please",
         ),
     ),
     "es": (

@@ -23,6 +23,8 @@ from realtalk.corpora.redaction.ordinary import OrdinaryWords, by_language
 from realtalk.corpora.redaction.words import EVERYDAY, GREETINGS, HONORIFICS, TITLES, WORDS
 
 _AROUND = 60  # signs that are looked at on each side
+# Signs that nobody sees, as in the mentions of some apps: "@\u2068Rose\u2069".
+_UNSEEN = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 _BEFORE = regex.compile(r"([\p{L}\p{M}]+)([^\p{L}\p{M}]*)$")
 _AFTER = regex.compile(r"[ ]([\p{L}\p{M}]+)(?:[ ]([\p{L}\p{M}]+))?")
 _SENTENCE_ENDS = regex.compile(r"[.!?…؟।:;\n()\"“”„«»¿¡]|[\p{So}\p{Sk}]")
@@ -50,7 +52,7 @@ _WITH_NAMES = regex.compile(
     r"|[아야](?=$|[\s\p{P}\p{So}~]))"
 )
 # 하늘이 and nothing else.
-_ALMOST_ALONE = regex.compile(r"\p{Hangul}{0,3}(?:[\"”’]|[\p{P}\s]*$)", regex.M)
+_ALMOST_ALONE = regex.compile(r"\p{Hangul}{0,3}(?:[\"”’*_~]|[\p{P}\s]*$)", regex.M)
 _CALLED = regex.compile(r"(?:谢谢|多谢|你好|您好|叫上|叫|我是|哈喽|嗨|亲爱的|คุณ|พี่|น้อง)$")
 
 
@@ -58,7 +60,8 @@ def stands_like_name(
     text: str, start: int, end: int, words: OrdinaryWords, *, exact: bool = True
 ) -> bool:
     """Whether the word there is somebody; `exact`: it is the name, no form of it."""
-    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
+    before = text[max(0, start - _AROUND) : start].rstrip(_UNSEEN)
+    after = text[end : end + _AROUND].lstrip(_UNSEEN)
     if before[-1:] and before[-1] in "@#＃_":
         return True
     token = TOKEN.match(text, start)
