@@ -26,12 +26,12 @@ _RUN = (
     r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Hangul}\p{Line_Break=SA}"
     r"\p{Javanese}\p{Balinese}\p{Yi}ー\uff70\uff9e\uff9f"
 )
-_UNSEEN = r"\p{Default_Ignorable_Code_Point}"
+UNSEEN = r"\p{Default_Ignorable_Code_Point}"
 _LETTER = rf"[[\p{{Alphabetic}}]--[{_RUN}]]"
 # A word of letters, or a run of a script without spaces; both go on over marks and unseen signs.
 TOKEN = regex.compile(
-    rf"(?P<run>[[{_RUN}]--\p{{M}}][{_RUN}\p{{M}}{_UNSEEN}]*)"
-    rf"|(?P<word>{_LETTER}[[\p{{Alphabetic}}\p{{M}}{_UNSEEN}]--[{_RUN}]]*)",
+    rf"(?P<run>[[{_RUN}]--\p{{M}}][{_RUN}\p{{M}}{UNSEEN}]*)"
+    rf"|(?P<word>{_LETTER}[[\p{{Alphabetic}}\p{{M}}{UNSEEN}]--[{_RUN}]]*)",
     regex.V1,
 )
 # Latin-1, its neighbours, punctuation and emoji: what `re` reads like `regex`, but faster. Soft
@@ -43,18 +43,18 @@ _PLAIN_TEXT = re.compile(
 )
 # Overlays, nukta, the points of Hebrew, Arabic and Syriac, and accents of every kind.
 _MARKS = regex.compile(
-    rf"[{_UNSEEN}ـʻʼ"
+    rf"[{UNSEEN}ـʻʼ"
     + "".join(rf"\p{{ccc={kind}}}" for kind in (1, 7, *range(10, 37)))
     + "".join(rf"\p{{ccc={kind}}}" for kind in (202, 214, 216, 218, 220, 222, 224, 226, 228))
     + "".join(rf"\p{{ccc={kind}}}" for kind in (230, 232, 233, 234, 240))
     + "]+"
 )
 _VIRAMA = regex.compile(r"\p{ccc=9}+")
-_HIDDEN = regex.compile(rf"{_UNSEEN}+")
+_HIDDEN = regex.compile(rf"{UNSEEN}+")
 _CAMEL = regex.compile(r"(?<=\p{Ll}\p{M}*)(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})")
 _EDGES = regex.compile(r"^\d+|\d+$")
 _CLUSTER = regex.compile(r"\X")
-_NAME_WORD = regex.compile(rf"[\p{{Alphabetic}}\p{{M}}\p{{Nd}}{_UNSEEN}ー\uff70\uff9e\uff9f]+")
+_NAME_WORD = regex.compile(rf"[\p{{Alphabetic}}\p{{M}}\p{{Nd}}{UNSEEN}ー\uff70\uff9e\uff9f]+")
 
 # Letters that Unicode does not take apart, as they are typed without the right keyboard; the
 # letters of Arabic that one language writes for another's; Malayalam's letters without a vowel.

@@ -18,13 +18,13 @@ from functools import partial
 
 import regex
 
-from realtalk.corpora.redaction.folding import TOKEN, fold
+from realtalk.corpora.redaction.folding import TOKEN, UNSEEN, fold
 from realtalk.corpora.redaction.ordinary import OrdinaryWords, by_language
 from realtalk.corpora.redaction.words import EVERYDAY, GREETINGS, HONORIFICS, TITLES, WORDS
 
 _AROUND = 60  # signs that are looked at on each side
 # Signs that nobody sees, as in the mentions of some apps: "@\u2068Rose\u2069".
-_UNSEEN = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
+_UNSEEN_BEFORE, _UNSEEN_AFTER = (regex.compile(each) for each in (rf"{UNSEEN}+$", rf"^{UNSEEN}+"))
 _BEFORE = regex.compile(r"([\p{L}\p{M}]+)([^\p{L}\p{M}]*)$")
 _AFTER = regex.compile(r"[ ]([\p{L}\p{M}]+)(?:[ ]([\p{L}\p{M}]+))?")
 _SENTENCE_ENDS = regex.compile(r"[.!?…؟।:;\n()\"“”„«»¿¡]|[\p{So}\p{Sk}]")
@@ -60,8 +60,8 @@ def stands_like_name(
     text: str, start: int, end: int, words: OrdinaryWords, *, exact: bool = True
 ) -> bool:
     """Whether the word there is somebody; `exact`: it is the name, no form of it."""
-    before = text[max(0, start - _AROUND) : start].rstrip(_UNSEEN)
-    after = text[end : end + _AROUND].lstrip(_UNSEEN)
+    before = _UNSEEN_BEFORE.sub("", text[max(0, start - _AROUND) : start])
+    after = _UNSEEN_AFTER.sub("", text[end : end + _AROUND])
     if before[-1:] and before[-1] in "@#＃_":
         return True
     token = TOKEN.match(text, start)
