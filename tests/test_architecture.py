@@ -107,7 +107,7 @@ def test_modules_say_what_they_do() -> None:
 
 def test_modules_are_small() -> None:
     lines = {module: (ROOT / module).read_text("utf-8").count("\n") for module in MODULES}
-    assert not {module: count for module, count in lines.items() if count > 400}
+    assert not {module: count for module, count in lines.items() if count > 600}
 
 
 def packed(tree: ast.AST) -> list[int]:
