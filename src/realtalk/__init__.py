@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from realtalk.surface.each import EachResult, each
     from realtalk.surface.guessing import guess
     from realtalk.surface.labelling import Facets, Labels, label
-    from realtalk.surface.merging import merge
     from realtalk.surface.own_chats import export_adapter, export_dataset, talk, tune
     from realtalk.surface.pages import report, studio
     from realtalk.surface.runs import Run
@@ -81,7 +80,6 @@ __all__ = [
     "export_dataset",
     "guess",
     "label",
-    "merge",
     "predict",
     "probe",
     "read",
@@ -113,7 +111,6 @@ _PLACES = {
     "realtalk.surface.each": "EachResult each",
     "realtalk.surface.guessing": "guess",
     "realtalk.surface.labelling": "Facets Labels label",
-    "realtalk.surface.merging": "merge",
     "realtalk.surface.own_chats": "export_adapter export_dataset talk tune",
     "realtalk.surface.pages": "report studio",
     "realtalk.surface.runs": "Run",

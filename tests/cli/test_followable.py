@@ -94,8 +94,6 @@ def test_no_message_advises_what_the_command_refuses(path: tuple[str, ...]) -> N
         ),
         ("mcp", "read as dmy (--dates)", "read as dmy (`realtalk read PATH --dates ORDER"),
         ("report", "it may help: --measures judge", "it may help: `realtalk ei PATH --measures"),
-        ("probe merge", "run again with --shard 2/3", "run again with `realtalk probe run PATH"),
-        ("persona merge", "x; --shard 1/2 --out DIR", "x; `realtalk persona run PATH --shard 1/2"),
         ("stats", "end what else uses it, or leave --device out", "end what else uses it"),
         ("cache list", "leave --engine out, or take one of a, b", "take one of a, b"),
         ("stats", "no GPU; leave --device out", "no GPU"),

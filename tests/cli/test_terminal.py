@@ -189,7 +189,6 @@ def calls() -> list[tuple[str, ...]]:
 ELSEWHERE = {"data get", "models get", "persona tune", "studio", "reproduce", "demo", "ei label"}
 ELSEWHERE |= {"models card", "mcp", "persona export-adapter"}  # the last needs an adapter
 ELSEWHERE |= {"probe run"}  # called without its name above
-ELSEWHERE |= {f"{benchmark} merge" for benchmark in ("probe", "persona", "threads")}  # test_shards
 ELSEWHERE |= {  # test_guessing
     f"persona guess {verb}" for verb in ("run", "show", "failures", "table", "compare", "sweep")
 }

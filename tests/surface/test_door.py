@@ -22,7 +22,7 @@ from realtalk.cli import threads as threads_command
 
 FUNCTIONS = (
     *("check", "compare", "converse", "each", "export_adapter", "export_dataset"),
-    *("label", "merge", "predict"),
+    *("label", "predict"),
     *("probe", "read", "redact", "report", "samples", "simulate", "stats", "studio", "sweep"),
     *("talk", "told_apart", "tune"),
 )

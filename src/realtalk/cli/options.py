@@ -128,16 +128,6 @@ PricesFile = Annotated[
         '{"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}.',
     ),
 ]
-Shard = Annotated[
-    str | None,
-    typer.Option(
-        "--shard",
-        metavar="K/N",
-        help="Only the K-th of N pieces, in a folder of its own below DIR: for N machines that "
-        "share it. `merge DIR` joins them.",
-        show_default=False,
-    ),
-]
 Device = Annotated[
     str,
     typer.Option(

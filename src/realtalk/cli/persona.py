@@ -115,7 +115,6 @@ def run(
     bertscore: persona.BertModel = None,
     bertscore_layer: persona.BertLayer = None,
     out: options.Out = None,
-    shard: options.Shard = None,
     fresh: options.Fresh = False,
     prices: options.PricesFile = None,
     format_name: options.FormatName = None,
@@ -160,13 +159,9 @@ def run(
             bertscore=bertscore,
             bertscore_layer=bertscore_layer,
             out=out,
-            shard=shard,
             fresh=fresh,
             progress=advance,
         )
-    if shard is not None:
-        verbs.end_shard(found, "persona", json=json)
-        return
     published = persona.are_published([found.record])
     if json:
         print_json([found.to_json() | verbs.costs_json(found, known)])
@@ -368,4 +363,3 @@ persona_guess.register(app)
 persona_talk.register(app)
 persona_converse.register(app)
 verbs.add_stored_runs(app, "persona simulation")
-verbs.add_merge(app, "persona", "persona simulation")

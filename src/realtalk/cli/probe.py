@@ -20,7 +20,6 @@ from realtalk.cli.options import (
     Out,
     PricesFile,
     Rate,
-    Shard,
     Target,
     Workers,
     opened,
@@ -50,8 +49,6 @@ from realtalk.cli.probe_options import (
 from realtalk.cli.verbs import (
     RUN,
     Verbs,
-    add_merge,
-    end_shard,
     load_prices,
     show_costs,
 )
@@ -92,7 +89,6 @@ def run(
     device: Device = "cpu",
     prices: PricesFile = None,
     out: Out = None,
-    shard: Shard = None,
     fresh: Fresh = False,
     engine: EngineName = None,
     workers: Workers = None,
@@ -146,16 +142,12 @@ def run(
             seed=seed,
             device=device,
             out=out,
-            shard=shard,
             fresh=fresh,
             engine=engine,
             workers=workers,
             address=address,
             progress=advance,
         )
-    if shard is not None:
-        end_shard(probed, "probe", json=json)
-        return
     _print(probed.record, corpus, json, out, judge, known)
 
 
@@ -363,4 +355,3 @@ def _print(
 probe_several.register(app)
 probe_stored.register(app)
 probe_judges.register(app)
-add_merge(app, "probe", "memory probing")

@@ -51,7 +51,6 @@ def run(
     train_limit: threads.TrainLimit = None,
     seed: threads.Seed = 0,
     out: options.Out = None,
-    shard: options.Shard = None,
     fresh: options.Fresh = False,
     engine: options.EngineName = None,
     workers: options.Workers = None,
@@ -102,16 +101,12 @@ def run(
             train_limit=train_limit,
             seed=seed,
             out=out,
-            shard=shard,
             fresh=fresh,
             engine=engine,
             workers=workers,
             address=address,
             progress=advance,
         )
-    if shard is not None:
-        verbs.end_shard(found, "threads", json=json)
-        return
     summary = found.record.summary
     if json:
         print_json([found.to_json() | verbs.costs_json(found, known)])
@@ -342,4 +337,3 @@ verbs.add_sweep(
     setting="all",
 )
 verbs.add_stored_runs(app, "thread tasks")
-verbs.add_merge(app, "threads", "thread tasks")

@@ -41,16 +41,6 @@ Examples:
 {examples}
 """
 
-_MERGE = """Join the shards of a run: what `run --shard K/N --out DIR` left below DIR.
-
-The run is written into DIR itself, equal to one that was made in one piece. Nothing is joined
-unless every shard is there, finished, once, and made with the same settings; what is not is named.
-
-Examples:
-
-    realtalk {command} merge /shared/run
-"""
-
 StoredRun = Annotated[
     Path, typer.Argument(metavar="RUN", help="A folder that a run wrote.", show_default=False)
 ]
@@ -102,40 +92,6 @@ def add_stored_runs(app: typer.Typer, kind: str) -> None:
 
     app.command()(show)
     app.command()(failures)
-
-
-def add_merge(app: typer.Typer, command: str, kind: str) -> None:
-    """Adds `merge` for runs of one kind."""
-
-    def merge(
-        folder: Annotated[
-            Path,
-            typer.Argument(metavar="DIR", help="What --out named for every shard."),
-        ],
-        fresh: Annotated[
-            bool, typer.Option("--fresh", help="Join anew in a folder that has its run.")
-        ] = False,
-        json: Json = False,
-    ) -> None:
-        from realtalk.surface.merging import merge as join
-
-        join(folder, kind=kind, fresh=fresh)
-        show_run(folder, kind, groups=False, prices=None, json=json)
-
-    app.command(help=_MERGE.format(command=command))(merge)
-
-
-def end_shard(run: Run, command: str, *, json: bool) -> None:
-    """Says where a shard is and what is left to do; its figures alone would mean little."""
-    from realtalk.cli.printing import end_unscored, print_json, say
-
-    piece, folder = run.record.shard, run.record.folder
-    if json:
-        print_json({"folder": str(folder), **piece.to_json()})
-    say(f"shard {piece.number} of {piece.of}: {piece.rows:,} of {piece.total:,} rows, in {folder}")
-    say(f"when all are there: realtalk {command} merge {folder.parent.parent}")
-    if run.rows:
-        end_unscored(row["unscored"] or row["untold"] for row in run.rows)
 
 
 def show_run(run: Path, kind: str, *, groups: bool, prices: Path | None, json: bool) -> None:

@@ -2,8 +2,7 @@
 
 `values` has the words, `running` carries a benchmark out in a folder or in memory, `estimating`,
 `summaries`, `comparing` and `tables` make figures of its rows, `language_models` and `inspecting`
-ask models. `folder` keeps rows so that a kill at any moment loses nothing that was there; `shards`
-and `merging` make a run in pieces, on several machines.
+ask models. `folder` keeps rows so that a kill at any moment loses nothing that was there.
 """
 
 from realtalk.evals.folder import (

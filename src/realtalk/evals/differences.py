@@ -14,8 +14,7 @@ from realtalk.errors import RealtalkError
 from realtalk.models.addresses import bare_address
 
 # What describes a run without deciding its rows: older runs do not say it, and go on all the same.
-# Whether a shard is finished is no setting either.
-_DESCRIBING = frozenset({"settings.corpus.format", "shard.finished"})
+_DESCRIBING = frozenset({"settings.corpus.format"})
 
 
 def refuse_difference(folder: Path, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

@@ -95,13 +95,8 @@ class RunFolder:
         settings: Mapping[str, Any],
         *,
         fresh: bool = False,
-        shard: Mapping[str, Any] | None = None,
     ) -> RunFolder:
-        """A new run, or one that goes on; `fresh` removes what an earlier run left here.
-
-        `shard` says which piece of a run this is (shards.py).
-        """
-        piece = {} if shard is None else {"shard": dict(shard)}
+        """A new run, or one that goes on; `fresh` removes what an earlier run left here."""
         wanted = orjson.loads(orjson.dumps(dict(settings)))  # as it reads when it comes back
         if folder is None:
             return cls(None, kind, wanted, [versions()])
@@ -118,9 +113,9 @@ class RunFolder:
         used = [versions()]
         if place.exists():
             known = read_record(folder)
-            refuse_difference(folder, known, {"kind": kind, "settings": wanted, **piece})
+            refuse_difference(folder, known, {"kind": kind, "settings": wanted})
             used = [*(known["versions"]), *(each for each in used if each not in known["versions"])]
-        write_json(place, {"kind": kind, "settings": wanted, "versions": used, **piece})
+        write_json(place, {"kind": kind, "settings": wanted, "versions": used})
         return cls(folder, kind, wanted, used)
 
     @classmethod
@@ -306,7 +301,7 @@ def clear(folder: Path) -> None:
 
 
 def read_record(folder: Path) -> dict[str, Any]:
-    """What run.json says: kind, settings, versions, and of a shard which piece it is."""
+    """What run.json says: kind, settings and versions."""
     path = folder / _FILE
     try:
         found = orjson.loads(path.read_bytes())

@@ -33,7 +33,6 @@ class LanguageModel(ABC, Generic[ShownT, ValueT]):
     name = "llm"
     at_once = 32  # rows are kept after so many: an answer costs money
     asks = True
-    divisible = True
 
     def __init__(self, asked: Asked, prompts: Prompts) -> None:
         self.asked = asked

@@ -18,7 +18,7 @@ elsewhere in this sitting is taken over, as if it had been solved here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,7 +30,6 @@ from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder, Table, stored_settings
 from realtalk.evals.prices import Usage, usage_of
 from realtalk.evals.rows import KEY, STAGE_KEY, row_of, run_schema, sample_key
-from realtalk.evals.shards import Shard, ShardRecord, finish, plan, refuse_other_shards
 from realtalk.evals.side_tables import FACTS_KEY, LateTable, StageFacts
 from realtalk.evals.values import Answer, Benchmark, Recorded, Row, Sample, Solver, Stage
 from realtalk.local.progress import Progress, silent, within
@@ -53,7 +52,6 @@ class RunRecord:
     facts: Sequence[Row] = ()  # of complete stages
     timings: Sequence[Row] = ()
     preparations: Sequence[Row] = ()
-    shard: ShardRecord | None = None  # which piece of a run these rows are
 
     @property
     def tables(self) -> dict[str, Sequence[Row]]:
@@ -118,28 +116,17 @@ def run(
     *,
     fresh: bool = False,
     progress: Progress = silent,
-    shard: Shard | None = None,
-    last: bool = True,
     solved: Iterable[RunRecord] = (),
 ) -> RunRecord:
     """Solves and scores what the folder does not have yet.
 
-    Of a `shard` only its samples, in a folder of its own below `out`; that it is finished is
-    written down unless more tables are to come, so that this is not the `last` step. `solved` are
-    runs of this sitting, each of some stages alone and in their order.
+    `solved` are runs of this sitting, each of some stages alone and in their order.
     """
     settings = settings_of(benchmark, corpus, solver)
     order: list[tuple[str, str, str]] = []
-    piece: ShardRecord | None = None
-    if shard is not None:
-        assert out is not None  # shards are joined in a folder
-        refuse_other_shards(out)
-        piece = _piece(shard, benchmark, corpus, solver, progress)
-        out = shard.folder(out)
     if out is not None and not fresh:
         _refuse_earlier(out)
-    about = None if piece is None else piece.to_json()
-    with RunFolder.open(out, benchmark.name, settings, fresh=fresh, shard=about) as folder:
+    with RunFolder.open(out, benchmark.name, settings, fresh=fresh) as folder:
         rows = folder.table("rows", KEY)
         timings = LateTable(folder, "timings", KEY)
         preparations = LateTable(folder, "preparations", STAGE_KEY)
@@ -149,13 +136,7 @@ def run(
         for part in solved:
             taken |= _take_over(part, rows, timings, preparations)
             partly -= {row["stage"] for row in part.preparations}
-        passed = 0  # samples of earlier stages
         for stage in benchmark.stages(corpus, progress):
-            size = len(stage.samples)
-            own = range(size) if piece is None else piece.within(passed, size)
-            passed += size
-            if piece is not None and not own:
-                continue
             before = len(order)
             work = _Work(
                 benchmark=benchmark,
@@ -168,13 +149,13 @@ def run(
                 partly=stage.title in partly,
                 taken=taken,
             )
-            work.carry_out(order, own)
+            work.carry_out(order)
             if facts is not None:
                 facts.tell(stage, [row for key in order[before:] if (row := rows.get(key))])
-        if not order and not (piece is not None and piece.total):
+        if not order:
             raise RealtalkError("there is nothing to solve", where=corpus.name)
         rows.finish(order, run_schema(benchmark.columns))
-        record = RunRecord(
+        return RunRecord(
             settings=folder.settings,
             rows=rows.in_order(order),
             versions=folder.versions,
@@ -182,29 +163,7 @@ def run(
             facts=[] if facts is None else facts.finish(),
             timings=timings.finish(order),
             preparations=preparations.finish([]),
-            shard=piece,
         )
-        return finished(record) if last else record
-
-
-def finished(record: RecordT) -> RecordT:
-    """The run, of which run.json now says that it is whole where it is a shard."""
-    if record.shard is None or record.folder is None:
-        return record
-    return replace(record, shard=finish(record.folder, record.shard))
-
-
-def _piece(
-    shard: Shard,
-    benchmark: Benchmark[Any, Any, Any],
-    corpus: Corpus,
-    solver: Solver[Any, Any],
-    progress: Progress,
-) -> ShardRecord:
-    # Facts are of all rows of a stage, which then must be in one shard.
-    divisible = bool(getattr(solver, "divisible", False)) and not hasattr(benchmark, "facts")
-    stages = benchmark.stages(corpus, progress)
-    return plan(shard, stages, _at_once(solver), divisible=divisible)
 
 
 def _at_once(solver: Solver[Any, Any]) -> int:
@@ -254,17 +213,14 @@ class _Work:
     partly: bool  # what an earlier run prepared lacks something
     taken: Set[tuple[Any, ...]]  # keys of what was solved elsewhere
 
-    def carry_out(self, order: list[tuple[str, str, str]], own: range) -> None:
-        """Solves the stage block by block, and adds its keys to the order of the rows.
-
-        `own` are the samples that are solved here: all of them, or whole blocks of them.
-        """
+    def carry_out(self, order: list[tuple[str, str, str]]) -> None:
+        """Solves the stage block by block, and adds its keys to the order of the rows."""
         total = len(self.stage.samples)
         what = f"{self.solver.name}, {self.stage.title}" if self.stage.title else self.solver.name
         step = _at_once(self.solver)
         prepared = False
-        for start in range(own.start, own.stop, step):
-            block = list(self.stage.samples[start : min(start + step, own.stop)])
+        for start in range(0, total, step):
+            block = list(self.stage.samples[start : start + step])
             keys = [sample_key(sample) for sample in block]
             order += keys
             waiting = {key for key in keys if self._is_open(key)}
@@ -281,7 +237,7 @@ class _Work:
         if prepared and self.partly:
             # Not before its samples are solved again: a run that is killed now would not do it.
             self._keep_preparation()
-        self.progress(own.stop, total, what)
+        self.progress(total, total, what)
 
     def _keep_preparation(self) -> None:
         preparation = getattr(self.solver, "preparation", None)

@@ -103,13 +103,12 @@ class Recorded(Protocol):
 class Solver(Recorded, Protocol[SeenT_contra, ValueT]):
     """A way to answer.
 
-    Four optional attributes. `at_once` is how many samples are handed over together. `asks` says
+    Three optional attributes. `at_once` is how many samples are handed over together. `asks` says
     that samples are answered one by one by something that may fail: those are then asked again
     by the next run. `preparation` is what the last preparation took (calls, tokens_in,
     tokens_out) and which parts it had to leave `unscored`, each with its reason; None where it
     took nothing. It is kept in the table `preparations`. A stage of which a part was left out is
-    prepared and solved again by the next run. `divisible` says that preparing costs nothing worth
-    saving: the shards of a run (shards.py) may then share a stage.
+    prepared and solved again by the next run.
     """
 
     def prepare(self, learning: Any, progress: Progress = silent) -> None:

@@ -21,7 +21,6 @@ from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.folder import RunFolder, stored_settings
 from realtalk.evals.rows import KEY
-from realtalk.evals.shards import Shard
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
@@ -251,21 +250,17 @@ def run_probe(
     *,
     fresh: bool = False,
     progress: Progress = silent,
-    shard: Shard | None = None,
-    last: bool = True,
     solved: Sequence[running.RunRecord] = (),
 ) -> ProbedRun:
     """Asks what the folder has no row of yet. What failed in an earlier run is asked again.
 
     So are all questions about a chat of which a memory could not take in every session: what
-    they were shown lacked it. A shard that is judged afterwards is not the `last` step. `solved`
-    are runs of single chats, made in this sitting.
+    they were shown lacked it. `solved` are runs of single chats, made in this sitting.
     """
     solver = plan.solver
     if folder is not None and not fresh:
-        place = folder if shard is None else shard.folder(folder)
-        refuse_earlier_formulas(place)
-        solver.proven = bool(_size(place / "rows.jsonl"))  # what failed is asked again, alone
+        refuse_earlier_formulas(folder)
+        solver.proven = bool(_size(folder / "rows.jsonl"))  # what failed is asked again, alone
     record = running.run(
         MemoryBenchmark(plan),
         plan.corpus,
@@ -273,8 +268,6 @@ def run_probe(
         folder,
         fresh=fresh,
         progress=progress,
-        shard=shard,
-        last=last,
         solved=solved,
     )
     return _with_judgements(record)

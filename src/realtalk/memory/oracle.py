@@ -26,7 +26,6 @@ class Oracle(ConfiguredMemory):
     """Shows the evidence. A plan hands it over: `knowing`."""
 
     name = "oracle"
-    divisible = True
 
     def __init__(self) -> None:
         self._evidence: EvidenceOf | None = None

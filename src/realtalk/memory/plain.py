@@ -39,7 +39,6 @@ class Whole(ConfiguredMemory):
     """The full conversation. A budget that does not hold it is an error, never a silent cut."""
 
     name = "whole"
-    divisible = True
     setting_names = ("protocol",)
 
     def __init__(self, *, protocol: WholeProtocol = "paper") -> None:
@@ -74,7 +73,6 @@ class Nothing(ConfiguredMemory):
     """No context at all: what a reader knows or guesses by itself."""
 
     name = "none"
-    divisible = True
 
     def build(self, chat: Chat, progress: Progress = silent) -> BuiltNothing:  # noqa: ARG002
         return BuiltNothing()
@@ -92,7 +90,6 @@ class Recent(ConfiguredMemory):
     """
 
     name = "recent"
-    divisible = True
     setting_names = ("unit",)
 
     def __init__(self, *, unit: Unit = "messages") -> None:
@@ -187,7 +184,6 @@ class Events(ConfiguredMemory):
     """What annotators noted, instead of the conversation; the newest where not all fits."""
 
     name = "events"
-    divisible = True
     setting_names = ("kinds",)
 
     def __init__(self, *, kinds: tuple[str, ...] = ("event",)) -> None:

@@ -55,10 +55,6 @@ class MemoryReader:
         self._contexts: dict[tuple[str, str, Budget], Context] = {}  # of prompts
 
     @property
-    def divisible(self) -> bool:
-        return bool(getattr(self.memory, "divisible", False))
-
-    @property
     def name(self) -> str:
         return f"{self.memory.name}, read by {self.reader.name}"
 

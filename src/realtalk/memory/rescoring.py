@@ -23,8 +23,6 @@ from realtalk.evals.comparing import Compared
 from realtalk.evals.folder import RunFolder
 from realtalk.evals.rescoring import Rescored, rescore
 from realtalk.evals.rows import KEY
-from realtalk.evals.running import finished
-from realtalk.evals.shards import Shard
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
@@ -53,20 +51,15 @@ def probe_and_judge(
     judge: Judge | None = None,
     fresh: bool = False,
     progress: Progress = silent,
-    shard: Shard | None = None,
 ) -> ProbedRun:
     """Runs a plan and has its answers judged. A judge who cannot is refused before it costs."""
     if judge is None:
-        return run_probe(plan, folder, fresh=fresh, progress=progress, shard=shard)
+        return run_probe(plan, folder, fresh=fresh, progress=progress)
     judge.refuse_own(plan.reader.settings.get("model"))
-    place = folder if folder is None or shard is None else shard.folder(folder)
-    if place is not None and not fresh and (place / "run.json").is_file():
-        known = RunFolder.load(place, KIND).rows("judgements", JUDGED_KEY, earlier_key)
-        judge.refuse_other_server(known, str(place))
-    probed = run_probe(plan, folder, fresh=fresh, progress=progress, shard=shard, last=False)
-    if probed.rows:  # a shard may have none
-        probed = judge_run(probed, judge, progress)
-    return finished(probed)
+    if folder is not None and not fresh and (folder / "run.json").is_file():
+        known = RunFolder.load(folder, KIND).rows("judgements", JUDGED_KEY, earlier_key)
+        judge.refuse_other_server(known, str(folder))
+    return judge_run(run_probe(plan, folder, fresh=fresh, progress=progress), judge, progress)
 
 
 def judge_run(probed: ProbedRun, judge: Judge, progress: Progress = silent) -> ProbedRun:

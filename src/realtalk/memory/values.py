@@ -120,7 +120,6 @@ class ConfiguredMemory:
     """Base of our memories: the settings are the attributes that `setting_names` lists."""
 
     setting_names: tuple[str, ...] = ()
-    divisible = False  # building costs so little that a chat may be built in several places
 
     @property
     def version(self) -> str:

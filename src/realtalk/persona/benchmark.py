@@ -25,7 +25,6 @@ from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.rescoring import Rescored, rescore
 from realtalk.evals.rows import run_schema
-from realtalk.evals.shards import Shard
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.persona.rows import SCORES, WHOLE, columns, earlier_row
@@ -154,7 +153,6 @@ def run_persona(
     fresh: bool = False,
     limit: int | None = None,
     progress: Progress = silent,
-    shard: Shard | None = None,
 ) -> SimulatedRun:
     """Simulates and scores what the folder does not have yet. `limit` takes a speaker's first."""
     made = running.run(
@@ -164,7 +162,6 @@ def run_persona(
         folder,
         fresh=fresh,
         progress=progress,
-        shard=shard,
     )
     return SimulatedRun(**vars(made))
 

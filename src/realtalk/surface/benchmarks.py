@@ -21,9 +21,7 @@ from realtalk.surface.choices import (
     make_judge,
     make_reader,
     memory_of,
-    place_of,
     predictor_of,
-    refuse_both,
     semantics_of,
     settings_named,
     simulator_of,
@@ -64,7 +62,6 @@ def probe(
     seed: int = 0,
     device: str = "cpu",
     out: str | PathLike[str] | None = None,
-    shard: str | None = None,
     fresh: bool = False,
     engine: str | None = None,
     workers: int | None = None,
@@ -82,8 +79,7 @@ def probe(
     judge its own. `golds` are what counts as right: "published" (audited beside it where the
     chats were audited), "audited", "lmeb" (the questions and averages of MTEB's board), or a
     corrected audit that the studio exported. Models are asked `connections` questions at once, and
-    no more often than `rate` ("300/min", "5/s") where one is named. `shard` "3/16" asks the third
-    of sixteen pieces, in a folder of its own below `out`; `merge` joins them.
+    no more often than `rate` ("300/min", "5/s") where one is named.
     `device` is where the memory "retrieved" encodes: "cpu" or "cuda".
     With an `engine` ("inline", "processes" or "ray", so many `workers`, a running cluster's
     `address`) chats are probed at once, where no language model is asked; the rows are the same.
@@ -93,7 +89,7 @@ def probe(
     from realtalk.memory.golds import golds_named
     from realtalk.memory.rescoring import probe_and_judge
 
-    place, piece = place_of(out, shard)
+    place = None if out is None else Path(out)
     spread = engine_of(engine, workers, address)
     chats = as_corpus(corpus)
     folder = None if prompts is None else Path(prompts)
@@ -130,9 +126,7 @@ def probe(
         rate=rate,
     )
     if spread is None:
-        record = probe_and_judge(
-            plan, place, judge=judging, fresh=fresh, progress=progress, shard=piece
-        )
+        record = probe_and_judge(plan, place, judge=judging, fresh=fresh, progress=progress)
         return Run(KIND, record)
     from functools import partial
 
@@ -140,7 +134,6 @@ def probe(
 
     if judging is not None:
         raise RealtalkError("a judge is a language model", fix="judge with `probe rescore`")
-    refuse_both(piece)
     recipe = Recipe(partial(memory_of, memory, settings, protocol, device))
     return Run(KIND, probe_by(plan, recipe, spread, place, fresh=fresh, progress=progress))
 
@@ -165,7 +158,6 @@ def simulate(
     bertscore: str | None = None,
     bertscore_layer: int | None = None,
     out: str | PathLike[str] | None = None,
-    shard: str | None = None,
     fresh: bool = False,
     progress: Progress = silent,
 ) -> Run:
@@ -175,8 +167,7 @@ def simulate(
     other tested (`choice`: "ei" or "paper"). `simulator` is copy, constant, common, retrieve (the
     default), llm (the default with a `model`), local, tuned or written, with its `settings`.
     `labels` saves labelling; `bertscore` names a hub model for semantic similarity; `limit` takes
-    each speaker's first turns. `shard` "3/16" simulates the third of sixteen pieces, in a folder
-    of its own below `out`; `merge` joins them.
+    each speaker's first turns.
     """
     from realtalk.evals import refuse_other_folder
     from realtalk.persona.benchmark import KIND, run_persona
@@ -184,8 +175,8 @@ def simulate(
     from realtalk.persona.scoring import TurnScorer
     from realtalk.persona.turns import tasks_of
 
-    place, piece = place_of(out, shard)
-    if place is not None and piece is None:
+    place = None if out is None else Path(out)
+    if place is not None:
         refuse_other_folder(place)
     name, given = simulator_of(
         simulator,
@@ -213,7 +204,6 @@ def simulate(
         fresh=fresh,
         limit=limit,
         progress=progress,
-        shard=piece,
     )
     return Run(KIND, record)
 
@@ -241,7 +231,6 @@ def predict(
     train_limit: int | None = None,
     seed: int = 0,
     out: str | PathLike[str] | None = None,
-    shard: str | None = None,
     fresh: bool = False,
     engine: str | None = None,
     workers: int | None = None,
@@ -253,8 +242,7 @@ def predict(
     `task` is sentiment, impact or next_text; `setting` is p-conv, p-nonconv, np-conv, np-nonconv,
     several with commas, or "all". `predictor` is majority (the default), parent, mean, nearest,
     regression or llm (the default with a `model`), with its `settings`. `protocol` "clean" shows
-    nothing from at or after the reply; "released" is the paper's code. `shard` "3/16" predicts
-    the third of sixteen pieces, in a folder of its own below `out`; `merge` joins them.
+    nothing from at or after the reply; "released" is the paper's code.
     With an `engine` ("inline", "processes" or "ray", so many `workers`, a running cluster's
     `address`) texts are encoded at once, before the rest; the rows are the same.
     """
@@ -262,7 +250,7 @@ def predict(
     from realtalk.threads.drawing import Draw
     from realtalk.threads.registry import make_predictor
 
-    place, piece = place_of(out, shard)
+    place = None if out is None else Path(out)
     named = settings_named(setting)
     folder = None if prompts is None else Path(prompts)
     asked = {
@@ -292,11 +280,10 @@ def predict(
     samples = draw.samples(chats, progress)
     drawn = ThreadTask(samples, named, draw.record)
     if spread is None:
-        found = run_threads(chats, drawn, made, place, fresh=fresh, progress=progress, shard=piece)
+        found = run_threads(chats, drawn, made, place, fresh=fresh, progress=progress)
         return Run(KIND, found)
     from realtalk.engine.predicting import predict_by
 
-    refuse_both(piece)
     record = predict_by(chats, drawn, made, spread, place, fresh=fresh, progress=progress)
     return Run(KIND, record)
 

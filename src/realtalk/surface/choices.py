@@ -25,12 +25,9 @@ from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from realtalk.chat import Corpus
     from realtalk.ei.labels import Labeller
     from realtalk.engine.jobs import Engine
-    from realtalk.evals.shards import Shard
     from realtalk.memory.judging import Judge
     from realtalk.memory.readers import Reader
     from realtalk.memory.values import Budget, Memory
@@ -130,12 +127,6 @@ def engine_of(name: str | None, workers: int | None, address: str | None) -> Eng
     if name is None and workers is None and address is None:
         return None
     return choose(name, workers, address)
-
-
-def refuse_both(piece: Shard | None) -> None:
-    """An engine spreads a run over workers that it has; shards are for machines by themselves."""
-    if piece is not None:
-        raise RealtalkError("--shard and --engine are two ways to divide a run", fix="give one")
 
 
 def memory_of(
@@ -319,20 +310,6 @@ def guesser_of(
 ) -> tuple[str, dict[str, Any]]:
     """The guesser's name and its settings; `asked` are those of a language model."""
     return _solver_of("guesser", guesser, "classifier", settings, asked)
-
-
-def place_of(
-    out: str | PathLike[str] | None, shard: str | None
-) -> tuple[Path | None, Shard | None]:
-    """The folder of a run, and which piece of it is to be made."""
-    from realtalk.evals.shards import Shard
-
-    piece = None if shard is None else Shard.parse(shard)
-    if piece is not None and out is None:
-        raise RealtalkError(
-            "the shards of a run are joined in a folder", fix="name one for all: --out FOLDER"
-        )
-    return None if out is None else Path(out), piece
 
 
 def settings_named(text: str) -> tuple[Setting, ...]:

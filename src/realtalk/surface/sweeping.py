@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from realtalk.surface.runs import Run
 
 _KINDS = {"bool": bool, "int": int, "float": float}
-_OWN = frozenset(
-    {"corpus", "out", "shard", "fresh", "progress", "settings"}
-)  # what a sweep decides itself
+_OWN = frozenset({"corpus", "out", "fresh", "progress", "settings"})  # what a sweep decides itself
 _ALIASES = {"leak": "leaks"}  # options whose parameter is called otherwise
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 

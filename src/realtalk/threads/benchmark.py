@@ -21,7 +21,6 @@ from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.rescoring import Rescored, keeps_scores, rescore
-from realtalk.evals.shards import Shard
 from realtalk.evals.summaries import Summary, summarise
 from realtalk.evals.values import Answer, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
@@ -244,11 +243,10 @@ def run_threads(
     *,
     fresh: bool = False,
     progress: Progress = silent,
-    shard: Shard | None = None,
 ) -> PredictedRun:
     """Predicts and scores what the folder does not have yet; in memory without a folder."""
     task.refuse(predictor, corpus)
-    made = running.run(task, corpus, predictor, folder, fresh=fresh, progress=progress, shard=shard)
+    made = running.run(task, corpus, predictor, folder, fresh=fresh, progress=progress)
     return PredictedRun(**vars(made))
 
 
