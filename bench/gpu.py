@@ -42,7 +42,7 @@ Pairs = list[tuple[str, str]]
 
 FASTER = 20_000.0
 ALIKE = 0.995
-FOLDER = Path(__file__).resolve().parents[1] / "src" / "realtalk" / "encoders" / "ei"
+FOLDER = Path(__file__).resolve().parents[1] / "src" / "realtalk_models" / "ei"
 MEASURES = ("reflective", "grounding", "sentiment", "emotion", "intimacy", "empathy")
 LEVELS = ("emotional_reaction_level", "interpretation_level", "exploration_level")
 KEPT = (*MEASURES, *LEVELS)

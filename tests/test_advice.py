@@ -37,7 +37,7 @@ def pages() -> Iterator[tuple[str, str]]:
     for path in (*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("docs/results/*.md")):
         if path.name != "CHANGELOG.md":  # tells of commands as they were
             yield path.name, code_of(path.read_text("utf-8"))
-    for path in PACKAGE.rglob("*.md"):
+    for path in (ROOT / "src").rglob("*.md"):
         yield path.name, code_of(path.read_text("utf-8"))
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -214,9 +214,12 @@ def test_the_wheel_carries_the_terms() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     held = {path for glob in settings["project"]["license-files"] for path in ROOT.glob(glob)}
     assert {ROOT / "LICENSE", ROOT / "NOTICE", *(each.card for each in shipped())} <= held
-    assert settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/realtalk"]
+    assert settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == [
+        "src/realtalk",
+        "src/realtalk_models",
+    ]
     notice = (ROOT / "NOTICE").read_text("utf-8")
-    assert all(each.card.relative_to(PACKAGE).as_posix() in notice for each in shipped())
+    assert all(each.card.relative_to(ROOT / "src").as_posix() in notice for each in shipped())
 
 
 def test_the_notice_names_what_training_reads() -> None:
@@ -271,7 +274,7 @@ def test_the_wheel_as_it_is_built(tmp_path: Path) -> None:
     (path,) = builder.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
     names = set(ZipFile(path).namelist())
     for each in shipped():
-        assert f"realtalk/{each.card.relative_to(PACKAGE).as_posix()}" in names
+        assert each.card.relative_to(ROOT / "src").as_posix() in names
     assert any(name.endswith("licenses/NOTICE") for name in names)
 
 

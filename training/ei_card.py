@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score, f1_score, recall_score
 
 import ei_data
+import realtalk_models
 from ei_score import pearson, thresholds
 from realtalk.corpora.opening import open_reading
 from realtalk.ei import speakers
@@ -43,7 +43,7 @@ def interval(
 
 
 def public(data: Path) -> None:
-    encoder = PairEncoder(Path(str(files("realtalk.encoders") / "ei")))
+    encoder = PairEncoder(realtalk_models.path("ei"))
     places = encoder.settings["places"]
     examples = [e for e in ei_data.public(data) if e.set in SETS and e.split in ("dev", "test")]
     outputs = encoder.outputs([(e.previous, e.text) for e in examples])

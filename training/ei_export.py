@@ -1,7 +1,7 @@
 """Trained weights → the compact ONNX that is to ship with the package.
 
     python training/ei_export.py --weights training/build/student.safetensors
-    → src/realtalk/encoders/ei/{model.onnx, tokenizer.json, settings.json}
+    → src/realtalk_models/ei/{model.onnx, tokenizer.json, settings.json}
 
 Weights become 8-bit integers (see compact.py): a quarter of the size, twice the speed.
 """
@@ -25,7 +25,7 @@ from ei_heads import ANSWERS, HEADS, Head, places
 from ei_model import CLS, SEP, EiModel
 
 HERE = Path(__file__).parent
-TARGET = HERE.parent / "src" / "realtalk" / "encoders" / "ei"
+TARGET = HERE.parent / "src" / "realtalk_models" / "ei"
 VERSION = "2"
 COMPARED = (
     *("reflective", "grounding", "sentiment", "emotion"),

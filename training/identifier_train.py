@@ -1,7 +1,7 @@
 """Texts of many languages → the small table by which `encoders.identifier` tells them apart.
 
     python training/identifier_train.py --data ../shared/data
-    → src/realtalk/encoders/languages/identifier.npz
+    → src/realtalk_models/languages/identifier.npz
     → docs/model-cards/languages.md: the tables between its marks, from test parts
 
 A linear classifier over hashed parts of words, trained on whole texts, on short spans of them and
@@ -25,7 +25,7 @@ from realtalk.encoders.identifier import LanguageIdentifier, parts_of
 from realtalk.encoders.language_words import amount, script_of, words_of
 
 ROOT = Path(__file__).parents[1]
-TARGET = ROOT / "src" / "realtalk" / "encoders" / "languages" / "identifier.npz"
+TARGET = ROOT / "src" / "realtalk_models" / "languages" / "identifier.npz"
 CARD = ROOT / "docs" / "model-cards" / "languages.md"
 BUCKETS = 1 << 15
 BATCH = 1024
@@ -181,7 +181,7 @@ def main() -> None:
         print(f"{len(texts):,} texts, {len(found)} languages", flush=True)
         weights, bias = train(texts, np.array(codes), len(found), options.epochs)
         save(weights, bias, found, options.out)
-    told = scores(LanguageIdentifier(options.out.read_bytes()), options.data)
+    told = scores(LanguageIdentifier(options.out), options.data)
     print(told)
     if options.out == TARGET:
         put_between(CARD, "scores", told)

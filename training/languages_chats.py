@@ -17,7 +17,7 @@ from languages_mix import figures, tell
 from languages_score import floors
 from realtalk.encoders.pairs import PairEncoder
 
-SHIPPED = Path(__file__).parent.parent / "src" / "realtalk" / "encoders" / "ei_multilingual"
+SHIPPED = Path(__file__).parent.parent / "src" / "realtalk_models" / "ei_multilingual"
 
 
 def main() -> None:

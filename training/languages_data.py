@@ -33,7 +33,7 @@ from languages_vocab import FIRST, LAST, OUT, UNKNOWN
 from realtalk.encoders.emoji import in_words
 
 HERE = Path(__file__).parent
-ENGLISH = HERE.parent / "src" / "realtalk" / "encoders" / "ei"
+ENGLISH = HERE.parent / "src" / "realtalk_models" / "ei"
 # Languages that a small language model has read and that are near Portuguese or scored by name,
 # and what is written as posts are.
 WELL_READ = frozenset("de en es pt pt-BR pt-MZ ro ru".split())  # noqa: SIM905 - reads better

@@ -1,7 +1,7 @@
 """Scores by language → the grades that stand with labels: good, usable, rough or none.
 
     python training/languages_grades.py --scores rubric.json scores.json
-    → src/realtalk/encoders/ei_multilingual/grades.json
+    → src/realtalk_models/ei_multilingual/grades.json
     → docs/model-cards/ei-multilingual.md: the tables between its marks
 
 They are what languages_mix.py and languages_score.py write. The rules are here and nowhere else:
@@ -36,7 +36,7 @@ from realtalk.ei.labels import MEASURES
 from realtalk.ei.languages import language_name
 
 ROOT = Path(__file__).parents[1]
-TARGET = ROOT / "src" / "realtalk" / "encoders" / "ei_multilingual" / "grades.json"
+TARGET = ROOT / "src" / "realtalk_models" / "ei_multilingual" / "grades.json"
 CARD = ROOT / "docs" / "model-cards" / "ei-multilingual.md"
 FEWEST = 60  # rows below which a figure says nothing
 ENOUGH = 4  # measures that must reach a language's own grade

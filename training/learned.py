@@ -1,9 +1,9 @@
 """Everything that a shipped model learned from → hashes by which it is known again.
 
     python training/learned.py --data ../shared/data
-    → src/realtalk/encoders/memory/learned.npz   LoCoMo 7,012, DailyDialog 5,120 …
-    → src/realtalk/encoders/ei/learned.npz       REALTALK (chats 2 and 6) 813, LoCoMo …
-    → src/realtalk/encoders/ei_multilingual/learned.npz     what it learned beside the English sets
+    → src/realtalk_models/memory/learned.npz   LoCoMo 7,012, DailyDialog 5,120 …
+    → src/realtalk_models/ei/learned.npz       REALTALK (chats 2 and 6) 813, LoCoMo …
+    → src/realtalk_models/ei_multilingual/learned.npz     what it learned beside the English sets
 
 Memory: messages and questions that the retriever and its ranking weights learned from
 (`memory_data.py` has made them before), and LoCoMo, on which the weights of the `extract` reader
@@ -30,7 +30,7 @@ from realtalk.encoders.learned import fingerprint
 from realtalk.memory.index import document_text
 
 HERE = Path(__file__).parent
-TARGET = HERE.parent / "src" / "realtalk" / "encoders"
+TARGET = HERE.parent / "src" / "realtalk_models"
 
 
 SETS = {

@@ -1,7 +1,7 @@
 """Trained weights → the compact ONNX that ships as the sentence encoder.
 
     python training/memory_export.py --weights training/build/memory/all.safetensors
-    → src/realtalk/encoders/memory/{model.onnx, settings.json}
+    → src/realtalk_models/memory/{model.onnx, settings.json}
 
 Outputs: every token's state, its small vector (length 1) and its weight in a question. There is
 no mask: rows of one length run together, so nothing is padded. Weights are 8-bit integers as in
@@ -22,7 +22,7 @@ from compact import compact, speed_up
 from memory_model import CLS, SEP, Retriever
 
 HERE = Path(__file__).parent
-TARGET = HERE.parent / "src" / "realtalk" / "encoders" / "memory"
+TARGET = HERE.parent / "src" / "realtalk_models" / "memory"
 
 
 class Shipped(torch.nn.Module):

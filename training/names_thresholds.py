@@ -1,6 +1,6 @@
 """The tagger's chances on held-out texts → how redaction is to read them: prior.npy, settings.json.
 
-    python training/names_thresholds.py --model src/realtalk/encoders/names
+    python training/names_thresholds.py --model src/realtalk_models/names
 
 Labelled sentences are dense with names; of a chat's words one in twenty is one. So chances are read
 beside how often the pieces of a word are in names at all (prior.npy, counted in the training data

@@ -27,7 +27,7 @@ from realtalk.encoders.onnx_weights import read_weights
 
 HERE = Path(__file__).parent
 LANGUAGES = HERE / "build" / "languages"
-ENCODER = HERE.parent / "src" / "realtalk" / "encoders" / "ei_multilingual"
+ENCODER = HERE.parent / "src" / "realtalk_models" / "ei_multilingual"
 LOOKED = 6  # times that the dev part is looked at
 
 

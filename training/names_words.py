@@ -1,6 +1,6 @@
 """Lists of names, and how often words are plain → what the tagger's chances are read beside.
 
-    python training/names_words.py --out src/realtalk/encoders/names/words.npz
+    python training/names_words.py --out src/realtalk_models/names/words.npz
 
 Names are faker's of every locale (MIT), our lists (names/LANG.lists) and those marked in chats to
 learn from, up to three words long.

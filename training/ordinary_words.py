@@ -30,7 +30,7 @@ from realtalk.corpora.redaction.folding import fold_word
 from realtalk.encoders.name_words import LISTED, SIGNS, WORD, NameWords, hash_of
 
 OUT = Path(__file__).parents[1] / "src/realtalk/corpora/redaction/ordinary.txt.gz"
-NAMES = Path(__file__).parents[1] / "src/realtalk/encoders/names/words.npz"
+NAMES = Path(__file__).parents[1] / "src/realtalk_models/names/words.npz"
 COMMONEST, MOST = 150, 12_000  # words of a language
 FEWEST_TEXTS = 600
 NOT_WORDS = frozenset({"user", "username", "https", "http", "com", "www", "rt"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,14 @@ import numpy as np
 import pytest
 
 import realtalk as rt
+import realtalk_models
 from realtalk.encoders import devices
 from realtalk.encoders.onnx import _TOGETHER
 from realtalk.encoders.pairs import PairEncoder
 from realtalk.errors import RealtalkError
 from realtalk.installing import cure
 
-FOLDER = Path(str(files("realtalk.encoders") / "ei"))
+FOLDER = realtalk_models.path("ei")
 PAIRS = [("", "hi"), ("how was it?", "awful. i froze"), ("hm", "the boiler is out again")] * 3
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+import realtalk_models
 from realtalk.encoders.flat_texts import FlatTexts, batches, spans
 from realtalk.encoders.model_folder import ModelFolder
 
-FOLDER = Path(str(files("realtalk.encoders") / "ei"))
+FOLDER = realtalk_models.path("ei")
 
 
 def test_texts_stand_behind_one_another() -> None:

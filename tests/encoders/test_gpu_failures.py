@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+import realtalk_models
 from realtalk.encoders import devices
 from realtalk.encoders.gpu_failures import gpu_failures
 from realtalk.encoders.stages import Untimed
@@ -18,7 +16,7 @@ from realtalk.errors import RealtalkError
 
 torch = pytest.importorskip("torch", reason="the extra train is not installed")
 
-FOLDER = Path(str(files("realtalk.encoders") / "ei"))
+FOLDER = realtalk_models.path("ei")
 UNUSABLE = r"^the GPU cannot be used \(.+\); leave --device out$"
 no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 import numpy as np
 import pytest
 
+import realtalk_models
 from multilingual_chats import CHATS, ENGLISH
 from realtalk.encoders.identifier import LanguageIdentifier
 from realtalk.encoders.language_words import amount, script_of, words_of
@@ -54,7 +53,7 @@ def test_probabilities_add_up_and_other_scripts_are_out_of_question() -> None:
 
 
 def test_it_is_small_and_knows_sixty_languages() -> None:
-    packed = files("realtalk.encoders").joinpath("languages", "identifier.npz").read_bytes()
-    assert len(packed) < 1_500_000
+    packed = realtalk_models.path("languages") / "identifier.npz"
+    assert packed.stat().st_size < 1_500_000
     languages = LanguageIdentifier.shipped().languages
     assert len(languages) >= 60 and {"hi-Latn", "ar-Latn"} <= set(languages)

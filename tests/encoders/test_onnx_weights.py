@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import realtalk_models
 from realtalk.encoders.onnx_weights import read_weights
 from realtalk.errors import RealtalkError
 
-ROOM = Path(str(files("realtalk.encoders")))
 LAYER = "encoder.encoder.layer.5"
 
 
@@ -20,7 +19,7 @@ LAYER = "encoder.encoder.layer.5"
     [("ei", {"keep", "heads.weight", "heads.bias"}), ("memory", {"late.weight", "weigh.weight"})],
 )
 def test_every_weight_has_its_name_and_shape(model: str, own: set[str]) -> None:
-    weights = read_weights(ROOM / model / "model.onnx")
+    weights = read_weights(realtalk_models.path(model) / "model.onnx")
     assert own <= set(weights)
     assert weights["encoder.embeddings.word_embeddings.weight"].shape == (30522, 384)
     assert weights[f"{LAYER}.attention.self.key.weight"].shape == (384, 384)
@@ -32,7 +31,7 @@ def test_every_weight_has_its_name_and_shape(model: str, own: set[str]) -> None:
 
 @pytest.mark.parametrize("kept", [0, 100, 5_000, 1_000_000])
 def test_a_file_that_is_cut_off_is_one_line(tmp_path: Path, kept: int) -> None:
-    whole = (ROOM / "ei" / "model.onnx").read_bytes()
+    whole = (realtalk_models.path("ei") / "model.onnx").read_bytes()
     (tmp_path / "model.onnx").write_bytes(whole[:kept])
     with pytest.raises(RealtalkError, match="weights cannot be read") as caught:
         read_weights(tmp_path / "model.onnx")

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
+import realtalk_models
 from realtalk.encoders.pairs import PairEncoder
 from realtalk.errors import RealtalkError
 
-FOLDER = Path(str(files("realtalk.encoders") / "ei"))
+FOLDER = realtalk_models.path("ei")
 PAIRS = [
     ("", "hi"),
     ("how was the interview?", "awful. i froze at the second question and they noticed"),

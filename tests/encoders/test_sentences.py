@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import realtalk_models
 from realtalk.encoders.model_folder import shortened
 from realtalk.encoders.sentences import SentenceEncoder, pack
 from realtalk.errors import RealtalkError
 
-FOLDER = Path(str(files("realtalk.encoders") / "memory"))
+FOLDER = realtalk_models.path("memory")
 TEXTS = [
     "Mara: the ferry to the island leaves at nine",
     "ok",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import realtalk as rt
+import realtalk_models
 from memory_chats import bakery
 from realtalk.chat import Corpus
 from realtalk.encoders.answers import answer_columns
@@ -40,7 +40,7 @@ GROUPS = [1, 1, 1, 2, 2, 3, 3]
 @pytest.fixture(scope="module", params=["ei", "ei_multilingual"])
 def folder(request: pytest.FixtureRequest) -> Path:
     """The second has a table of words beside its layers."""
-    return Path(str(files("realtalk.encoders") / request.param))
+    return realtalk_models.path(request.param)
 
 
 @pytest.fixture(scope="module")

@@ -19,12 +19,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import realtalk_models
 from realtalk.ei.encoder_choice import (
     AUTO,
     ENGLISH_ENCODER,
@@ -135,7 +135,7 @@ class EmbeddedLabeller:
 
 
 def _place(encoder: EncoderName) -> Path:
-    return Path(str(files("realtalk.encoders") / FOLDERS[encoder]))
+    return realtalk_models.path(FOLDERS[encoder])
 
 
 @cache

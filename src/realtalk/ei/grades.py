@@ -16,9 +16,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final, Literal, TypeAlias
 
+import realtalk_models
 from realtalk.ei.encoder_choice import FOLDERS, MULTILINGUAL, EncoderName
 from realtalk.encoders.identifying import ENGLISH
 
@@ -68,6 +68,6 @@ def _checked(grade: str) -> Grade:
 
 @cache
 def _stored() -> Mapping[str, Any]:
-    place = files("realtalk.encoders").joinpath(FOLDERS[MULTILINGUAL], "grades.json")
+    place = realtalk_models.path(FOLDERS[MULTILINGUAL]) / "grades.json"
     stored: Mapping[str, Any] = json.loads(place.read_text("utf-8"))
     return stored

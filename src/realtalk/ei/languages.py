@@ -17,9 +17,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+import realtalk_models
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_by
 from realtalk.ei.grades import GRADES, Grade, grade_of, worst
 from realtalk.encoders.identifying import ENGLISH, SOME, UNTOLD, mainly
@@ -33,7 +33,7 @@ _MEASURES = ("reflective", "grounding", "sentiment", "emotion", "intimacy", "emp
 
 @cache
 def _names() -> Mapping[str, str]:
-    place = files("realtalk.encoders").joinpath("languages", "names.txt")
+    place = realtalk_models.path("languages") / "names.txt"
     rows = (line.partition(" ") for line in place.read_text("utf-8").splitlines())
     return {code: name for code, _, name in rows}
 

@@ -18,13 +18,13 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
-from io import BytesIO
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+import realtalk_models
 from realtalk.encoders.language_words import script_of, words_of
 
 Scores: TypeAlias = npt.NDArray[np.float64]
@@ -32,7 +32,6 @@ Places: TypeAlias = npt.NDArray[np.int64]
 
 _PARTS = 4  # letters of the longest part
 _LONGEST = 24  # letters of a word that are looked at
-_FILE = ("languages", "identifier.npz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,8 @@ class LanguageGuess:
 class LanguageIdentifier:
     """Weights of parts of words, one column per language."""
 
-    def __init__(self, packed: bytes) -> None:
-        with np.load(BytesIO(packed), allow_pickle=False) as file:
+    def __init__(self, weights: Path) -> None:
+        with np.load(weights, allow_pickle=False) as file:
             self._weights = file["weights"]
             self._scale = float(file["scale"])
             self._bias = file["bias"].astype(np.float64)
@@ -60,8 +59,7 @@ class LanguageIdentifier:
     @cache
     def shipped() -> LanguageIdentifier:
         """The one in this package."""
-        place = files("realtalk.encoders").joinpath(*_FILE)
-        return LanguageIdentifier(place.read_bytes())
+        return LanguageIdentifier(realtalk_models.path("languages") / "identifier.npz")
 
     def guess(self, text: str) -> LanguageGuess | None:
         """The likeliest language; None where there are no words, or none of a script it knows."""

@@ -19,12 +19,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from io import BytesIO
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+
+import realtalk_models
 
 ShippedName = Literal["memory", "ei", "ei_multilingual"]
 
@@ -52,8 +52,8 @@ class Learned:
     @cache
     def of(model: ShippedName) -> Learned:
         """What the shipped model of that name learned from."""
-        packed = files("realtalk.encoders").joinpath(model, "learned.npz").read_bytes()
-        with np.load(BytesIO(packed), allow_pickle=False) as found:
+        packed = realtalk_models.path(model) / "learned.npz"
+        with np.load(packed, allow_pickle=False) as found:
             return Learned({name: found[name] for name in found.files})
 
     def text(self, text: str) -> str | None:

@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import realtalk_models
 from realtalk.corpora.redaction.candidates import REPLACED_FROM
 from realtalk.corpora.redaction.tagged import NAMES, TaggedSpan
 from realtalk.encoders.identifying import UNTOLD, languages_in, turn_languages
@@ -56,12 +56,10 @@ class NameTagger(OnnxEncoder):
     """A tagger; the shipped one unless a folder is given."""
 
     def __init__(self, folder: Path | None = None, threads: int | None = None) -> None:
-        # The whole room: tokenizer and table stand beside the model's folder.
-        with as_file(files("realtalk.encoders")) as shipped:
-            place = folder or shipped / "names"
-            super().__init__(place, threads)
-            table = place / self.settings["table"]
-            self._rows, self._scales = read_table(table, self.settings["table_name"])
+        place = folder or realtalk_models.path("names")
+        super().__init__(place, threads)
+        table = place / self.settings["table"]
+        self._rows, self._scales = read_table(table, self.settings["table_name"])
         self.version = str(self.settings["version"])
         self._longest = int(self.settings["longest"])
         weights = self.settings.get("weights", ())

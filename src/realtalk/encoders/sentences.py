@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+import realtalk_models
 from realtalk.encoders.model_folder import shortened
 from realtalk.encoders.onnx import ON_CPU, OnnxEncoder
 from realtalk.local.progress import Progress, silent
@@ -110,9 +110,7 @@ class SentenceEncoder(OnnxEncoder):
         threads: int | None = None,
         provider: str = ON_CPU,
     ) -> None:
-        # The whole room: the tokenizer stands beside the model's folder.
-        with as_file(files("realtalk.encoders")) as shipped:
-            super().__init__(folder or shipped / "memory", threads, provider)
+        super().__init__(folder or realtalk_models.path("memory"), threads, provider)
         own = str(self.settings["version"])
         self.version = f"{own} (cuda, {self.numbers})" if self.on_gpu else own
 

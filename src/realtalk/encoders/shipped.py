@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
+
+import realtalk_models
 
 _NAMES = ("ei", "ei_multilingual", "memory", "names")
 _HEAD = re.compile(r"# Model card: (?P<title>.+), version (?P<version>\S+)\n")
@@ -39,11 +40,11 @@ def shipped() -> tuple[Shipped, ...]:
 
 def has_weights(name: str) -> bool:
     """Whether a model's weights are in this package."""
-    return files("realtalk.encoders").joinpath(name, "model.onnx").is_file()
+    return (realtalk_models.path(name) / "model.onnx").is_file()
 
 
 def _read(name: str) -> Shipped:
-    folder = Path(str(files("realtalk.encoders") / name))
+    folder = realtalk_models.path(name)
     text = (folder / "card.md").read_text("utf-8")
     head, terms = _HEAD.match(text), _TERMS.search(text)
     version = str(json.loads((folder / "settings.json").read_text("utf-8"))["version"])

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
+
+import realtalk_models
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -39,7 +40,7 @@ def count_each(texts: Sequence[str]) -> list[int]:
 def _tokenizer() -> Tokenizer:
     from tokenizers import Tokenizer
 
-    stored = files("realtalk.encoders").joinpath("ei", "tokenizer.json").read_text("utf-8")
+    stored = (realtalk_models.path("ei") / "tokenizer.json").read_text("utf-8")
     tokenizer: Tokenizer = Tokenizer.from_str(stored)
     tokenizer.no_truncation()
     tokenizer.no_padding()

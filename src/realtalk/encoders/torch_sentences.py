@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import realtalk_models
 from realtalk.encoders.flat_texts import Batch, FlatTexts, Small, Whole, batches, spans
 from realtalk.encoders.gpu_failures import gpu_failures
 from realtalk.encoders.model_folder import ModelFolder, shortened
@@ -54,11 +54,9 @@ class TorchSentences(ModelFolder):
         *,
         clock: StageClock | None = None,
     ) -> None:
-        # The whole room: the tokenizer stands beside the model's folder.
-        with as_file(files("realtalk.encoders")) as shipped:
-            place = folder or shipped / "memory"
-            super().__init__(place)
-            self._bert = TorchBert(read_weights(place / "model.onnx"), device, numbers)
+        place = folder or realtalk_models.path("memory")
+        super().__init__(place)
+        self._bert = TorchBert(read_weights(place / "model.onnx"), device, numbers)
         self.numbers = numbers
         self.clock: StageClock = clock or Untimed()
         # Vectors are kept under the version: those of another type of number are others.

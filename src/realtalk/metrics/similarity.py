@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+import realtalk_models
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 
@@ -48,7 +48,7 @@ class Similar:
 
 def encoder_shipped() -> bool:
     """Whether the sentence encoder's files are in this package."""
-    return files("realtalk.encoders").joinpath("memory", "settings.json").is_file()
+    return (realtalk_models.path("memory") / "settings.json").is_file()
 
 
 def shipped_encoder() -> Encoder:
