@@ -22,8 +22,7 @@ from realtalk.corpora.opening import open_reading
 from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for
 from realtalk.ei.labels import turn_inputs
 from realtalk.ei.languages import Languages
-from realtalk.encoders.identifier import LanguageIdentifier
-from realtalk.encoders.identifying import turn_languages
+from realtalk.text.languages import LanguageIdentifier, turn_languages
 
 SAME = {"bs": "hr", "sr": "hr", "pt-BR": "pt", "pt-MZ": "pt", "zh-TW": "zh", "yue": "zh"}
 SAME |= {"nb": "no", "nn": "no", "ms": "id", "ary": "ar", "arq": "ar", "arz": "ar", "lvs": "lv"}

@@ -136,13 +136,13 @@ def sentence(row: dict[str, Any]) -> Marked:
 
 
 def rules_tool() -> Tool:
-    from realtalk.corpora.redaction.redact import RULES
+    from realtalk.redaction.redact import RULES
 
     return realtalk_tool(RULES)
 
 
 def realtalk_tool(sources: Any = None) -> Tool:
-    from realtalk.encoders.name_sources import name_sources
+    from realtalk.redaction.sources import name_sources
 
     chosen = name_sources() if sources is None else sources
 
@@ -156,7 +156,7 @@ def realtalk_tool(sources: Any = None) -> Tool:
 def redacted(chat: LabelledChat, sources: Any) -> list[str]:
     """The texts of a chat after redaction."""
     from realtalk.chat import Chat, Corpus, Message, Session
-    from realtalk.corpora.redaction.redact import redact
+    from realtalk.redaction.redact import redact
 
     said = tuple(
         Message(f"D1:{at}", row.speaker or "zzq", NOON, row.text)
@@ -172,7 +172,7 @@ def differences(text: str, redacted: str) -> Gone:
     """What a redacted text has instead of which letters, from its stand-ins."""
     if text == redacted:
         return []
-    from realtalk.corpora.redaction.standins import STAND_IN, kind_of
+    from realtalk.redaction.standins import STAND_IN, kind_of
 
     pieces, kinds, done = [], [], 0
     for match in STAND_IN.finditer(redacted):
@@ -355,7 +355,7 @@ def floors(counts: Counts) -> None:
 
 
 def timing(chats: list[LabelledChat]) -> None:
-    from realtalk.encoders.name_sources import name_sources
+    from realtalk.redaction.sources import name_sources
 
     rows = [row for chat in chats for row in chat.rows]
     many = LabelledChat("all", "timing", tuple((rows * (10_000 // len(rows) + 1))[:10_000]))

@@ -59,10 +59,10 @@ class Shares:
 
 def judged(source: str, chat: LabelledChat) -> Iterator[Judged]:
     from realtalk.chat import Chat, Corpus, Message, Session
-    from realtalk.corpora.redaction.candidates import SPEAKERS
-    from realtalk.corpora.redaction.redact import find_candidates
-    from realtalk.corpora.redaction.review import BETWEEN, DOUBTFUL, review_rows
-    from realtalk.encoders.name_sources import name_sources
+    from realtalk.redaction.candidates import SPEAKERS
+    from realtalk.redaction.redact import find_candidates
+    from realtalk.redaction.review import BETWEEN, DOUBTFUL, review_rows
+    from realtalk.redaction.sources import name_sources
 
     said = tuple(
         Message(f"D1:{at}", row.speaker, NOON, row.text) for at, row in enumerate(chat.rows, 1)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 
 import regex
 
-from realtalk.corpora.redaction.folding import fold
+from realtalk.text.folding import fold
 
 ORDINARY = ("WORD", "OTHER")
 _TOKEN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}ー]+|[\p{L}\p{M}]+")

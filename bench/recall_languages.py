@@ -26,12 +26,12 @@ import numpy as np
 import polars as pl
 
 from realtalk.chat import Chat, Message, Question, Session
-from realtalk.corpora.redaction.folding import fold
-from realtalk.encoders.lexical import words
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.memory.index import ChatIndex, named_text
 from realtalk.memory.ranking import BM25, FUSED, SearchedQuestion, scores
 from realtalk.memory.retrieved import Retrieved
+from realtalk.text.folding import fold
+from realtalk.text.terms import english_terms
 
 STORIES = Path(__file__).parent / "recall"
 SESSIONS = (1, 7, 13, 19, 26, 33, 39, 45)  # the first message of each
@@ -90,7 +90,7 @@ def ranked_rows(
     plain = ChatIndex.around(chat, None)
     texts = [named_text(chat.by_id[id_]) for id_ in plain.ids]
     before = ChatIndex.around(chat, encoder.encode(texts, plain.sessions.tolist()))
-    vars(before)["read"] = words  # as every chat was read
+    vars(before)["read"] = english_terms  # as every chat was read
     now = memory.build(chat)
     for question in chat.questions:
         asked = SearchedQuestion.of(chat, question)

@@ -95,8 +95,8 @@ def _peak() -> float:
 def _steps(case: Case, out: Path) -> list[tuple[str, Callable[[Any], Any]]]:
     from realtalk.corpora.check import check
     from realtalk.corpora.opening import open_reading
-    from realtalk.corpora.redaction.redact import redact
     from realtalk.corpora.store import load, store
+    from realtalk.redaction.redact import redact
     from realtalk.stats import chat_rows, corpus_rows, describe
 
     def stats(found: Any) -> None:
@@ -158,7 +158,7 @@ def _main(listed: str, seconds: float) -> None:
     # What everybody loads is not what a file costs.
     import realtalk.corpora.check
     import realtalk.corpora.opening
-    import realtalk.corpora.redaction.redact
+    import realtalk.redaction.redact
     import realtalk.stats  # noqa: F401
 
     for entry in json.loads(Path(listed).read_text("utf-8")):

@@ -1,8 +1,8 @@
 """Data flows one way: a module imports only from its left.
 
-installing, cells → errors, notebook → registry, chat → local → corpora → stats | encoders | models
-→ metrics → evals → ei → memory | persona | threads → tasks → engine → report → portrait
-→ paper | studio | assistant → surface → cli
+installing, cells → errors, notebook → registry, chat → local → text → corpora
+→ stats | encoders | models → metrics | redaction → evals → ei → memory | persona | threads
+→ tasks → engine → report → portrait → paper | studio | assistant → surface → cli
 
 `realtalk` itself is the door: it names what `surface` offers, and nobody imports that from it.
 """
@@ -29,10 +29,11 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "errors notebook",
         "registry chat",
         "local",
+        "text",
         "__init__",
         "corpora",
         "stats encoders models",
-        "metrics",
+        "metrics redaction",
         "evals",
         "ei",
         "memory persona threads",
@@ -47,7 +48,9 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     )
 )
 # What `realtalk/__init__.py` names for its users, loaded when it is used: only its types are here.
-DOOR = frozenset({"surface", "chat", "errors", "corpora", "stats", "memory", "persona"})
+DOOR = frozenset(
+    {"surface", "chat", "errors", "corpora", "redaction", "stats", "memory", "persona"}
+)
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 TESTS = Path(__file__).parent

@@ -27,7 +27,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 import ei_heads as h
-from realtalk.encoders.emoji import in_words
+from realtalk.text.emoji import in_words
 
 HERE = Path(__file__).parent
 ALLOWED = {"Chat_2_Kevin_Elise", "Chat_6_Vanessa_Nicolas"}

@@ -1,4 +1,4 @@
-"""Texts of many languages → the small table by which `encoders.identifier` tells them apart.
+"""Texts of many languages → the small table by which `text.languages` tells them apart.
 
     python training/identifier_train.py --data ../shared/data
     → src/realtalk_models/languages/identifier.npz
@@ -21,8 +21,8 @@ import numpy as np
 
 from card_tables import put_between
 from identifier_data import learned, spans, tested
-from realtalk.encoders.identifier import LanguageIdentifier, parts_of
-from realtalk.encoders.language_words import amount, script_of, words_of
+from realtalk.text.languages import LanguageIdentifier, parts_of
+from realtalk.text.words import amount, language_words, script_of
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "src" / "realtalk_models" / "languages" / "identifier.npz"
@@ -44,7 +44,7 @@ class Places:
 
     def of(self, text: str) -> Array:
         found = []
-        for word in words_of(text)[:80]:
+        for word in language_words(text)[:80]:
             if word not in self._known:
                 self._known[word] = parts_of(word, BUCKETS).astype(np.int32)
             found.append(self._known[word])
@@ -89,7 +89,7 @@ def written_in(texts: dict[str, list[str]]) -> tuple[list[str], Array]:
     """Scripts, and for each which languages are written in it."""
     shares: dict[str, Array] = {}
     for at, some in enumerate(texts.values()):
-        scripts = [script for text in some if (script := script_of(words_of(text)))]
+        scripts = [script for text in some if (script := script_of(language_words(text)))]
         for script in scripts:
             shares.setdefault(script, np.zeros(len(texts)))[at] += 1 / len(scripts)
     found = {script: share >= SHARE for script, share in sorted(shares.items())}
@@ -130,7 +130,7 @@ def scores(identifier: LanguageIdentifier, data: Path) -> str:
                 right = guess.language == code
                 by_language[code].append(right)
                 by_kind[kind].append(right)
-                size = sum(map(amount, words_of(text)))
+                size = sum(map(amount, language_words(text)))
                 low, high = next(each for each in LENGTHS if each[0] <= size <= each[1])
                 by_length[f"{low} to {high} words" if high < 99 else f"{low} words or more"].append(
                     right

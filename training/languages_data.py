@@ -30,7 +30,7 @@ from languages_heads import HEADS
 from languages_labels import examples as rubric_examples
 from languages_sources import DEV_TO_LEARN, Spoken, everything
 from languages_vocab import FIRST, LAST, OUT, UNKNOWN
-from realtalk.encoders.emoji import in_words
+from realtalk.text.emoji import in_words
 
 HERE = Path(__file__).parent
 ENGLISH = HERE.parent / "src" / "realtalk_models" / "ei"

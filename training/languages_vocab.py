@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from languages_sources import chats, everything
-from realtalk.encoders.emoji import in_words
+from realtalk.text.emoji import in_words
 
 HERE = Path(__file__).parent
 OUT = HERE / "build" / "languages"

@@ -26,10 +26,10 @@ from ei_data import read_rows
 from identifier_data import HINDI_WORDS, MISTAKEN, NOT_ENGLISH, SAME, SETS, TWINS
 from languages_sources import DROPPED, lines
 from names_data import RESTRICTED, marked
-from realtalk.corpora.redaction.folding import fold_word
 from realtalk.encoders.name_words import LISTED, SIGNS, WORD, NameWords, hash_of
+from realtalk.text.folding import fold_word
 
-OUT = Path(__file__).parents[1] / "src/realtalk/corpora/redaction/ordinary.txt.gz"
+OUT = Path(__file__).parents[1] / "src/realtalk/text/ordinary.txt.gz"
 NAMES = Path(__file__).parents[1] / "src/realtalk_models/names/words.npz"
 COMMONEST, MOST = 150, 12_000  # words of a language
 FEWEST_TEXTS = 600

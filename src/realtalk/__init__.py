@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Any  # noqa: E402
 if TYPE_CHECKING:
     from realtalk.chat import Chat, Corpus, Event, Message, Question, Reaction, Session, Turn
     from realtalk.corpora.reading import Reading
-    from realtalk.corpora.redaction.redact import Key
     from realtalk.errors import RealtalkError
     from realtalk.memory.values import Budget, Context
     from realtalk.persona.datasets import TuningSet
     from realtalk.persona.talking import Talk
     from realtalk.persona.tuning import Tuned
+    from realtalk.redaction.redact import Key
     from realtalk.stats.values import CorpusStats
     from realtalk.surface.benchmarks import compare, predict, probe, simulate
     from realtalk.surface.conversing import converse
@@ -98,7 +98,7 @@ __all__ = [
 _PLACES = {
     "realtalk.chat": "Chat Corpus Event Message Question Reaction Session Turn",
     "realtalk.corpora.reading": "Reading",
-    "realtalk.corpora.redaction.redact": "Key",
+    "realtalk.redaction.redact": "Key",
     "realtalk.errors": "RealtalkError",
     "realtalk.memory.values": "Budget Context",
     "realtalk.persona.datasets": "TuningSet",

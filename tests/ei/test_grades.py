@@ -31,7 +31,7 @@ from realtalk.ei.languages import (
     other_languages,
 )
 from realtalk.ei.values import from_frame, speakers_frame, speakers_json
-from realtalk.encoders.identifier import LanguageIdentifier
+from realtalk.text.languages import LanguageIdentifier
 
 TRAINING = Path(__file__).parents[2] / "training"
 MADE: Mapping[str, Any] = {

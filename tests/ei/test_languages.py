@@ -34,8 +34,8 @@ from realtalk.ei.languages import (
     language_name,
     language_notes,
 )
-from realtalk.encoders.identifying import turn_languages
 from realtalk.local.writing import write_parquet
+from realtalk.text.languages import turn_languages
 
 OTHERS = {
     "es": "oye, ayer fuimos a la playa con los niños y comimos pescado, qué rico estaba",

@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from realtalk.corpora.redaction.tagged import TaggedSpan
 from realtalk.encoders.letter_case import case_of, word_case
-from realtalk.encoders.name_sources import name_sources, tagger_shipped
 from realtalk.encoders.name_tagger import NameTagger
 from realtalk.encoders.onnx_weights import read_table
-from realtalk.encoders.tag_spans import SpanDecoder
+from realtalk.encoders.tag_spans import SpanDecoder, TaggedSpan
 from realtalk.errors import RealtalkError
+from realtalk.redaction.sources import name_sources, tagger_shipped
 from written_onnx import LONGEST, TABLE, tiny_tagger
 
 SHIPPED = pytest.mark.skipif(not tagger_shipped(), reason="the tagger's weights are not here")

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from realtalk.corpora.opening import open_reading
-from realtalk.encoders.lexical import words
 from realtalk.encoders.sentences import SentenceEncoder
 from realtalk.memory.index import ChatIndex
 from realtalk.memory.ranking import FUSED, SearchedQuestion, scores
 from realtalk.memory.restored import Restored
 from realtalk.memory.retrieved import Retrieved
 from realtalk.memory.values import Budget
+from realtalk.text.terms import english_terms
 
 BENCH = Path(__file__).parents[2] / "bench"
 
@@ -88,7 +88,7 @@ def test_english_is_ranked_exactly_as_ever(encoder: SentenceEncoder, tmp_path: P
         built = Retrieved(encoder=encoder, cache=tmp_path).build(chat)
         index = ChatIndex.of(chat, encoder, cache=tmp_path)
         assert index.is_english
-        vars(index)["read"] = words
+        vars(index)["read"] = english_terms
         for question in chat.questions[:5]:
             asked = SearchedQuestion.of(chat, question)
             assert (built.scores(question) == scores(index, asked, encoder, FUSED)).all()

@@ -11,10 +11,11 @@ import pytest
 
 from memory_chats import ask, bakery
 from realtalk.chat import Chat, Event
-from realtalk.encoders.lexical import Bm25, best_first, with_aliases, words
+from realtalk.encoders.lexical import Bm25, best_first, with_aliases
 from realtalk.encoders.tokens import count_tokens
 from realtalk.memory.restored import Restored
 from realtalk.memory.values import Budget, Context
+from realtalk.text.terms import english_terms
 
 KITTEN = ask("Where did Ines get the kitten?")
 
@@ -27,9 +28,9 @@ def recalled(
 
 
 def test_words_lose_endings_and_small_talk() -> None:
-    assert words("The adopted kittens were playing") == words("adopt kitten play")
-    assert words("studies runs baking calls") == words("study running bake called")
-    assert words("who is she") == []
+    assert english_terms("The adopted kittens were playing") == english_terms("adopt kitten play")
+    assert english_terms("studies runs baking calls") == english_terms("study running bake called")
+    assert english_terms("who is she") == []
 
 
 def test_bm25_finds_and_survives_nothing() -> None:

@@ -11,8 +11,9 @@ from scipy.spatial.distance import jensenshannon
 
 from persona_chats import WordEncoder
 from realtalk.metrics.distributions import jensen_shannon
-from realtalk.metrics.overlap import distinct, length_ratio, overlap, words
+from realtalk.metrics.overlap import distinct, length_ratio, overlap
 from realtalk.metrics.similarity import Similarity, encoder_shipped, greedy
+from realtalk.text.words import words_and_emoji
 
 
 def test_rouge_by_hand() -> None:
@@ -43,7 +44,7 @@ def test_what_has_no_word_has_no_score() -> None:
 
 
 def test_words_are_of_every_script_and_emoji_too() -> None:
-    assert words("Don't! 😂 καλημέρα") == ["don't", "😂", "καλημέρα"]
+    assert words_and_emoji("Don't! 😂 καλημέρα") == ["don't", "😂", "καλημέρα"]
     assert length_ratio("😂😂", "ok") == 2.0
     assert length_ratio("ok", "ok see you") == pytest.approx(1 / 3)
 

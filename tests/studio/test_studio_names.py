@@ -12,10 +12,10 @@ import pytest
 
 from file_modes import mode
 from realtalk.chat import Corpus
-from realtalk.corpora.redaction.mentions import Mention
-from realtalk.corpora.redaction.redact import RULES, redact
-from realtalk.corpora.redaction.review import NameDecision, read_review
 from realtalk.errors import RealtalkError
+from realtalk.redaction.mentions import Mention
+from realtalk.redaction.redact import RULES, redact
+from realtalk.redaction.review import NameDecision, read_review
 from studio_server import SCRIPT, entered, small_corpus
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.corpora.redaction.mentions import Mention
-from realtalk.corpora.redaction.redact import RULES
-from realtalk.corpora.redaction.review import read_review
+from realtalk.redaction.mentions import Mention
+from realtalk.redaction.redact import RULES
+from realtalk.redaction.review import read_review
 from realtalk.studio.desk import Desk
 from realtalk.studio.serving import Server
 from realtalk.studio.shelf import Shelf

@@ -81,8 +81,8 @@ class Collection:
                 stored.append(its_labels)
         if redact:
             # All at once: a person has one stand-in everywhere, and two never share one.
-            from realtalk.corpora.redaction.redact import redact as rewrite
-            from realtalk.encoders.name_sources import name_sources
+            from realtalk.redaction.redact import redact as rewrite
+            from realtalk.redaction.sources import name_sources
 
             made, _ = rewrite(Corpus("", "", tuple(renamed)), sources=name_sources())
             renamed = list(made.chats)

@@ -22,11 +22,10 @@ import numpy.typing as npt
 from realtalk.assistant.collection import Collection, ListedChat
 from realtalk.assistant.periods import Period
 from realtalk.chat import Message, Question, Session
-from realtalk.encoders import lexical
-from realtalk.encoders.lexical import Bm25, ReadWords, best_first
-from realtalk.encoders.terms import reading
+from realtalk.encoders.lexical import Bm25, best_first
 from realtalk.memory.index import document_text
 from realtalk.memory.retrieved import BuiltRetrieved
+from realtalk.text.terms import ReadWords, english_terms, reading
 
 _BY_CHANCE = 0.3  # of the best score: what has less shares a piece of a word, and not the word
 
@@ -67,12 +66,12 @@ class WordSearch:
     def _indexes(self) -> list[tuple[list[int], Bm25]]:
         """Places of messages that are read alike, and their words."""
         english: list[int] = []
-        groups: list[tuple[list[int], ReadWords]] = [(english, lexical.words)]
+        groups: list[tuple[list[int], ReadWords]] = [(english, english_terms)]
         first = 0
         for chat in self._collection.chats:
             places = list(range(first, first := first + sum(1 for _ in chat.spoken())))
             read = reading([self._texts[at] for at in places])
-            if read is lexical.words:
+            if read is english_terms:
                 english += places
             else:
                 groups.append((places, read))

@@ -117,13 +117,13 @@ def redact(
         realtalk redact corpora/ --each --out shared --key keys --engine processes --workers 2
     """
     from realtalk.cli.printing import print_json, say, warn
-    from realtalk.corpora.redaction.redact import find_candidates, kept_without
-    from realtalk.corpora.redaction.redact import redact as rewrite
-    from realtalk.corpora.redaction.review import DOUBTFUL, read_review, review_rows, write_review
-    from realtalk.corpora.redaction.storing import store_redacted, store_restored
-    from realtalk.encoders.name_sources import name_sources
     from realtalk.errors import RealtalkError
     from realtalk.local.writing import write_json
+    from realtalk.redaction.redact import find_candidates, kept_without
+    from realtalk.redaction.redact import redact as rewrite
+    from realtalk.redaction.review import DOUBTFUL, read_review, review_rows, write_review
+    from realtalk.redaction.sources import name_sources
+    from realtalk.redaction.storing import store_redacted, store_restored
 
     options = read_options(gap, dates, timezone, column)
     chosen = EngineOptions(engine, workers, address)

@@ -19,8 +19,8 @@ from typing import Any
 
 import polars as pl
 
-# Marks of direction, which one phone writes and the other does not, and joins of nothing.
-_UNSEEN = "[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
+from realtalk.text.folding import STRAY_SIGNS
+
 _WHOLE_MINUTES = 4  # messages without seconds, from which on the file has none
 _NEAR = timedelta(minutes=1)
 _NEAR_AT_LEAST = 5  # pairs some seconds apart, before two clocks are held to be two
@@ -67,7 +67,12 @@ def keyed(old: pl.DataFrame, new: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFr
     """Both with `place`, `key_time`, `key_text` and `key_id`: what can be compared of them."""
     coarse = any(_in_minutes(side) for side in (old, new))
     time = pl.col("time").dt.truncate("1m") if coarse else pl.col("time")
-    text = pl.col("text").str.replace_all(_UNSEEN, "").str.strip_chars().str.normalize("NFC")
+    text = (
+        pl.col("text")
+        .str.replace_all(STRAY_SIGNS.pattern, "")
+        .str.strip_chars()
+        .str.normalize("NFC")
+    )
     given = pl.when(~pl.col("id").str.contains(r"^D\d+:\d+$")).then(pl.col("id"))
     number = pl.when(pl.col("extra").str.contains('"id"', literal=True)).then(pl.col("extra"))
     keys = (

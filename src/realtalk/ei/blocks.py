@@ -21,8 +21,8 @@ from realtalk.chat import Corpus
 from realtalk.ei.label_files import TABLE
 from realtalk.ei.labelling import STORED, keyed, with_time
 from realtalk.ei.labels import Labeller, TurnInput, label_row, turn_inputs, version_for
-from realtalk.encoders.identifying import turn_languages
 from realtalk.local.writing import write_bytes, write_parquet
+from realtalk.text.languages import turn_languages
 
 _TURNS = pl.Schema(
     {

@@ -39,13 +39,13 @@ from realtalk.ei.values import (
     shown,
     speaker_languages,
 )
-from realtalk.encoders.identifying import SOME
 from realtalk.metrics.statistics import (
     Array,
     Estimate,
     cliffs_delta,
     holm,
 )
+from realtalk.text.languages import SOME
 
 _ALPHA = 0.05
 _CLAIMED = ("emotion_diversity", "sentiment_diversity", "empathy")

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
-from realtalk.encoders.identifying import ENGLISH, SOME, UNTOLD
 from realtalk.encoders.shipped import has_weights
 from realtalk.registry import suggest
+from realtalk.text.languages import ENGLISH, SOME, UNTOLD
 
 EncoderName: TypeAlias = Literal["english", "multilingual"]
 

@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import realtalk_models
 from realtalk.ei.encoder_choice import FOLDERS, MULTILINGUAL, EncoderName
-from realtalk.encoders.identifying import ENGLISH
+from realtalk.text.languages import ENGLISH
 
 Grade: TypeAlias = Literal["none", "rough", "usable", "good"]
 

@@ -24,8 +24,8 @@ import orjson
 from realtalk import __version__
 from realtalk.ei.labels import COMPONENTS, LABELS, LEVELS, MEASURES, NOT_ASKED, turn_inputs
 from realtalk.ei.protocols import rules_of
-from realtalk.encoders.identifying import turn_languages
 from realtalk.errors import RealtalkError
+from realtalk.text.languages import turn_languages
 
 if TYPE_CHECKING:
     import polars as pl

@@ -44,13 +44,13 @@ from realtalk.ei.labels import (
 )
 from realtalk.ei.languages import chat_languages, language_notes
 from realtalk.ei.protocols import rules_of
-from realtalk.encoders.identifying import turn_languages
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import Key, Row, RunFolder, Table
 from realtalk.evals.rows import KEY
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import write_parquet
+from realtalk.text.languages import turn_languages
 
 _IN_A_ROW = 4
 _AT_ONCE = 122_880  # rows of a group in the Parquet file

@@ -8,7 +8,7 @@ A label that could not be made is null and its reason stands in `unscored`, neve
 neutral. `reflective` … `empathy` are the answers, the `_p` columns the probability of the
 answer given (null where the way of measuring has none). The three components of empathy add up
 to it: they are expected levels where a way of measuring has probabilities, and the `_level`
-columns hold the likeliest level of each. `language` is the turn's (see `identifying`).
+columns hold the likeliest level of each. `language` is the turn's (see `text.languages`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import polars as pl
 
 from realtalk.chat import Chat, Corpus, Message
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_for
-from realtalk.encoders.identifying import turn_languages
 from realtalk.local.progress import Progress, silent
+from realtalk.text.languages import turn_languages
 
 EMOTIONS = (
     "anger",

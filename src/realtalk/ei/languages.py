@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import realtalk_models
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_by
 from realtalk.ei.grades import GRADES, Grade, grade_of, worst
-from realtalk.encoders.identifying import ENGLISH, SOME, UNTOLD, mainly
+from realtalk.text.languages import ENGLISH, SOME, UNTOLD, mainly
 
 if TYPE_CHECKING:
     import polars as pl

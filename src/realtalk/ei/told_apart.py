@@ -28,7 +28,6 @@ from realtalk.chat import Corpus, person_key
 from realtalk.ei.held_out import hold_out, person_keys
 from realtalk.ei.labels import COMPONENTS, EMOTIONS, SENTIMENTS, TurnInput, turn_inputs
 from realtalk.local.progress import Progress, silent
-from realtalk.metrics.overlap import words
 from realtalk.metrics.statistics import (
     RESAMPLES,
     SEED,
@@ -38,6 +37,7 @@ from realtalk.metrics.statistics import (
 )
 from realtalk.metrics.writing import sparse_features
 from realtalk.stats.grids import Grid
+from realtalk.text.words import words_and_emoji
 
 FEWEST_CHATS = 3  # of each corpus
 _MOST = 400  # turns of a chat, spread evenly
@@ -187,7 +187,12 @@ Features = Callable[[Any, Any], tuple[Any, Any]]  # which turns are learned from
 
 
 def _words(turns: _SplitTurns, both: Iterable[Corpus]) -> Features:
-    parts = {part for corpus in both for who in corpus.speakers for part in words(person_key(who))}
+    parts = {
+        part
+        for corpus in both
+        for who in corpus.speakers
+        for part in words_and_emoji(person_key(who))
+    }
     names = re.compile(r"\b(" + "|".join(map(re.escape, sorted(parts))) + r")\b", re.IGNORECASE)
     texts = [names.sub("name", given.text) for given in turns.inputs]
 
@@ -226,7 +231,7 @@ def _felt(row: dict[str, Any]) -> list[float]:
 def _written(given: TurnInput) -> list[float]:
     """How a turn is written: its size, its signs, its letters."""
     text = given.text
-    said = words(text)
+    said = words_and_emoji(text)
     plain = [word for word in said if word[0].isalnum()]
     letters = [sign for sign in text if sign.isalpha()]
     return [

@@ -25,14 +25,12 @@ from typing import Any
 import numpy as np
 
 import realtalk_models
-from realtalk.corpora.redaction.candidates import REPLACED_FROM
-from realtalk.corpora.redaction.tagged import NAMES, TaggedSpan
-from realtalk.encoders.identifying import UNTOLD, languages_in, turn_languages
 from realtalk.encoders.letter_case import word_case
 from realtalk.encoders.name_words import WORD, NameWords
 from realtalk.encoders.onnx import OnnxEncoder
 from realtalk.encoders.onnx_weights import read_table
-from realtalk.encoders.tag_spans import Chances, SpanDecoder
+from realtalk.encoders.tag_spans import NAMES, REPLACED_FROM, Chances, SpanDecoder, TaggedSpan
+from realtalk.text.languages import UNTOLD, languages_in, turn_languages
 
 _AT_ONCE = 512  # texts that run while those before are read
 _OVERLAP = 3  # of a long text's parts two neighbours share the third

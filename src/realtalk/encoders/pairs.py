@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.encoders.emoji import in_words
 from realtalk.encoders.model_folder import shortened
 from realtalk.encoders.onnx import OnnxEncoder
 from realtalk.local.progress import Progress, silent
+from realtalk.text.emoji import in_words
 
 _CHUNK = 4096  # pairs tokenised at once: bounds memory on long chats
 

@@ -17,24 +17,38 @@ of these tells differs between languages: a capital says less in German than in 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import regex
 
-from realtalk.corpora.redaction.candidates import REPLACED_FROM
-from realtalk.corpora.redaction.tagged import NAMES, TaggedSpan
 from realtalk.encoders.letter_case import case_of
 from realtalk.encoders.name_words import NameWords
 
 Chances: TypeAlias = npt.NDArray[np.float32]
+
+NAMES = frozenset({"person", "place", "organisation"})  # other kinds have digits
+REPLACED_FROM = 0.5  # score
 
 _WEAK = 0.3  # of the first threshold
 _RUN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Hangul}\p{Line_Break=SA}ー]")
 _OPENING = " \t\n\"'“‘«(¿¡-–—*_"
 _ENDING = ".!?…:;"
 _IN_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]")
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedSpan:
+    """A piece of a text and what it may name; from .5 on it is to be replaced."""
+
+    start: int
+    end: int
+    kind: str
+    score: float
+    is_listed: bool = False  # all its words are in lists of names
+    common: int = 0  # how often people write it as a plain word: log2 of a count
 
 
 class SpanDecoder:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from realtalk.encoders.emoji import in_words
 from realtalk.encoders.flat_texts import Batch, FlatTexts, Small, Whole, batches
 from realtalk.encoders.gpu_failures import gpu_failures
 from realtalk.encoders.model_folder import HEAD, ModelFolder
@@ -30,6 +29,7 @@ from realtalk.encoders.stages import StageClock, Untimed
 from realtalk.encoders.torch_bert import BATCH_TOKENS, Numbers, TorchBert
 from realtalk.encoders.torch_transfer import Parcel, Sent
 from realtalk.local.progress import Progress, silent
+from realtalk.text.emoji import in_words
 
 if TYPE_CHECKING:
     import torch

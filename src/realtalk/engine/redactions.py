@@ -38,11 +38,11 @@ class CorpusRedactor:
     keys: Path | None
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
-        from realtalk.corpora.redaction.redact import redact
-        from realtalk.corpora.redaction.standins import SORTS
-        from realtalk.corpora.redaction.storing import store_redacted
-        from realtalk.encoders.name_sources import name_sources
         from realtalk.local.writing import write_json
+        from realtalk.redaction.redact import redact
+        from realtalk.redaction.sources import name_sources
+        from realtalk.redaction.standins import SORTS
+        from realtalk.redaction.storing import store_redacted
 
         opened = self.way.open(source)
         corpus, key = redact(
@@ -74,7 +74,7 @@ def redact_each(
     progress: Progress = silent,
 ) -> JobReport:
     """Every input becomes a stored corpus without its people in `out`."""
-    from realtalk.corpora.redaction.redact import refuse_unknown_kinds
+    from realtalk.redaction.redact import refuse_unknown_kinds
 
     refuse_unknown_kinds(keep)
     if keys is not None:

@@ -14,7 +14,6 @@ message's id as published, without any normalising, and these messages alone.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from realtalk.chat import Chat, Corpus, Question
 from realtalk.corpora.audit import UNSCORABLE, Audit, AuditedQuestion
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest
+from realtalk.text.words import plain_words
 
 PUBLISHED, AUDITED, LMEB = "published", "audited", "lmeb"
 GOLDS = (PUBLISHED, AUDITED, LMEB)
@@ -116,11 +116,11 @@ def golds_named(name: str = PUBLISHED) -> Golds:
 
 def names_in(chat: Chat, *texts: str) -> tuple[str, ...]:
     """Aliases of the chat that stand in some text, each as "alias=speaker": the same person."""
-    said = set(re.findall(r"\w+", " ".join(texts).casefold()))
+    said = set(plain_words(" ".join(texts).casefold()))
     return tuple(
         dict.fromkeys(
             f"{alias.name}={alias.speaker}"
             for alias in chat.aliases
-            if set(re.findall(r"\w+", alias.name.casefold())) & said
+            if set(plain_words(alias.name.casefold())) & said
         )
     )

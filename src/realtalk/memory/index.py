@@ -28,14 +28,14 @@ import numpy.typing as npt
 import regex
 
 from realtalk.chat import Chat, Message
-from realtalk.encoders.lexical import Bm25, ReadWords, words
+from realtalk.encoders.lexical import Bm25
 from realtalk.encoders.sentences import Encoded, TextEncoder
-from realtalk.encoders.terms import reading
 from realtalk.errors import RealtalkError
 from realtalk.local.caches import INDEXES, cache_limit, keep_within
 from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import atomic_path
+from realtalk.text.terms import ReadWords, english_terms, reading
 
 Floats: TypeAlias = npt.NDArray[np.float32]
 Whole: TypeAlias = npt.NDArray[np.int64]
@@ -135,7 +135,7 @@ class ChatIndex:
     @property
     def is_english(self) -> bool:
         """Whether it is, or too short to tell: the encoder learned English."""
-        return self.read is words
+        return self.read is english_terms
 
     @cached_property
     def is_latin(self) -> bool:

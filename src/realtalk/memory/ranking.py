@@ -9,7 +9,7 @@ window, its session), each brought to mean 0 and deviation 1 over the chat's mes
 who is asked about, and which messages tell rather than ask. The weights were fitted on chats of our
 own training set that the encoder had not seen; no text of a benchmark had a part in them, though
 which features there are came from work on LoCoMo. The encoder learned English: in a chat of another
-language, pieces of words (`encoders.terms`) stand beside it, or in its place.
+language, pieces of words (`text.terms`) stand beside it, or in its place.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ import numpy.typing as npt
 
 from realtalk.chat import Chat, Question
 from realtalk.encoders.sentences import Encoded, TextEncoder
-from realtalk.encoders.terms import is_named
 from realtalk.memory.index import ChatIndex
 from realtalk.metrics.dates import resolve
+from realtalk.text.terms import is_named
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 

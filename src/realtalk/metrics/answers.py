@@ -32,7 +32,7 @@ from typing import Any
 import regex
 
 from realtalk.metrics.dates import PartialDate, find_dates
-from realtalk.metrics.overlap import words
+from realtalk.text.words import words_and_emoji
 
 _PUNCTUATION = str.maketrans("", "", punctuation)
 # As the released code does, by `regex`: its idea of a word differs from `re` at accents.
@@ -206,7 +206,7 @@ class _AnyScript:
     """The form in which ROUGE takes another idea of words."""
 
     def tokenize(self, text: str) -> list[str]:
-        return words(text)
+        return words_and_emoji(text)
 
 
 def date_f1(

@@ -79,9 +79,9 @@ class Meteor:
         """0 to 1; None without WordNet, or where the truth has no word."""
         from nltk.translate.meteor_score import single_meteor_score
 
-        from realtalk.metrics.overlap import words
+        from realtalk.text.words import words_and_emoji
 
-        real = words(truth)
+        real = words_and_emoji(truth)
         if self.missing or not real:
             return None
-        return float(single_meteor_score(real, words(prediction)))
+        return float(single_meteor_score(real, words_and_emoji(prediction)))

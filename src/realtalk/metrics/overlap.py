@@ -5,9 +5,9 @@
     length_ratio("ok", "ok see you")                → 0.33
 
 ROUGE is the reference implementation's F1, without stemming, its default; short answers have
-`rouge_l_stemmed` (metrics/answers.py). Its words are Latin letters and digits; `words` also counts
-other scripts and each emoji, since a chat has turns of those alone. What has nothing to be counted
-has no score.
+`rouge_l_stemmed` (metrics/answers.py). Its words are Latin letters and digits; `words_and_emoji`
+counts other scripts and each emoji, too, since a chat has turns of those alone. What has nothing to
+be counted has no score.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from realtalk.text.words import words_and_emoji
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +44,17 @@ def _scorer() -> Any:
     return rouge_scorer.RougeScorer(["rouge1", "rougeL"], use_stemmer=False)
 
 
-@cache
-def _pattern() -> Any:
-    import regex
-
-    # A word with its apostrophes, or one emoji.
-    return regex.compile(r"\w+(?:['\u2019]\w+)*|\p{Emoji_Presentation}|\p{Extended_Pictographic}")
-
-
-def words(text: str) -> list[str]:
-    """Words of any script in lower case, and emoji."""
-    return [str(found) for found in _pattern().findall(text.lower())]
-
-
 def distinct(texts: Sequence[str], n: int) -> float | None:
     """Different n-grams as a part of all n-grams; None without any. Falls as texts grow longer."""
     grams = [
-        tuple(said[at : at + n]) for said in map(words, texts) for at in range(len(said) - n + 1)
+        tuple(said[at : at + n])
+        for said in map(words_and_emoji, texts)
+        for at in range(len(said) - n + 1)
     ]
     return len(set(grams)) / len(grams) if grams else None
 
 
 def length_ratio(prediction: str, truth: str) -> float | None:
     """Words of the prediction per word of the truth; None where the truth has none."""
-    size = len(words(truth))
-    return len(words(prediction)) / size if size else None
+    size = len(words_and_emoji(truth))
+    return len(words_and_emoji(prediction)) / size if size else None

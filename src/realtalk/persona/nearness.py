@@ -16,9 +16,9 @@ from typing import Protocol
 import numpy as np
 
 from realtalk.encoders.lexical import Bm25, Ranking, best_first
-from realtalk.metrics.overlap import words
 from realtalk.metrics.similarity import Encoder, cosines, shipped_encoder
 from realtalk.registry import suggest
+from realtalk.text.words import words_and_emoji
 
 WAYS = ("encoder", "words")
 
@@ -88,7 +88,7 @@ class ByWords:
         return _Words(Bm25(texts))
 
     def central(self, texts: Sequence[str]) -> int:
-        said = [set(words(text)) for text in texts]
+        said = [set(words_and_emoji(text)) for text in texts]
 
         def likeness(at: int) -> float:
             own = said[at]

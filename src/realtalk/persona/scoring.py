@@ -27,7 +27,6 @@ from realtalk.ei.labels import (
     version_for,
     versions_of,
 )
-from realtalk.encoders.identifying import turn_languages
 from realtalk.evals.values import Answer, Row
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.overlap import distinct, length_ratio, overlap
@@ -36,6 +35,7 @@ from realtalk.persona.authorship import AUTHORSHIP_VERSION, Trial, hold_trial
 from realtalk.persona.bertscore import BertScore, Matched
 from realtalk.persona.rows import AGREEMENTS, DIFFERENCES, SCORES, WORDLESS
 from realtalk.persona.values import PersonaTask, PersonaTurn
+from realtalk.text.languages import turn_languages
 
 SCORING_VERSION = "1"
 

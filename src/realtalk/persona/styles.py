@@ -25,14 +25,14 @@ import polars as pl
 from realtalk.chat import Corpus
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Labeller
 from realtalk.ei.speakers import speakers
-from realtalk.encoders.lexical import words as telling
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
-from realtalk.metrics.overlap import words
 from realtalk.persona.own_turns import OwnTurns
 from realtalk.persona.simulators import refuse_empty
 from realtalk.persona.turns import label_corpus
 from realtalk.persona.values import Learning, TurnPrompt
+from realtalk.text.terms import english_terms
+from realtalk.text.words import words_and_emoji
 
 EXAMPLES = 5
 _PHRASES = 8
@@ -126,7 +126,7 @@ def style_of(
     facets = next(each for each in speakers(frame) if each.speaker == learning.speaker)
     bare = [_CAPTION.sub("", turn.text).strip() for turn in learning.turns]
     texts = [text for text in bare if text] or bare
-    sizes = np.array([len(words(text)) for text in texts], np.float64)
+    sizes = np.array([len(words_and_emoji(text)) for text in texts], np.float64)
     low, middle, high = np.quantile(sizes, [0.25, 0.5, 0.75])
     emoji = [_emoji().findall(text) for text in texts]
     counted = Counter(sign for signs in emoji for sign in signs)
@@ -178,13 +178,13 @@ def _phrases(learning: Learning, texts: Sequence[str]) -> tuple[str, ...]:
     passed over.
     """
     others = [turn.text for turn in learning.chat.turns if turn.speaker != learning.speaker]
-    names = {part for name in learning.chat.speakers for part in words(name)}
+    names = {part for name in learning.chat.speakers for part in words_and_emoji(name)}
     mine, theirs = _grams(texts, names), _grams(others, names)
     both = mine + theirs
     total, own, rest = both.total(), mine.total(), theirs.total()
     scored = []
     for gram, count in mine.items():
-        if count < _FEWEST or not any(len(word) > 2 for word in telling(gram)):
+        if count < _FEWEST or not any(len(word) > 2 for word in english_terms(gram)):
             continue
         prior = both[gram] / total * 500
         a, b = count + prior, theirs[gram] + prior
@@ -202,7 +202,7 @@ def _phrases(learning: Learning, texts: Sequence[str]) -> tuple[str, ...]:
 def _grams(texts: Sequence[str], names: set[str]) -> Counter[str]:
     counted: Counter[str] = Counter()
     for text in texts:
-        said = [word for word in words(text) if word not in names]
+        said = [word for word in words_and_emoji(text) if word not in names]
         for size in (1, 2, 3):
             counted.update(" ".join(said[at : at + size]) for at in range(len(said) - size + 1))
     return counted

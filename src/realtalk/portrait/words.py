@@ -20,12 +20,13 @@ from importlib.resources import files
 
 import polars as pl
 
-from realtalk.corpora.redaction.folding import fold_word
-from realtalk.encoders.common_words import common_words
-from realtalk.encoders.identifying import ENGLISH, languages_in
-from realtalk.encoders.segmenting import Segmenter, korean_stem
 from realtalk.portrait.lines import ADDRESS, MessageLines
 from realtalk.portrait.typical import log_odds
+from realtalk.text.folding import fold_word
+from realtalk.text.languages import ENGLISH, languages_in
+from realtalk.text.segmenting import Segmenter, korean_stem
+from realtalk.text.terms import common_words
+from realtalk.text.words import letter_words
 
 LEAST, LEAST_SESSIONS = 5, 3  # uses and sessions from which a word may be shown
 _WORDS, _PART_WORDS, _PARTS = 60, 15, 8  # per person: of the whole time, of each part of it
@@ -311,11 +312,9 @@ def _counted(used: pl.DataFrame, most: int | None = None) -> Counted:
 
 def name_parts(names: Iterable[str]) -> frozenset[str]:
     """Words of names as they could be said: none of them is shown as somebody's word."""
-    import regex
-
     parts: set[str] = set()
     for name in names:
         whole = name.casefold().strip()
         parts |= {whole, name.lower().strip()}
-        parts |= set(regex.findall(r"[\p{L}\p{M}]+", name.lower()))
+        parts |= set(letter_words(name.lower()))
     return frozenset(part for part in parts if part)

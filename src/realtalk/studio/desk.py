@@ -16,8 +16,8 @@ from pathlib import Path
 
 from realtalk.chat import Corpus
 from realtalk.corpora.audit import Audit, AuditedQuestion
-from realtalk.corpora.redaction.mentions import MentionSource
 from realtalk.errors import RealtalkError
+from realtalk.redaction.mentions import MentionSource
 from realtalk.studio.audit_reviews import AuditReviews
 from realtalk.studio.guessing import GuessRoom
 from realtalk.studio.name_reviews import NameReview

@@ -26,7 +26,6 @@ from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder, Table
 from realtalk.evals.rows import KEY, row_of, run_schema
 from realtalk.evals.values import Answer, Row, Sample
-from realtalk.metrics.overlap import words
 from realtalk.persona.benchmark import SimulatedRun
 from realtalk.persona.guess_rows import guess_columns, guess_row
 from realtalk.persona.guessing import (
@@ -40,6 +39,7 @@ from realtalk.persona.guessing import (
 from realtalk.persona.lineups import LETTERS, LineupDraw, Origin, TurnLineup
 from realtalk.persona.turns import speaker_turns
 from realtalk.persona.values import PersonaTurn
+from realtalk.text.words import words_and_emoji
 
 CONTEXT = 12  # turns that a judge is shown before the replies
 _SESSIONS, _TOKENS = 3, 1500  # of a context where no persona run says it
@@ -97,7 +97,7 @@ class GuessRoom:
         random.Random(f"{self._seed}/{chat.id}").shuffle(waiting)
         found: list[TurnLineup] = []
         for turn, learn in waiting:
-            if len(words(turn.text)) < _FEWEST_WORDS:
+            if len(words_and_emoji(turn.text)) < _FEWEST_WORDS:
                 continue
             lineup = self._draw.lineup(
                 turn, test=chat, learn=learn, wanted=self._wanted, context=CONTEXT

@@ -16,18 +16,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from realtalk.chat import Corpus
-from realtalk.corpora.redaction.candidates import NameCandidate
-from realtalk.corpora.redaction.folding import fold
-from realtalk.corpora.redaction.mentions import MentionSource
-from realtalk.corpora.redaction.redact import find_candidates
-from realtalk.corpora.redaction.review import (
+from realtalk.errors import RealtalkError
+from realtalk.redaction.candidates import NameCandidate
+from realtalk.redaction.mentions import MentionSource
+from realtalk.redaction.redact import find_candidates
+from realtalk.redaction.review import (
     BETWEEN,
     NameDecision,
     read_review,
     review_rows,
     write_review,
 )
-from realtalk.errors import RealtalkError
+from realtalk.text.folding import fold
 
 
 class NameReview:
@@ -89,7 +89,7 @@ class NameReview:
                 self._looking.start()
 
     def _find(self) -> None:
-        from realtalk.encoders.name_sources import name_sources
+        from realtalk.redaction.sources import name_sources
 
         try:
             sources = name_sources() if self._sources is None else self._sources

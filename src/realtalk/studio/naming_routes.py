@@ -9,8 +9,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from realtalk.corpora.redaction.mentions import MENTION_KINDS
-from realtalk.corpora.redaction.review import DOUBTFUL, NameDecision
+from realtalk.redaction.mentions import MENTION_KINDS
+from realtalk.redaction.review import DOUBTFUL, NameDecision
 from realtalk.studio.asking import NameForm, annotator, page
 from realtalk.studio.desk import Desk
 from realtalk.studio.guard import Keys

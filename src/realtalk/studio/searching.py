@@ -27,10 +27,10 @@ import orjson
 import regex
 
 from realtalk.chat import Message
-from realtalk.corpora.redaction.folding import fold, mapped
+from realtalk.text.folding import fold, mapped
+from realtalk.text.words import plain_words
 
 MARKS = ("\x02", "\x03")
-_WORD = re.compile(r"\w+")
 # Letters of scripts in which a word's beginning is no word's beginning to SQLite, or to its reader.
 _ANYWHERE = regex.compile(
     r"[\p{Alphabetic}--[\p{Latin}\p{Greek}\p{Cyrillic}\p{Armenian}\p{Georgian}]]", regex.V1
@@ -179,7 +179,7 @@ def _marked_folded(text: str, wanted: Sequence[str]) -> str:
 
 def _match(query: str) -> str:
     """The query's words for SQLite, each by its beginning; "" where it has none."""
-    return " ".join(f'"{word}"*' for word in _WORD.findall(query))
+    return " ".join(f'"{word}"*' for word in plain_words(query))
 
 
 def _marked(text: str, wanted: str) -> str:

@@ -28,9 +28,9 @@ from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for, is_shipped
 from realtalk.ei.label_files import read_labels, with_languages
 from realtalk.ei.labels import Label, TurnInput, turn_inputs, versions_of
 from realtalk.ei.languages import Languages, chat_languages, language_notes
-from realtalk.encoders.identifying import turn_languages
 from realtalk.errors import RealtalkError
 from realtalk.local.download import cache_folder
+from realtalk.text.languages import turn_languages
 
 _LAYOUT = 2  # of the rows kept: labels of an earlier version lack columns
 _AT_ONCE = 64  # turns between two looks at what is done

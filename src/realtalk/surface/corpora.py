@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from realtalk.chat import Corpus
-    from realtalk.corpora.redaction.redact import Key
+    from realtalk.redaction.redact import Key
     from realtalk.stats.values import CorpusStats
 
 
@@ -158,11 +158,11 @@ def redact(
     organisations are found by a small model and by rules, which miss some: read the result
     before you share it.
     """
-    from realtalk.corpora.redaction.redact import kept_without
-    from realtalk.corpora.redaction.redact import redact as rewrite
-    from realtalk.corpora.redaction.review import read_review
-    from realtalk.corpora.redaction.storing import store_redacted
-    from realtalk.encoders.name_sources import name_sources
+    from realtalk.redaction.redact import kept_without
+    from realtalk.redaction.redact import redact as rewrite
+    from realtalk.redaction.review import read_review
+    from realtalk.redaction.sources import name_sources
+    from realtalk.redaction.storing import store_redacted
 
     kept = frozenset(keep) | (kept_without(kinds) if kinds else frozenset())
     decisions = read_review(Path(review)) if review is not None else ()

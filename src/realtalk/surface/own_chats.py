@@ -165,8 +165,8 @@ def export_dataset(
     chats = as_corpus(corpus)
     who = named_speaker(chats, speaker)
     if redacted:
-        from realtalk.corpora.redaction.redact import redact
-        from realtalk.encoders.name_sources import name_sources
+        from realtalk.redaction.redact import redact
+        from realtalk.redaction.sources import name_sources
 
         clean, _ = redact(chats, names=list(names), sources=name_sources())
         stand_in = _same_place(chats, clean, who)

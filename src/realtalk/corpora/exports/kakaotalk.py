@@ -29,7 +29,7 @@ from realtalk.corpora.exports.written_days import MONTH, day_of, is_parted, mont
 from realtalk.corpora.json_input import head_text
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding, taken
-from realtalk.corpora.wordlists import phrases, sections
+from realtalk.text.wordlists import phrases, sections
 
 _WORDING = sections("realtalk.corpora.exports", "kakaotalk_wording.txt")
 _SUFFIXES = (".txt", ".csv", ".tsv")  # a title with a comma looks like columns

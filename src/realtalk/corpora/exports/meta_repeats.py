@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from realtalk.corpora.exports.meta_people import People
 from realtalk.corpora.exports.meta_wording import Sort
+from realtalk.text.words import plain_words
 
 ENDS = (".", "。", "।", "։", "።")
 EMOJI = re.compile(
@@ -31,7 +32,6 @@ _NAME, _FACE, _QUOTE = "\ue001", "\ue002", "\ue003"  # what stands where somethi
 _CITED = re.compile("(\ue002[^:：]{3,60}[:：] ?).+")  # behind an emoji and a colon: a message
 _SLOTS = re.compile("[\ue001-\ue003]")
 _TONES = re.compile("[\ufe0f\U0001f3fb-\U0001f3ff]")
-_WORD = re.compile(r"\w+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 
 _MANY = 8  # times that a text must be there before its repetition says something
@@ -188,7 +188,7 @@ def _size(text: str) -> int:
 
 def _said(text: str) -> str:
     """The words alone, in small letters, with a space on both sides."""
-    return f" {' '.join(_WORD.findall(text.casefold()))} "
+    return f" {' '.join(plain_words(text.casefold()))} "
 
 
 def _elsewhere(every: Sequence[Line], likely: Sequence[_Group]) -> Counter[str]:

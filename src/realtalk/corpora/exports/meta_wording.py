@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Literal, get_args
 
-from realtalk.corpora.wordlists import data_text
+from realtalk.text.wordlists import data_text
 
 Sort = Literal["unsent", "sent", "notice"]
 SUBJECT = "\ue000"  # stands for the name of whoever did it

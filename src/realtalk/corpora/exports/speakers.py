@@ -10,17 +10,15 @@ has for them, or else by name and id. Case counts, what nobody can see does not.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
 from realtalk.local.naming import UniqueNames
+from realtalk.text.folding import STRAY_SIGNS
 
 Author = tuple[str, str]  # ("id", the app's id) or ("name", the name)
 
-# Marks of direction and joins of nothing. Those inside emoji and Persian words are kept.
-_UNSEEN = re.compile("[\u200b\u200e\u200f\u061c\u202a-\u202e\u2060\u2066-\u2069\ufeff\u00ad]")
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\u200c\u200d\ufe0e\ufe0f")  # drawn as nothing
 
 
@@ -31,7 +29,7 @@ def author(number: str, name: str) -> Author:
 
 def plain_name(name: str) -> str:
     """A name without what cannot be seen; "" where nothing of it can."""
-    plain = " ".join(_UNSEEN.sub("", unicodedata.normalize("NFC", name)).split())
+    plain = " ".join(STRAY_SIGNS.sub("", unicodedata.normalize("NFC", name)).split())
     return "" if all(letter in _BLANK or letter == " " for letter in plain) else plain
 
 

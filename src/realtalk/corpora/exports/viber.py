@@ -25,7 +25,7 @@ from realtalk.corpora.exports.written_days import day_of, is_open, shares_order
 from realtalk.corpora.json_input import head_text
 from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding, taken
-from realtalk.corpora.wordlists import phrases, sections
+from realtalk.text.wordlists import phrases, sections
 
 _WORDING = sections("realtalk.corpora.exports", "viber_wording.txt")
 _SUFFIXES = (".txt", ".csv", ".tsv")

@@ -17,7 +17,7 @@ from typing import Literal
 import polars as pl
 
 from realtalk.corpora.exports.whatsapp.wording import WORDING
-from realtalk.corpora.wordlists import phrases
+from realtalk.text.wordlists import phrases
 
 HourRule = Literal["am", "pm", "noon", "night", ""]
 

@@ -14,7 +14,7 @@ only their words distinguish.
 
 from __future__ import annotations
 
-from realtalk.corpora.wordlists import phrases, sections
+from realtalk.text.wordlists import phrases, sections
 
 WORDING = sections("realtalk.corpora.exports.whatsapp", "wording.txt")
 _LISTS = {

@@ -1,0 +1,240 @@
+"""Mentions of all sources → what is replaced all over the corpus, and how sure that is.
+
+    candidates(texts, ids, sources=[CapitalsRule()], persons={"alexander": "Person1"})
+    → NameCandidate("Ingrid", "person", count=3, …), NameCandidate("Sasha", …, same_as="Person1")
+
+A form that was found once counts everywhere, in all its forms (`grouping` makes them one row).
+What several sources find is as sure as the surest says. Where the chat shows whose it is, a
+nickname or a misspelt name joins its person: exactly one person can be meant. What is not sure is
+marked, for `review`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from realtalk.encoders.tag_spans import REPLACED_FROM
+from realtalk.redaction.kinds import words_of
+from realtalk.redaction.mentions import Mention, MentionSource
+from realtalk.redaction.misspelling import misspelt
+from realtalk.redaction.nicknames import joined
+from realtalk.redaction.standins import STAND_IN
+from realtalk.redaction.words import EVERYDAY, NO_FORM, NOT_PEOPLE
+from realtalk.text.folding import TOKEN, fold, fold_word, parts
+
+SURE_FROM = 0.8  # nine of ten are right (bench/names_review.py)
+_SMALL_FROM = 0.75  # what is a name in small letters, too, if it is one elsewhere
+SPEAKERS = "speakers"  # the source of what was taken for a speaker's name
+_SHOWN = 3  # places that a table names
+_AROUND = 100  # signs of context on each side, at most
+_SENTENCE_ENDS = re.compile(r"[.!?…](?=\s)\s*|[。！？؟।]\s*|\n\s*")
+_OFTEN_SMALL = 0.5  # share of a word in small letters that must be mentions, to replace it so
+
+
+@dataclass(frozen=True, slots=True)
+class NameCandidate:
+    """Something that may be replaced, in the form in which it was found."""
+
+    form: str
+    kind: str
+    count: int  # of the corpus's places where the form stands
+    score: float
+    source: str
+    places: tuple[str, ...] = ()  # ids of the first messages
+    context: str = ""
+    same_as: str = ""  # somebody whose name it is too
+    small: bool = False  # also where it is written in small letters
+    is_doubted: bool = False  # not sure, whatever the score
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return fold(self.form), self.kind
+
+    @property
+    def is_replaced(self) -> bool:
+        return self.score >= REPLACED_FROM
+
+    @property
+    def is_sure(self) -> bool:
+        return self.score >= SURE_FROM and not self.is_doubted
+
+
+def candidates(
+    texts: Sequence[str],
+    ids: Sequence[str],
+    sources: Iterable[MentionSource],
+    persons: Mapping[str, str],
+    originals: Sequence[str] | None = None,
+) -> list[NameCandidate]:
+    """What the sources find in the texts, in their order; `persons` are speakers' names, folded.
+
+    `originals` are the same texts as they were written, of which people are shown sentences.
+    """
+    shown = texts if originals is None else originals
+    found: dict[tuple[str, str], list[Mention]] = {}
+    for source in sources:
+        for mention in source.mentions(texts):
+            form = texts[mention.text][mention.start : mention.end].strip()
+            if form and not STAND_IN.search(form):
+                found.setdefault((form, mention.kind), []).append(mention)
+    words = _SeenWords(texts)
+    words.cover(found)
+    made = [
+        _candidate(form, kind, mentions, texts, shown, ids, words)
+        for (form, kind), mentions in found.items()
+    ]
+    made = list(_one_kind(made, found))
+    known = dict(persons)
+    for each in made:
+        if each.kind == "person":
+            for part in parts(each.form):
+                known.setdefault(fold_word(part), each.form)
+    made = [_with_person(each, persons, known) for each in made]
+    have = {each.key for each in made}
+    for word, whose, score, found_by in _of_known(words, known, persons):
+        if (fold(word), "person") not in have:
+            places, context = _where(word, shown, ids)
+            count = words.count[word]
+            made.append(
+                NameCandidate(
+                    word, "person", count, score, found_by, places, context, same_as=whose
+                )
+            )
+    return made
+
+
+class _SeenWords:
+    """The words of all texts, as they are written."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.count: Counter[str] = Counter()
+        for text in texts:
+            self.count.update(word for word, _, _ in words_of(text))
+        self.small = {word for word in self.count if word.islower()}
+        self._covered: Counter[str] = Counter()  # words in small letters inside of mentions
+
+    def cover(self, found: Mapping[tuple[str, str], Sequence[Mention]]) -> None:
+        """Notes where sources found something, sure or not."""
+        places = {(m.text, m.start, form) for (form, _), some in found.items() for m in some}
+        for _, _, form in places:
+            self._covered.update(part for part in parts(form) if part.islower())
+
+    def is_name_when_small(self, form: str) -> bool:
+        """Whether most of what is written like the form, but small, is in a mention."""
+        small = [part.lower() for part in parts(form)]
+        return all(self._covered[part] >= _OFTEN_SMALL * self.count[part] for part in small)
+
+
+def _candidate(
+    form: str,
+    kind: str,
+    mentions: list[Mention],
+    texts: Sequence[str],
+    shown: Sequence[str],
+    ids: Sequence[str],
+    words: _SeenWords,
+) -> NameCandidate:
+    best = max(mentions, key=lambda each: each.score)
+    text, at = shown[best.text], best.start
+    if text[at : at + len(form)] != form:  # what stood before it was replaced
+        match = _as_word(form).search(text)
+        text, at = (text, match.start()) if match else (texts[best.text], at)
+    single = words.count.get(form, 0)
+    seen = len({(each.text, each.start) for each in mentions})
+    places = tuple(dict.fromkeys(ids[each.text] for each in mentions if ids[each.text]))
+    return NameCandidate(
+        form,
+        kind,
+        max(single, seen),
+        best.score,
+        best.source,
+        places[:_SHOWN],
+        sentence_around(text, at, at + len(form)),
+        # "will" and "mark" in small letters are words; "mara" is a name if most of it was found,
+        # and so is what is surely one elsewhere.
+        small=(form.islower() or best.score >= _SMALL_FROM)
+        and fold_word(form) not in EVERYDAY
+        and words.is_name_when_small(form),
+        is_doubted=all(each.is_doubted for each in mentions),
+    )
+
+
+def _one_kind(
+    made: Sequence[NameCandidate], found: Mapping[tuple[str, str], Sequence[Mention]]
+) -> Iterator[NameCandidate]:
+    """A form has the kind that most of its mentions have, by how sure they are."""
+    weights: dict[str, dict[str, float]] = defaultdict(dict)
+    for (form, kind), mentions in found.items():
+        kinds = weights[fold(form)]
+        kinds[kind] = kinds.get(kind, 0.0) + sum(each.score for each in mentions)
+    for each in made:
+        kinds = weights[fold(each.form)]
+        if max(kinds, key=lambda kind: kinds[kind]) == each.kind:
+            yield each
+
+
+def _with_person(
+    each: NameCandidate, persons: Mapping[str, str], known: Mapping[str, str]
+) -> NameCandidate:
+    """A nickname of one of the speakers is theirs, else of the one other who can be meant."""
+    if each.kind != "person" or len(parts(each.form)) != 1:
+        return each
+    whose = joined(each.form, persons) or joined(each.form, known)
+    return replace(each, same_as=whose) if whose and whose != each.form else each
+
+
+def _of_known(
+    words: _SeenWords, known: Mapping[str, str], persons: Mapping[str, str]
+) -> Iterator[tuple[str, str, float, str]]:
+    """Capitalised words that no source found, and that are somebody's nickname or misspelt name."""
+    rest = [
+        word
+        for word in words.count
+        if len(word) > 2
+        and word.istitle()
+        and word.lower() not in words.small
+        and fold_word(word) not in NO_FORM
+        and fold_word(word) not in NOT_PEOPLE
+        and fold_word(word) not in known
+        and TOKEN.fullmatch(word)
+    ]
+    for word in rest:
+        if whose := joined(word, persons):
+            yield word, whose, 0.7, "nicknames"
+    for word, name in misspelt(rest, known):
+        yield word, known[name], 0.6, "misspelling"
+
+
+def _as_word(form: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(form)}(?!\w)")
+
+
+def _where(word: str, texts: Sequence[str], ids: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    pattern = _as_word(word)
+    places: list[str] = []
+    context = ""
+    for text, place in zip(texts, ids, strict=True):
+        if word in text and (match := pattern.search(text)):
+            context = context or sentence_around(text, match.start(), match.end())
+            places += [place] if place else []
+            if len(places) == _SHOWN:
+                break
+    return tuple(dict.fromkeys(places)), context
+
+
+def sentence_around(text: str, start: int, end: int) -> str:
+    """The sentence in which a form stands, with the form in brackets; a long one is cut."""
+    ends = [match.end() for match in _SENTENCE_ENDS.finditer(text)]
+    first = max((at for at in ends if at <= start), default=0)
+    last = min((at for at in ends if at >= end), default=len(text))
+    left = right = ""
+    if start - first > _AROUND:
+        first, left = text.find(" ", start - _AROUND, start) + 1 or start - _AROUND, "…"
+    if last - end > _AROUND:
+        cut = text.rfind(" ", end, end + _AROUND)
+        last, right = cut if cut > end else end + _AROUND, "…"
+    said = f"{left}{text[first:start]}[{text[start:end]}]{text[end:last]}".rstrip()
+    return " ".join(f"{said}{right}".split())

@@ -1,0 +1,132 @@
+"""The kinds of things that identify somebody without a name: links, phones, e-mails and the like.
+
+    kinds_in("ring +49 170 1234567 or a@b.co")   → a match "digits" and a match "email"
+    words_of("see https://x.example, Mara")      → ("see", 0, 3), ("Mara", 23, 27)
+
+At each place the first of stand-in, link, e-mail, handle, account, address, code, date, time and
+number that fits. Dates, times, years, amounts and short numbers identify nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import regex
+
+from realtalk.redaction.addresses import ADDRESS
+from realtalk.redaction.standins import STAND_IN_SHAPE
+from realtalk.redaction.words import UNITS
+from realtalk.text.folding import is_plain
+
+# Endings that are no words: a full stop without a space after it makes no link.
+_ENDINGS = "com|org|net|edu|gov|info|io|de|fr|uk|eu|nl|ch|tv|app|dev|gg"
+_DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:19|20)\d\d"
+
+
+def _date(name: str) -> str:
+    """A date in the three orders; the separator is the same on both sides."""
+    orders = (
+        (_YEAR, _MONTH, _DAY),
+        (_DAY, _MONTH, rf"(?:{_YEAR}|\d\d)"),
+        (_MONTH, _DAY, rf"(?:{_YEAR}|\d\d)"),
+    )
+    written = (
+        f"{first}(?P<{name}{index}>[./-]){second}(?P={name}{index}){third}"
+        for index, (first, second, third) in enumerate(orders)
+    )
+    return f"(?:{'|'.join(written)})"
+
+
+_DATE = rf"{_date('from')}(?:[ ]?[-–][ ]?{_date('to')})?"
+_CLOCK = r"(?:[01]?\d|2[0-3])(?::[0-5]\d(?::[0-5]\d)?|\.[0-5]\d)"
+_PATTERN = rf"""
+      (?P<stand_in> (?-i: {STAND_IN_SHAPE} ) )
+    | (?P<link> (?:https?|ftp)://\S+ | www\.\S+ | mailto:\S+
+        | (?<![\w@.-]) (?:[a-z0-9-]{{1,63}}\.){{1,4}}
+          (?: [a-z]{{2,6}}/\S* | (?-i:{_ENDINGS}) \b (?! [\w.-]*@ ) ) )
+    | (?P<email> [\w.!\#$%&'*+/=?^`{{|}}~-]{{1,64}} @ [\w-]+ (?: \.[\w-]+ )+
+        | [\w.+-]{{1,64}} [ ]? [(\[] [ ]? (?:at|@) [ ]? [)\]] [ ]? [\w-]{{1,63}}
+          (?: [ ]? (?: \. | [(\[] [ ]? (?:dot|punkt|punto|point|\.) [ ]? [)\]] )
+              [ ]? [\w-]{{1,63}} ){{1,4}} )
+    | (?P<handle> @ (?: [^\W\d] | \d{{5}} ) (?: [\w.-]{{0,63}} \w )? )
+    | (?P<iban> (?<![a-z0-9]) (?-i: [A-Z]{{2}}\d\d (?: [ ]?[A-Z0-9]{{4}} ){{2,7}}
+        (?: [ ]?[A-Z0-9]{{1,3}} )? ) (?![a-z0-9]) )
+    | (?P<address> (?-i: {ADDRESS} ) )
+    | (?P<token> (?<![\w@]) (?: [0-9a-f]{{8}} (?: -[0-9a-f]{{4}} ){{3}} -[0-9a-f]{{12}}
+        | (?= [a-z]*\d [a-z]*\d [a-z]*\d [a-z]*\d [a-z]*\d ) (?= \d*[a-z] )
+          [a-z0-9]{{8,64}} ) (?!\w) )
+    | (?P<date> (?<![\d./-]) (?: {_DATE} ) (?! \d | [./-]\d ) )
+    | (?P<clock> (?<![\d.:]) {_CLOCK} (?! \d | [./]\d ) )
+    | (?P<digits> [+(]{{0,2}} \d (?: [ \t\u00a0\u202f().\-/]{{0,3}} \d )* )
+    | (?P<word> [^\W\d_]+ )
+"""
+# For `regex` vowel signs are parts of words; where there are none `re` finds the same, faster.
+_PLAIN = re.compile(_PATTERN, re.VERBOSE | re.IGNORECASE)
+_ANY = regex.compile(_PATTERN, regex.VERBOSE | regex.IGNORECASE)
+# Most texts have nothing but words in them.
+_MORE_THAN_WORDS = re.compile(r"[@\d]|://|\w\.\w|(?i:[(\[] ?at ?[)\]])")
+_AFTER_LINK = ".,;:!?)]}>'\"*_…»”’"
+# 1.250.000 or 1 250 000; fewer digits in groups are left anyway.
+_THOUSANDS = re.compile(r"\d([. \u00a0\u202f])\d{3}\1\d{3}")
+_AMOUNT_BEFORE = re.compile(r"[$€£¥₹₽][ \u00a0]?$")
+_AMOUNT_AFTER = re.compile(
+    rf"[ \u00a0\u202f]?(?:[€$£¥₹₽%°]|(?:{'|'.join(sorted(UNITS))})\b)", re.IGNORECASE
+)
+_MOST_OF_AN_AMOUNT = 7  # digits
+_PLAIN_WORDS = re.compile(r"[^\W\d_]+")
+_WORDS = regex.compile(r"[^\W\d_]+")
+_ON_THE_NET = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+_YEARS = re.compile(r"(?:1\d|20)\d\d(?:\D+(?:1\d|20)\d\d)*")
+
+
+def kinds_in(text: str) -> Iterator[re.Match[str]]:
+    """Everything in a text that is of some kind, words left out."""
+    if _MORE_THAN_WORDS.search(text):
+        for match in (_PLAIN if is_plain(text) else _ANY).finditer(text):
+            if match.lastgroup != "word":
+                yield match
+
+
+def without_end(link: str) -> str:
+    """A link without the marks of the sentence it ends."""
+    return link.rstrip(_AFTER_LINK)
+
+
+def words_of(text: str) -> Iterator[tuple[str, int, int]]:
+    """The words of a text outside of stand-ins, links and the like, with their places."""
+    if not _MORE_THAN_WORDS.search(text):
+        for match in (_PLAIN_WORDS if is_plain(text) else _WORDS).finditer(text):
+            yield match[0], match.start(), match.end()
+        return
+    for match in (_PLAIN if is_plain(text) else _ANY).finditer(text):
+        if match.lastgroup == "word":
+            yield match[0], match.start(), match.end()
+
+
+def is_phone(match: re.Match[str]) -> bool | None:
+    """Whether a number is a phone's, or another that names somebody; None: it counts or dates."""
+    written = match[0]
+    chunks = re.findall(r"\d+", written)
+    count = sum(map(len, chunks))
+    joined = len(chunks) > 1
+    if count < 5 or _YEARS.fullmatch(written.strip("+(")):
+        return None
+    if count < 7 and joined and max(map(len, chunks)) < 5:
+        return None  # "100-200", "10.30 12"
+    if _is_amount(match):
+        return None
+    if _ON_THE_NET.fullmatch(written):
+        return False
+    return 7 <= count <= 15 and (joined or written[0] in "+(0" or count >= 9)
+
+
+def _is_amount(match: re.Match[str]) -> bool:
+    """Whether a number counts something: 12500 €, $125000, 10000 steps, 1.250.000."""
+    number, text = match[0], match.string
+    if _THOUSANDS.fullmatch(number):
+        return True
+    if not number.isdigit() or len(number) > _MOST_OF_AN_AMOUNT or number[0] == "0":
+        return False
+    before = _AMOUNT_BEFORE.search(text, max(0, match.start() - 2), match.start())
+    return before is not None or _AMOUNT_AFTER.match(text, match.end()) is not None

@@ -1,0 +1,394 @@
+"""Finds what identifies a person in a text, and says what stands there instead.
+
+    scanner.text("ask Mara's brother, +49 170 1234567 or @theo_k", "Chat_1")
+    → "ask Person1's brother, <phone-1> or @handle1"
+
+First the things that are of some kind (`kinds`), then the names (`names`) in all that was not
+replaced, what the user wants to keep included: a link may stay, a speaker's name in it may not.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+import regex
+
+from realtalk.redaction.kinds import is_phone, kinds_in, without_end
+from realtalk.redaction.names import Names, NameSpan, squashed
+from realtalk.redaction.speaker_forms import SpeakerForms
+from realtalk.redaction.standing import follows_article, stands_like_name
+from realtalk.redaction.standins import STAND_IN, StandIns
+from realtalk.redaction.words import EVERYDAY, NO_FORM, NOBLE
+from realtalk.text.folding import TOKEN, fold, fold_word, is_plain
+from realtalk.text.ordinary import OrdinaryWords
+
+_PLAIN_WORD = re.compile(r"[^\W\d_]+")
+_TAG = regex.compile(r"[#＃]([\w]+)")
+# Words with digits in them, as user names have: "user_31955", "J4ne-fan".
+_WITH_DIGITS = regex.compile(r"(?<![\w.\-])[\w.\-]*\d[\w.\-]*")
+_APART = regex.compile(r"[^._\-]+")
+_DIGIT = re.compile(r"\d")
+_MOST_PARTS = 4  # of one name, when it is looked for as a whole
+_HOLDS_MORE = re.compile(r"[@+]|\d{5}")  # an id with a number or an address in it
+# Between the parts of one name: "Mara Lund", "mara_lund", "玛丽·居里", "Anna de Vries".
+_BETWEEN = regex.compile(
+    rf"[ \u00a0\u3000_.\-·・=’'＿]?|[ ](?:(?:{'|'.join(sorted(NOBLE))})[ ]){{1,3}}"
+)
+_INITIAL = regex.compile(r"[ ](\p{Lu})\b\.?")
+# What goes with a name: "Big Gabe", "Lil Ray", "ray jr".
+_EPITHET = re.compile(r"(?<!\w)(?:Big|Little|Lil['’]?|Ol['’]|Old|Young) $")
+_GENERATION = re.compile(r",? (?:[JjSs]r\b\.?|(?:II|III)\b)")
+_NO_WORDS = OrdinaryWords()
+_AND = regex.compile(r"[ ](?:and|&|y|e|et|und|en|i|и|та|ve|aur|और|dan|och|og|ja|és|και|و)[ ]")
+# A message's id as every reader of ours makes it; it cannot hold a name.
+_OUR_ID = re.compile(r"D\d+:\d+")
+_Taken = tuple[int, int, str | None]
+
+
+class Scanner:
+    """Replaces in texts; a chat's own names go before those of the other chats."""
+
+    def __init__(
+        self,
+        stand_ins: StandIns,
+        everyone: Names,
+        chats: Mapping[str, Names],
+        keep: Iterable[str] | None = None,
+        ordinary: Mapping[str, OrdinaryWords] = MappingProxyType({}),
+        forms: SpeakerForms | None = None,
+    ) -> None:
+        """`keep`: the kinds that stay as they are; None: names go, and nothing else.
+
+        `ordinary`: the words of each chat's language; they are names only where names stand.
+        `forms` notes what people decide on, and says what stays.
+        """
+        self._stand_ins = stand_ins
+        self._everyone = everyone
+        self._chats = chats
+        self._ordinary = ordinary
+        self._names_only = keep is None
+        self._keep = frozenset(keep or ())
+        self._forms = forms
+        self.left = 0  # speakers' names that stand like ordinary words
+
+    def text(self, text: str, chat: str, *, is_id: bool = False, dense: bool = False) -> str:
+        """The text with stand-ins; of an id only names, mail addresses and phones are taken.
+
+        `dense`: words may be written together there, as in file names and ids.
+        """
+        if is_id and _OUR_ID.fullmatch(text):
+            return text
+        names = [self._chats[chat], self._everyone] if chat in self._chats else [self._everyone]
+        digits = _DIGIT.search(text) is not None
+        users = list(self._user_names(text, names)) if digits and self._everyone.squashed else []
+        tags = [tag.span(1) for tag in _TAG.finditer(text)] if "#" in text or "＃" in text else []
+        if self._names_only or (is_id and not _HOLDS_MORE.search(text)):
+            held = STAND_IN.finditer(text) if digits else ()
+            taken: list[_Taken] = [(*match.span(), None) for match in held]
+        else:
+            taken, together = self._kinds(text, names, is_id)
+            tags += together
+            taken = list(_without(taken, users)) if users else taken
+        if is_id or dense:
+            tags = [(0, len(text))]
+        ordinary = self._ordinary.get(chat, _NO_WORDS)
+        spans = self._names(
+            text, names, taken, tags, users, _NO_WORDS if dense or is_id else ordinary
+        )
+        if spans and self._forms is not None and not (is_id or dense):
+            spans = self._forms.settled(text, spans)
+        if not taken and not spans:
+            return text
+        pieces: list[str] = []
+        done = 0
+        for start, end, stand_in in sorted([*taken, *spans]):
+            if stand_in is not None:
+                pieces += (text[done:start], stand_in)
+                done = end
+        return "".join((*pieces, text[done:])) if pieces else text
+
+    # ── things of some kind ──────────────────────────────────────────────────────────────
+
+    def _kinds(
+        self, text: str, names: list[Names], is_id: bool
+    ) -> tuple[list[_Taken], list[tuple[int, int]]]:
+        """What is replaced or held as it is, and where words may be written together."""
+        taken: list[_Taken] = []
+        tags: list[tuple[int, int]] = []
+        for match in kinds_in(text):
+            kind, written, start, end = match.lastgroup, match[0], match.start(), match.end()
+            if kind in ("stand_in", "date", "clock"):
+                taken.append((start, end, None))
+                continue
+            if kind == "link":
+                end = start + len(without_end(written))
+                written = text[start:end]
+            if kind == "handle" and taken and taken[-1][1] == start and "emails" in self._keep:
+                continue  # "Person1@post.example", of which the name went before
+            stand_in = self._stand_in(match, written, names, is_id)
+            if stand_in is not None:
+                taken.append((start, end, stand_in))
+            elif kind in ("link", "email", "handle"):
+                tags.append((start, end))
+        return taken, tags
+
+    def _stand_in(
+        self, match: re.Match[str], written: str, names: list[Names], is_id: bool
+    ) -> str | None:
+        """What to put in place of what was found (None: leave it to the names)."""
+        kind = match.lastgroup
+        if kind != "email" and (person := self._squashed(written, names)):
+            return f"@{person}" if kind == "handle" else person
+        if kind == "digits":
+            return self._number(match, is_id)
+        if kind == "token" and any(known.find(_first_word(written)) for known in names):
+            return None  # "Mara19900412"
+        if is_id and kind != "email":
+            return None
+        plural = {"address": "addresses", "token": "numbers", "iban": "numbers"}
+        if plural.get(kind or "", f"{kind}s") in self._keep:
+            return None
+        if kind in ("link", "address", "email", "handle"):
+            return self._stand_ins.make(kind, written, written if kind == "link" else None)
+        return self._stand_ins.make(
+            "number", written, squashed(written) if kind == "iban" else None
+        )
+
+    def _squashed(self, written: str, names: list[Names]) -> str | None:
+        key = squashed(written)
+        for known in names:
+            person = known.squashed.get(key) or known.words.get(key, (None,))[0]
+            if person is not None:
+                self._stand_ins.note(person, written)
+                return person
+        return None
+
+    def _number(self, match: re.Match[str], is_id: bool) -> str | None:
+        written, phone = match[0], is_phone(match)
+        if phone is None or ("phones" if phone else "numbers") in self._keep:
+            return None
+        if is_id and written[0] != "+":
+            return None
+        return self._stand_ins.make("phone" if phone else "number", written, squashed(written))
+
+    # ── names ────────────────────────────────────────────────────────────────────────────
+
+    def _names(
+        self,
+        text: str,
+        names: list[Names],
+        taken: list[_Taken],
+        tags: list[tuple[int, int]],
+        users: list[NameSpan],
+        ordinary: OrdinaryWords,
+    ) -> list[_Taken]:
+        candidates = [*users, *self._words(text, names)]
+        candidates += self._everyone.matches("signs", text)
+        for start, end in tags:
+            candidates += self._inside(text, start, end, names)
+        if not candidates:
+            return []
+        candidates.sort(key=lambda span: (span.start, -span.end))
+        free: list[NameSpan] = []
+        held = iter([*sorted(taken), (len(text) + 1, 0, None)])
+        start, end, _ = next(held)
+        for span in candidates:
+            while end and end <= span.start:
+                start, end, _ = next(held)
+            if start >= span.end and (not free or span.start >= free[-1].end):
+                free.append(span)
+        return self._settled(text, _as_one(text, free, names), ordinary)
+
+    def _words(self, text: str, names: list[Names]) -> Iterator[NameSpan]:
+        find, words = self._everyone.find, TOKEN
+        if is_plain(text):
+            words = _PLAIN_WORD
+            # Most words are nobody's name, and every name is in everyone's.
+            if self._everyone.nobody.issuperset(_PLAIN_WORD.findall(text)):
+                return
+        for match in words.finditer(text):
+            word = match[0]
+            if not (everyones := find(word)):
+                continue
+            at = match.start()
+            for span in (*names[0].find(word), *everyones) if len(names) > 1 else everyones:
+                yield replace(span, start=at + span.start, end=at + span.end)
+
+    def _user_names(self, text: str, names: list[Names]) -> Iterator[NameSpan]:
+        """Names with digits in them, and phone numbers that are somebody's only name."""
+        yield from self._everyone.phones(text)
+        for match in _WITH_DIGITS.finditer(text):
+            whole = match[0].rstrip(".-")
+            spans = [(0, len(whole)), *(part.span() for part in _APART.finditer(whole))]
+            for first, last in spans:
+                key = squashed(whole[first:last])
+                person = _whole_name(key, names)
+                if person is not None and not key.isdecimal():
+                    yield NameSpan(match.start() + first, match.start() + last, person)
+
+    def _inside(self, text: str, start: int, end: int, names: list[Names]) -> Iterator[NameSpan]:
+        """Names within words, where words are written together: "#happybirthdaymara"."""
+        piece = text[start:end]
+        for known in names:
+            for span in known.matches("inside", piece):
+                yield NameSpan(start + span.start, start + span.end, span.person)
+        if start and text[start - 1] in "#＃":
+            # A name at either end of a tag: all of it goes, "#teamann" as "#annsday". An everyday
+            # word counts at the beginning, with a capital: "#WillIsHere".
+            key, capital = fold(piece), piece[:1].isupper()
+            for known in names:
+                for name, (person, everyday) in known.words.items():
+                    begins = key.startswith(name) and (capital or not everyday)
+                    if len(name) > 2 and (begins or (key.endswith(name) and not everyday)):
+                        yield NameSpan(start, end, person)
+
+    def _settled(self, text: str, spans: list[NameSpan], ordinary: OrdinaryWords) -> list[_Taken]:
+        """Parts of one name joined, and ordinary words judged by the place they stand at."""
+        groups: list[list[NameSpan]] = []
+        for span in spans:
+            if (
+                groups
+                and groups[-1][-1].person == span.person
+                and _BETWEEN.fullmatch(text, groups[-1][-1].end, span.start)
+            ):
+                groups[-1].append(span)
+            else:
+                groups.append([span])
+        settled: list[_Taken] = []
+        named = [self._is_named(text, group, ordinary) for group in groups]
+        for at, group in enumerate(groups):
+            start, end = group[0].start, group[-1].end
+            person = group[0].person
+            if not (named[at] or _is_beside_name(text, groups, named, at)):
+                self.left += 1
+                continue
+            after = settled[-1][1] if settled else 0
+            start = self._with_title(text, start, end, person, after)
+            if epithet := _EPITHET.search(text, after, start):
+                start = epithet.start()
+            initial = _INITIAL.match(text, end)
+            if initial and initial[1] not in "AI" and self._has_initial(person, initial[1]):
+                end = initial.end()
+            end = _past_digits(text, end)
+            if generation := _GENERATION.match(text, end):
+                end = generation.end()
+            self._stand_ins.note(person, text[start:end])
+            settled.append((start, end, person))
+        return settled
+
+    def _is_named(self, text: str, group: list[NameSpan], ordinary: OrdinaryWords) -> bool:
+        """Whether words that lie together are a name: by themselves or by their place."""
+        if any(_is_sure(text, span, ordinary) for span in group):
+            return True
+        whole = squashed(text[group[0].start : _past_digits(text, group[-1].end)])
+        return (len(group) > 1 and self._everyone.squashed.get(whole) == group[0].person) or any(
+            _is_placed(text, span, ordinary) for span in group
+        )
+
+    def _with_title(self, text: str, start: int, end: int, person: str, after: int) -> int:
+        """Where the whole name begins: "Aunt Ida", of which only Ida is looked for."""
+        for name in self._everyone.titled.get(person, ()):
+            first = end - len(name)
+            if after <= first < start and text[first:end].casefold() == name:
+                return first
+        return start
+
+    def _has_initial(self, person: str, letter: str) -> bool:
+        return any(
+            fold(word[0]) == fold(letter)
+            for name in self._stand_ins.originals.get(person, ())
+            for word in name.split()[1:]
+        )
+
+
+def _without(taken: list[_Taken], users: list[NameSpan]) -> Iterator[_Taken]:
+    """All but numbers inside a user's name, and dates that one looks like."""
+    users = sorted(users, key=lambda user: user.start)
+    at = 0
+    for start, end, stand_in in taken:
+        while at < len(users) and users[at].end <= start:
+            at += 1
+        past = bisect_left(users, end, key=lambda user: user.start)
+        meeting = [user for user in users[at:past] if user.end > start]
+        if not meeting or (
+            stand_in is not None
+            and not any(user.start <= start and end <= user.end for user in meeting)
+        ):
+            yield start, end, stand_in
+
+
+def _as_one(text: str, spans: list[NameSpan], names: list[Names]) -> list[NameSpan]:
+    """Of two called Anna, "Anna Berg" is the one: neighbours that make somebody's whole name."""
+    for first in range(len(spans) - 1):
+        last = first
+        while (
+            last + 1 < len(spans)
+            and last - first < _MOST_PARTS
+            and _BETWEEN.fullmatch(text, spans[last].end, spans[last + 1].start)
+        ):
+            last += 1
+        for end in range(last, first, -1):
+            key = squashed(text[spans[first].start : spans[end].end])
+            if person := _whole_name(key, names):
+                spans[first : end + 1] = [
+                    replace(span, person=person) for span in spans[first : end + 1]
+                ]
+                break
+    return spans
+
+
+def _whole_name(key: str, names: list[Names]) -> str | None:
+    """Whose name this is when it is written without spaces."""
+    return next((known.squashed[key] for known in names if key in known.squashed), None)
+
+
+def _first_word(text: str) -> str:
+    match = TOKEN.match(text)
+    return match[0] if match else ""
+
+
+def _is_beside_name(text: str, groups: list[list[NameSpan]], named: list[bool], at: int) -> bool:
+    """Whether another name is joined to it: "sunny and Art"; at the beginning, "sunny and art"."""
+    for first in (at - 1, at):
+        if first < 0 or first + 1 == len(groups):
+            continue
+        left, right = groups[first][-1], groups[first + 1][0]
+        joined = left.person != right.person and _AND.fullmatch(text, left.end, right.start)
+        if joined and (named[first] or named[first + 1] or not text[: left.start].strip()):
+            return True
+    return False
+
+
+def _is_sure(text: str, span: NameSpan, ordinary: OrdinaryWords) -> bool:
+    """Whether it is a name wherever it stands: neither an everyday nor an ordinary word."""
+    if not span.sure:
+        return False
+    form = fold_word(text[span.start : span.end])
+    if ordinary.has(form, span.root):
+        return False
+    return not (ordinary.may_be(form) and follows_article(text, span.start, ordinary))
+
+
+def _is_placed(text: str, span: NameSpan, ordinary: OrdinaryWords) -> bool:
+    start, end = span.start, span.end
+    if end - start == 1 and text[start].isupper() and text[start] != "I":  # a name of one letter
+        before = text[:start].rstrip()
+        return bool(before) and not before.endswith((".", "!", "?"))
+    form = fold_word(text[start:end])
+    if not span.root and form in NO_FORM and ("en" in ordinary.languages or not ordinary.languages):
+        return False  # "vale" may be Valentina in Italian, but "man" is not Mandy
+    # A bent name that is no word itself is a name; of German nouns the lists have few forms.
+    is_word = ordinary.nouns_in_capitals or ordinary.is_word(form) or form in EVERYDAY
+    exact = form == span.root or not is_word
+    return stands_like_name(text, start, end, ordinary, exact=exact)
+
+
+def _past_digits(text: str, at: int) -> int:
+    """Beyond the digits there: "Mara2" must not become "Person12"."""
+    while at < len(text) and text[at].isdigit():
+        at += 1
+    return at

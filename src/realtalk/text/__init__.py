@@ -1,0 +1,1 @@
+"""Texts of every language and script: words, folding, endings, languages, emoji."""

@@ -1,0 +1,185 @@
+"""Which forms of speakers' names are ordinary words of the language that a chat is in.
+
+    words = ordinary_words(["c'è il sole", "vado da sola", …])
+    words.languages                 → ("it",)
+    words.has("sola", "sole")       → True: Sole is called like a word, and "sola" is one
+    words.has("mara", "mara")       → False: nothing but a name
+
+The languages are those whose commonest words the texts are full of; of scripts without spaces, the
+script tells. The words are counted ones (`ordinary.txt.gz`, made by training/ordinary_words.py from
+texts that may be counted) and those that people are called by (`named_words.txt`). Words
+that lists of names have, too ("angel", "ray"), count where the chat shows that they are words: they
+follow articles. Everything is folded.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import regex
+
+from realtalk.text.folding import fold, fold_word
+from realtalk.text.wordlists import by_language, data_text
+from realtalk.text.words import letter_words
+
+_HERE = "realtalk.text"
+_SAMPLE = 2_000  # texts are enough, and
+_SOME = 200  # to see the script
+_FEWEST = 4  # different common words that a language must be seen by
+_LEAST = 0.06  # of all words, and
+_NEAR = 0.75  # of those of the likeliest language
+_UNSPACED = {
+    "ja": regex.compile(r"[\p{Hiragana}\p{Katakana}]"),
+    "ko": regex.compile(r"\p{Hangul}"),
+    "zh": regex.compile(r"\p{Han}"),
+    "th": regex.compile(r"\p{Thai}"),
+}
+_MOST_OF_A_SCRIPT = 0.25  # of all letters
+_SHOWN = 2  # times that a name must follow an article to be a word
+_NOUNS_IN_CAPITALS = frozenset({"de"})
+
+
+@dataclass(frozen=True, slots=True)
+class OrdinaryWords:
+    """The ordinary words of a chat's languages."""
+
+    languages: tuple[str, ...] = ()
+    lists: tuple[frozenset[str], ...] = ()
+    doubtful: tuple[
+        frozenset[str], ...
+    ] = ()  # names rather; their endings and beginnings are words
+    shown: frozenset[str] = frozenset()  # what the chat shows to be words
+
+    @property
+    def nouns_in_capitals(self) -> bool:
+        """Whether a capital inside a sentence tells nothing."""
+        return not _NOUNS_IN_CAPITALS.isdisjoint(self.languages)
+
+    def has(self, form: str, root: str = "") -> bool:
+        """Whether a form of a name, or the name that it is a form of, is an ordinary word."""
+        if self.is_word(form):
+            return True
+        if form == root or self.is_word(root):
+            return form != root
+        return self.may_be(form) and not (root and form.endswith(root))
+
+    def may_be(self, key: str) -> bool:
+        """Whether it is a word that is a name far more often."""
+        return any(key in words for words in self.doubtful)
+
+    def is_word(self, key: str) -> bool:
+        return key in self.shown or any(key in words for words in self.lists)
+
+
+def ordinary_words(texts: Sequence[str]) -> OrdinaryWords:
+    """The words of the languages that a chat's texts are in; of none where that cannot be told."""
+    sample = texts[:_SAMPLE]
+    counts: Counter[str] = Counter()
+    for text in sample:
+        counts.update(letter_words(text.lower()))
+    codes = (*_spaced(counts), *_unspaced(sample))
+    lists, doubtful = tuple(map(_words, codes)), tuple(map(_doubtful, codes))
+    return OrdinaryWords(codes, lists, doubtful, _shown(texts, codes))
+
+
+def merged(some: Iterable[OrdinaryWords]) -> OrdinaryWords:
+    """What is a word in any of the chats."""
+    codes, shown = dict[str, None](), set[str]()
+    for each in some:
+        codes |= dict.fromkeys(each.languages)
+        shown |= each.shown
+    return OrdinaryWords(
+        tuple(codes), tuple(map(_words, codes)), tuple(map(_doubtful, codes)), frozenset(shown)
+    )
+
+
+def _spaced(counts: Mapping[str, int]) -> list[str]:
+    seen: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()  # how many different words
+    of_word = _codes()
+    for word, count in counts.items():
+        for code in of_word.get(fold_word(word), ()):
+            seen[code] += count
+            kinds[code] += 1
+    least = max(_LEAST * sum(counts.values()), _NEAR * max(seen.values(), default=0))
+    return sorted(code for code in seen if seen[code] >= least and kinds[code] >= _FEWEST)
+
+
+def _unspaced(texts: Sequence[str]) -> list[str]:
+    letters = "".join(letter_words("".join(texts[:_SOME])))
+    total = len(letters)
+    found = [
+        code
+        for code, pattern in _UNSPACED.items()
+        if len(pattern.findall(letters)) > _MOST_OF_A_SCRIPT * total
+    ]
+    return [code for code in found if code != "zh" or "ja" not in found]
+
+
+def _shown(texts: Sequence[str], codes: tuple[str, ...]) -> frozenset[str]:
+    """Words in small letters that follow articles: even "angel" is one, if it does so twice."""
+    before = articles(codes)
+    if not before:
+        return frozenset()
+    either = "|".join(sorted(before, key=len, reverse=True))
+    pattern = regex.compile(
+        rf"(?<![\w'’])(?:(?:{either})[ ]|(?:un|[ld])['’])([\p{{L}}\p{{M}}]+)", regex.I
+    )
+    seen = Counter(word for text in texts for word in pattern.findall(text) if not _is_big(word))
+    return frozenset(fold_word(word) for word, count in seen.items() if count >= _SHOWN)
+
+
+def _is_big(word: str) -> bool:
+    return word[0].isupper()
+
+
+def articles(languages: tuple[str, ...]) -> frozenset[str]:
+    """What stands before a thing in these languages and hardly before somebody."""
+    return by_language(_HERE, "grammar.txt", "before things", languages)
+
+
+@cache
+def _rows() -> Mapping[str, str]:
+    packed = files(_HERE).joinpath("ordinary.txt.gz").read_bytes()
+    lines = gzip.decompress(packed).decode("utf-8").splitlines()
+    return {code: words for code, _, words in (line.partition(" ") for line in lines)}
+
+
+@cache
+def _codes() -> Mapping[str, list[str]]:
+    """The languages of which a word is among the commonest."""
+    found: dict[str, list[str]] = {}
+    for code, row in _rows().items():
+        for word in row.partition(" | ")[0].split():
+            found.setdefault(word, []).append(code)
+    return found
+
+
+@cache
+def _named() -> Mapping[str, str]:
+    rows = (line.partition(" ") for line in data_text(_HERE, "named_words.txt").splitlines())
+    return {code: words for code, _, words in rows}
+
+
+@cache
+def _words(code: str) -> frozenset[str]:
+    """Those that are words wherever they stand in small letters; "~" parts off the doubtful."""
+    counted = _rows().get(code, "").partition(" ~")[0].split()
+    named, _, doubtful = _named().get(code, "").partition(" ~ ")
+    given = named.split()
+    doubted = set(map(fold_word, doubtful.split()))
+    words = (*counted, *map(fold_word, given), *map(fold, given))
+    return frozenset(word for word in words if word not in doubted)
+
+
+@cache
+def _doubtful(code: str) -> frozenset[str]:
+    """Words that lists of names have, too."""
+    counted = _rows().get(code, "").partition(" ~ ")[2].split()
+    named = _named().get(code, "").partition(" ~ ")[2].split()
+    return frozenset((*counted, *map(fold_word, named)))

@@ -1,0 +1,201 @@
+"""Speakers who are called like a word of their language: the word stays, the name goes.
+
+Every chat is our own. `[word]` marks an ordinary use, which must stay, `{name}` what must go.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from realtalk.chat import Chat, Corpus, Message, Session
+from realtalk.redaction.redact import find_candidates, redact
+from realtalk.text.ordinary import ordinary_words
+
+NOON = datetime(2026, 3, 2, 12, 0)
+BENCH = Path(__file__).parents[2] / "bench"
+MARK = re.compile(r"[\[{](.*?)[\]}]")
+CHATS: dict[str, tuple[tuple[str, str], tuple[str, ...]]] = {
+    "it": (
+        ("Sole Rinaldi", "Francesco"),
+        (
+            "c'è il [sole] oggi, vado da [sola] al mare",
+            "ciao {Sole}, [fra] poco arrivo",
+            "dai {fra}, ti aspetto sotto il [sole]",
+            "ok {sole}, a dopo",
+            "{Fra}, non ci lasciare [soli]",
+        ),
+    ),
+    "en": (
+        ("Rose Marsh", "Will Tanner"),
+        (
+            "I [rose] early for the [marsh] walk",
+            "morning {Rose}! [will] you bring a [rose] for the table?",
+            "i [will]. thanks {rose}",
+            "did {Rose Marsh} say when she is back from the [marsh]?",
+            "coming, {will}?",
+            "{rose} are you there? [rose] bushes need water",
+            "ask @\u2068{rose}\u2069 please",
+        ),
+    ),
+    "es": (
+        ("Sol Prado", "Pilar"),
+        (
+            "hoy hace un [sol] increíble en el [prado]",
+            "{Sol}, no vengas [sola] que hay mucho [sol]",
+            "hola {pilar}, eres el [pilar] de esta casa",
+            "gracias {sol}, nos vemos",
+        ),
+    ),
+    "de": (
+        ("Rosa Sommer", "Jonas Wolf"),
+        (
+            "Der [Sommer] ist da und die Wand ist jetzt [rosa]",
+            "Ich habe einen [Wolf] gesehen, Frau {Sommer}",
+            "{Rosa}, das war doch kein [Wolf] im Wald",
+            "danke {rosa}, ich bin mit {Rosa} gleich da",
+            "{rosa} kommst du heute?",
+        ),
+    ),
+    "fr": (
+        ("Rose", "Pierre Fontaine"),
+        (
+            "salut {Rose}, j'ai vu ta robe [rose] dans la rue",
+            "la [fontaine] est en [pierre], tu le sais",
+            "merci {pierre}, et des [roses] pour toi",
+        ),
+    ),
+    "pl": (
+        ("Róża", "Wiktor Kwiatek"),
+        (
+            "cześć {Róża}, to jest twój [kwiatek] na stole",
+            "nie, ja mam tylko jedną [różę] i nie mam [kwiatka]",
+            "dzięki {róża}, ale to nie są [róże]",
+        ),
+    ),
+    "ru": (
+        ("Вера Мороз", "Роман"),
+        (
+            "привет {Вера}, на улице такой [мороз]",
+            "я читаю [роман] про [веру] и не пойду",
+            "спасибо {рома}, что ты всё это помнишь",
+            "{вера}, ты где? без [веры] никак",
+        ),
+    ),
+    "tr": (
+        ("Deniz Kaya", "Umut"),
+        (
+            "günaydın {Umut}, bugün [deniz] çok güzel ve ben çok mutluyum",
+            "[denize] girme, her yer [kaya] ama yine de [umut] var",
+            "sağol {deniz}, bir de {Deniz}'e söyle bu iş için",
+        ),
+    ),
+    "hi": (
+        ("आशा वर्मा", "सागर"),
+        (
+            "मुझे [आशा] है कि सब ठीक है और तुम भी",
+            "नमस्ते {आशा} जी, कल [सागर] में नहाए थे",
+            "{सागर}, फोटो भेजो। माँ ने {आशा} को बुलाया है",
+        ),
+    ),
+    "ar": (
+        ("أمل", "نور حداد"),
+        (
+            "يا {أمل}، انقطع [النور] من البيت وما في شي على النار",
+            "عندي [أمل] ان كل شي يصير احسن في البيت",
+            "شكرا {نور}، وين [الحداد]؟",
+        ),
+    ),
+    "ko": (
+        ("김하늘", "박보람"),
+        ("{보람}아, 오늘 [하늘] 봤어? 힘들어도 [보람] 있지", "{하늘}아 내일 봐"),
+    ),
+    "ja": (
+        ("佐藤ひかり", "高橋そら"),
+        ("{ひかり}ちゃん、青い[そら]が見える", "うん、{そら}くん。窓から[ひかり]が入る"),
+    ),
+    "zh": (("林小雨", "高兴"), ("外面下着[小雨]，我很[高兴]", "谢谢{小雨}", "{高兴}，晚上见")),
+}
+
+
+def corpus_of(speakers: tuple[str, ...], texts: tuple[str, ...]) -> Corpus:
+    said = tuple(
+        Message(f"D1:{at + 1}", speakers[at % len(speakers)], NOON, text)
+        for at, text in enumerate(texts)
+    )
+    return Corpus("c", "x", (Chat("c", speakers, (Session(1, NOON, said),)),))
+
+
+@pytest.mark.parametrize("language", CHATS)
+def test_words_stay_and_names_go(language: str) -> None:
+    speakers, marked = CHATS[language]
+    made, key = redact(corpus_of(speakers, tuple(MARK.sub(r"\1", text) for text in marked)))
+    assert language in ordinary_words([MARK.sub(r"\1", text) for text in marked]).languages
+    for text, message in zip(marked, made.chats[0].messages, strict=True):
+        between = (re.escape(piece) for piece in re.split(r"\{.*?\}", text))
+        kept = r"[^\s,،，、]+\d".join(between).replace(r"\[", "").replace(r"\]", "")
+        assert re.fullmatch(kept, message.text), message.text
+    assert key.left > 0
+
+
+def test_a_name_that_is_no_word_goes_in_small_letters() -> None:
+    texts = ("i saw mara at the market with the dog", "marának, and it was so good to see maraaa")
+    made, _ = redact(corpus_of(("Mara", "Theo Lund"), texts))
+    assert not any("mara" in message.text for message in made.chats[0].messages[:1])
+    assert made.chats[0].messages[1].text == "Person1, and it was so good to see Person1"
+
+
+def test_a_clipped_name_goes_in_address_only() -> None:
+    texts = (
+        "non ne vale la pena, ma se lo dici tu",
+        "Vale, vieni?",
+        "grazie vale",
+        "e il biglietto quanto vale per te?",
+    )
+    made, _ = redact(corpus_of(("Gino", "Valentina Conti"), texts))
+    said = [message.text for message in made.chats[0].messages]
+    assert said == [texts[0], "Person2, vieni?", "grazie Person2", texts[3]]
+
+
+def test_a_word_that_lists_of_names_have_is_one_where_the_chat_shows_it() -> None:
+    said = "is there an angel on the tree? i want the angel, not a star"
+    made, _ = redact(corpus_of(("Angel", "Bo Quist"), (said, "we told angel about it")))
+    assert made.chats[0].messages[0].text == said
+    made, _ = redact(corpus_of(("Angel", "Bo Quist"), ("we told angel about it, you know that",)))
+    assert "angel" not in made.chats[0].messages[0].text
+
+
+def test_what_a_tagger_finds_in_a_speakers_word_is_not_replaced() -> None:
+    from realtalk.redaction.mentions import Mention
+
+    class Tagger:
+        def mentions(self, texts: list[str]) -> list[Mention]:
+            at = [(n, text.find("marsh")) for n, text in enumerate(texts)]
+            return [Mention(n, i, i + 5, "person", 0.9, "tagger") for n, i in at if i >= 0]
+
+    corpus = corpus_of(("Rose Marsh", "Bo"), ("the frogs in the marsh were so loud to me",))
+    assert find_candidates(corpus, sources=[Tagger()]) == []  # type: ignore[list-item]
+
+
+@pytest.mark.slow
+def test_the_chats_of_the_bench_keep_their_floors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No ordinary word goes as a speaker's, and no speaker is left."""
+    monkeypatch.syspath_prepend(str(BENCH))
+    sys.modules.pop("names", None)
+    import names
+    import names_words
+
+    tool = names.realtalk_tool()
+    languages = set()
+    for chat in names.own_chats(BENCH / "names" / "words"):
+        gone = tool(chat)
+        rows = [(r.speaker, r.text, r.spans, g) for r, g in zip(chat.rows, gone, strict=True)]
+        counts = names_words.counted(rows)
+        languages.add(chat.lang)
+        assert counts["WORD replaced"] == counts["SPEAKER left"] == 0, chat.name
+        assert chat.name.endswith("-0") or counts["WORD"] > 2
+    assert len(languages) >= 12

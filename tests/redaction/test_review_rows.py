@@ -1,0 +1,305 @@
+"""The table of names: one row per name, keep wins, likely ones first, with a sentence each."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from realtalk.chat import Corpus
+from realtalk.cli.main import app
+from realtalk.corpora.opening import open_reading
+from realtalk.encoders.tag_spans import TaggedSpan
+from realtalk.errors import RealtalkError
+from realtalk.redaction.mentions import Mention
+from realtalk.redaction.redact import find_candidates, redact
+from realtalk.redaction.review import NameDecision, read_review, review_rows, write_review
+from realtalk.redaction.tagged import TaggedNames
+from redacted_chats import corpus_of, texts_of
+
+
+class Listed:
+    """A source that knows some words, wherever they stand."""
+
+    def __init__(self, *known: tuple[str, str, float]) -> None:
+        self._known = known
+
+    def mentions(self, texts: Sequence[str]) -> Iterator[Mention]:
+        for form, kind, score in self._known:
+            for number, text in enumerate(texts):
+                words = text.replace(".", " ").replace(",", " ").split()
+                if form in words or (" " in form and form in text):
+                    start = text.index(form)
+                    yield Mention(number, start, start + len(form), kind, score, "listed")
+
+
+def rows_of(corpus: Corpus, *known: tuple[str, str, float]) -> list[dict[str, str]]:
+    return review_rows(find_candidates(corpus, sources=[Listed(*known)]))
+
+
+def test_all_forms_of_a_name_are_one_row() -> None:
+    corpus = corpus_of(
+        "we met Ingrid Berg", "INGRID said hi. Ingrids bus", "so Ingrid", "ingrid", "Bill, William"
+    )
+    rows = rows_of(
+        corpus,
+        ("Ingrid Berg", "person", 0.9),
+        ("INGRID", "person", 0.6),
+        ("Ingrids", "person", 0.4),
+        ("Ingrid", "person", 0.9),
+        ("ingrid", "person", 0.9),
+        ("William", "person", 0.9),
+        ("Bill", "person", 0.6),
+    )
+    assert [(row["decision"], row["form"], row["count"]) for row in rows] == [
+        ("replace", "Ingrid Berg", "5"),
+        ("replace", "William", "2"),
+    ]
+    assert set(rows[0]["forms"].split(" | ")) == {
+        "Ingrid Berg",
+        "Ingrid",
+        "INGRID",
+        "Ingrids",
+        "ingrid",
+    }
+    assert rows[1]["forms"] == "William | Bill"
+
+
+def test_a_word_in_small_letters_is_no_form_of_a_name_that_goes() -> None:
+    corpus = corpus_of("we met Hope", "I hope we hope they hope", "so Hope left")
+    known = (("Hope", "person", 0.9), ("hope", "person", 0.3))
+    (row,) = rows_of(corpus, *known)
+    assert (row["decision"], row["forms"]) == ("replace", "Hope")
+    made = texts_of(corpus, sources=[Listed(*known)])
+    assert made == ["we met Person3", "I hope we hope they hope", "so Person3 left"]
+
+
+def test_a_table_that_nobody_changed_changes_nothing(tmp_path: Path) -> None:
+    corpus = corpus_of(
+        "we met Hope Berg at Kestrel",
+        "I hope so, rose",
+        "mara and Hope. Bergs kestrel",
+        "Theos bus",
+    )
+    sources = [
+        Listed(("Hope Berg", "person", 0.9), ("hope", "person", 0.3), ("Kestrel", "place", 0.6))
+    ]
+    path = tmp_path / "t.csv"
+    write_review(path, find_candidates(corpus, sources=sources))
+    plain = texts_of(corpus, sources=sources)
+    assert texts_of(corpus, sources=sources, decisions=read_review(path)) == plain
+
+
+@pytest.mark.parametrize("kept", ["Gorm", "gorm", "GORM"])
+def test_keep_wins_over_other_cases_and_other_rows(kept: str) -> None:
+    corpus = corpus_of("I told Gorm and GORM", "so gorm said, Gorm Lund is here")
+    sources = [Listed(("Gorm", "person", 0.9), ("GORM", "person", 0.9), ("gorm", "person", 0.9))]
+    decisions = [
+        NameDecision("Gorm", "person", True),
+        NameDecision(kept, "person", False),
+        NameDecision("GORM", "person", True),
+        NameDecision("Gorm Berg", "person", True),  # of which Gorm is a part
+    ]
+    made, key = redact(corpus, sources=sources, decisions=decisions)
+    texts = [message.text for message in made.chats[0].messages]
+    assert texts == ["I told Gorm and GORM", "so gorm said, Gorm Person1 is here"]
+    assert key.notes == ("forms in a row to keep and in one to replace: 1, kept",)
+    assert redact(corpus, sources=sources, decisions=decisions[1:2])[1].notes == ()
+
+
+def test_likely_names_come_first_and_doubtful_ones_last() -> None:
+    corpus = corpus_of(
+        "Ada, Ada, Ada and Bea", "tea tea tea tea", "so Bea, Bea, Bea, Bea", "to Cora Cora", "Dan"
+    )
+    rows = rows_of(
+        corpus,
+        ("tea", "place", 0.3),
+        ("Cora", "person", 0.6),
+        ("Ada", "person", 0.9),
+        ("Bea", "person", 0.9),
+        ("Dan", "person", 0.9),
+    )
+    assert [(row["form"], row["sure"], row["decision"]) for row in rows] == [
+        ("Bea", "yes", "replace"),
+        ("Ada", "yes", "replace"),
+        ("Dan", "yes", "replace"),
+        ("Cora", "no", "replace"),
+        ("tea", "no", "keep"),
+    ]
+    added = review_rows([], [NameDecision("fair", "place", True)])
+    assert [(row["form"], row["forms"], row["doubtful"]) for row in added] == [("fair", "fair", "")]
+
+
+@pytest.mark.parametrize(
+    ("speaker", "text", "form", "kept"),
+    [
+        ("Rose Marsh", "hey rose, ask Rose about Rosie", "rose", "hey rose, ask Person1 about"),
+        ("Sole", "ciao sole, c'è Sole?", "sole", "ciao sole, c'è Person1?"),
+        ("आशा वर्मा", "आशा है कि आशा वर्मा आए", "आशा", "आशा है कि "),
+        ("王小明", "我和小明去, 王小明说", "小明", "我和小明去, "),
+    ],
+)
+def test_forms_of_speakers_have_rows_and_stay_where_they_are_unticked(
+    tmp_path: Path, speaker: str, text: str, form: str, kept: str
+) -> None:
+    corpus = corpus_of("ok", text, speakers=(speaker, "Theo"))
+    found = find_candidates(corpus, sources=())
+    row = next(row for row in review_rows(found) if form in row["forms"].split(" | "))
+    assert (row["decision"], row["same_as"], row["sure"]) == ("replace", speaker, "no")
+    assert f"[{form}]" in row["context"]
+    assert speaker not in [row["form"] for row in review_rows(found)]
+    path = tmp_path / "t.csv"
+    write_review(path, found)
+    path.write_text(path.read_text("utf-8").replace(f"replace,{form},", f"keep,{form},"), "utf-8")
+    made, key = redact(corpus, sources=(), decisions=read_review(path))
+    said = made.chats[0].messages[1].text
+    assert said.startswith(kept)
+    assert speaker not in said and key.restore(made) == corpus
+    assert form not in key.to_json()[made.chats[0].speakers[0]]
+
+
+def test_a_speakers_name_as_such_goes_whatever_a_table_says() -> None:
+    corpus = corpus_of("ok", "Theo! theo?")
+    made, key = redact(corpus, sources=(), decisions=[NameDecision("Theo", "person", False)])
+    assert made.chats[0].messages[1].text == "Person2! theo?"
+    assert key.notes == ("speakers' own names to keep: 1; these are always replaced",)
+
+
+def test_every_row_has_the_sentence_in_which_the_name_stands(tmp_path: Path) -> None:
+    corpus = corpus_of(
+        "Nice. =Then we met Ingrid\tat the pier, with Mara! And off.\nBye",
+        "=1 Gorm is here " + "and so on " * 30,
+    )
+    rows = rows_of(corpus, ("Ingrid", "person", 0.9), ("Gorm", "person", 0.9))
+    context = {row["form"]: row["context"] for row in rows}
+    assert context["Ingrid"] == "=Then we met [Ingrid] at the pier, with Mara!"
+    assert context["Gorm"].startswith("=1 [Gorm] is here and so on") and len(context["Gorm"]) < 130
+    path = tmp_path / "t.csv"
+    found = find_candidates(corpus, sources=[Listed(("Ingrid", "person", 0.9))])
+    write_review(path, found)
+    cells = [cell for row in csv.reader(io.StringIO(path.read_text("utf-8-sig"))) for cell in row]
+    assert "'=Then we met [Ingrid] at the pier, with Mara!" in cells
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,2\n", "no column decision"),
+        ("", "no column decision"),
+        ("decision,form\nkeep,x\n", "no column kind"),
+        ("decision,form,kind,same_as,sure,count\nkeep,x,person,,yes,1\n", "older version"),
+    ],
+)
+def test_a_table_of_another_shape_is_refused_in_one_line(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text, "utf-8")
+    with pytest.raises(RealtalkError, match=said) as caught:
+        read_review(path)
+    assert "\n" not in str(caught.value)
+
+
+class Spans:
+    """A tagger that finds one form, and says of it what lists say."""
+
+    def __init__(self, form: str, kind: str, *, listed: bool = False, common: int = 0) -> None:
+        self._form, self._kind, self._lists = form, kind, (listed, common)
+
+    def tag(self, texts: Sequence[str]) -> Sequence[Sequence[TaggedSpan]]:
+        return [
+            [TaggedSpan(at, at + len(self._form), self._kind, 0.85, *self._lists)]
+            if (at := text.find(self._form)) >= 0
+            else []
+            for text in texts
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "kind", "lists", "state"),
+    [
+        ("we met Ingrid there", "Ingrid", "person", {}, "sure"),
+        ("Jeez, no way", "Jeez", "person", {"common": 4}, "unsure"),
+        ("Keyring is lost", "Keyring", "person", {}, "unsure"),
+        ("es VERDE, no", "VERDE", "person", {"listed": True}, "unsure"),
+        ("ask ingrid now", "ingrid", "person", {"listed": True}, "sure"),
+        ("in hindsight yes", "hindsight", "place", {}, "unsure"),
+        ("my prompts are", "prompts", "person", {"common": 4}, "kept"),
+        ("a burger please", "burger", "person", {"listed": True, "common": 8}, "unsure"),
+        ("問題は東だ", "東", "place", {}, "unsure"),
+        ("for ages 18-19 only", "18-19", "birthday", {}, "nothing"),
+        ("open 10.00-16.00 then", "10.00-16.00", "birthday", {}, "nothing"),
+        ("it was 3.4.1990 then", "3.4.1990", "birthday", {}, "sure"),
+        ("he lifts 286 kg / 630 lbs now", "286 kg / 630 lbs", "address", {}, "kept"),
+        ("a 24/7 monitor here", "24/7 monitor", "address", {}, "kept"),
+        ("at 12 Elm by noon", "12 Elm", "address", {}, "unsure"),
+        ("at Elm Rise 12 by noon", "Elm Rise 12", "address", {}, "sure"),
+    ],
+)
+def test_what_is_sure_and_what_stays(
+    text: str, form: str, kind: str, lists: dict[str, Any], state: str
+) -> None:
+    found = find_candidates(corpus_of(text), sources=[TaggedNames(Spans(form, kind, **lists))])
+    rows = [row for row in review_rows(found) if row["form"] == form]
+    states = [
+        "kept" if row["decision"] == "keep" else "sure" if row["sure"] == "yes" else "unsure"
+        for row in rows
+    ]
+    assert states == ([] if state == "nothing" else [state])
+
+
+def test_a_name_ends_where_the_sentence_does() -> None:
+    corpus = corpus_of("ask Ulf. Ingrid knows", "and Ulf")
+    made = texts_of(corpus, sources=[TaggedNames(Spans("Ulf. Ingrid", "person"))])
+    assert made == ["ask Person3. Person4 knows", "and Person3"]
+
+
+def test_an_address_does_not_swallow_the_space_after_it() -> None:
+    corpus = corpus_of("Calle Luna 4 Madrid 28013", "Calle Luna 4 y luego", "Gartenstr. 12 a, Ulm")
+    source = Listed(("Madrid", "address", 0.9))
+    assert texts_of(corpus, sources=[source]) == [
+        "<address-1> <address-3> <number-1>",
+        "<address-1> y luego",
+        "<address-2>, Ulm",
+    ]
+
+
+CHAT = """\
+[02.03.26, 12:00:00] Rose Marsh: hey, I rose early and took the marsh walk
+[02.03.26, 12:01:00] Theo: hey rose, my sister Ingrid walks, too
+[02.03.26, 12:02:00] Rose Marsh: say hi to Ingrid, Theo
+"""
+
+
+def test_the_command_writes_the_table_and_applies_it_as_it_was_left(tmp_path: Path) -> None:
+    chat, table, out = tmp_path / "chat.txt", tmp_path / "t.csv", tmp_path / "out"
+    chat.write_text(CHAT, "utf-8")
+    asked = ["redact", str(chat), "--review", str(table)]
+    first = CliRunner().invoke(app, asked)
+    assert first.exit_code == 0, first.output
+    rows = list(csv.DictReader(io.StringIO(table.read_text("utf-8-sig"))))
+    assert [row["form"] for row in rows].count("Ingrid") == 1
+    for row in rows:
+        row["decision"] = "keep" if row["form"] in ("rose", "marsh") else row["decision"]
+    rows.append(
+        {**dict.fromkeys(rows[0], ""), "decision": "keep", "form": "INGRID", "kind": "person"}
+    )
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    second = CliRunner().invoke(app, [*asked, "--out", str(out)])
+    assert second.exit_code == 0, second.output
+    assert "kept" in " ".join(second.output.split()) and "Ingrid" not in second.output
+    messages = open_reading(str(out)).reading.corpus.chats[0].messages
+    assert [message.text for message in messages] == [
+        "hey, I rose early and took the marsh walk",
+        "hey rose, my sister Ingrid walks, too",
+        "say hi to Ingrid, Person2",
+    ]
