@@ -51,7 +51,7 @@ from realtalk.surface.labelling import label_by
 path, out, share, shares = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 corpus = open_reading(path).reading.corpus
 mine = Corpus(corpus.name, corpus.format, corpus.chats[share::shares])
-label_by(EmbeddedLabeller(threads=1), mine, out=Path(out))
+label_by(EmbeddedLabeller(threads=1), mine, out=Path(out), fresh=True)
 """
 _ENGINE = """
 import sys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import signal
 import sys
@@ -33,6 +34,9 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+_NUMBERS = itertools.count()
+
+
 def data_folder() -> Path | None:
     """`REALTALK_DATA`, else the `shared/data` folder beside the checkout."""
     named = os.environ.get("REALTALK_DATA")
@@ -59,9 +63,14 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def no_own_cache(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, shared_cache: Path
 ) -> None:
-    """Thread runs keep vectors in the user's cache; the tests' belong elsewhere."""
-    if "threads" in request.path.parts or "threads" in request.path.stem:
-        monkeypatch.setenv("REALTALK_CACHE", str(shared_cache))
+    """Labels and vectors are kept in the user's cache; the tests' belong elsewhere.
+
+    A test has a cache of its own, so that it does not depend on who was before it; vectors of
+    threads, which are slow, are shared.
+    """
+    shared = "threads" in request.path.parts or "threads" in request.path.stem
+    name = "threads" if shared else f"test-{next(_NUMBERS)}"
+    monkeypatch.setenv("REALTALK_CACHE", str(shared_cache / name))
 
 
 @pytest.fixture(autouse=True)

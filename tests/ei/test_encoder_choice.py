@@ -16,7 +16,7 @@ from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.encoder_choice import encoder_by, encoder_for
-from realtalk.ei.labelling import label_corpus
+from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import labelled_frame, turn_inputs
 from realtalk.errors import RealtalkError
 
@@ -113,7 +113,7 @@ def test_the_same_bytes_alone_and_with_others() -> None:
 @needs_multilingual
 def test_a_run_names_its_encoders_and_goes_on_with_the_same_ones(tmp_path: Path) -> None:
     corpus = several()
-    label_corpus(corpus, EmbeddedLabeller(), out=tmp_path / "both")
+    labels_for(corpus, EmbeddedLabeller(), out=tmp_path / "both")
     solver = json.loads((tmp_path / "both" / "run.json").read_text("utf-8"))["settings"]["solver"]
     assert solver["version"] == f"{EmbeddedLabeller().version}, multilingual 1"
     whole = tree(tmp_path / "both")
@@ -121,17 +121,17 @@ def test_a_run_names_its_encoders_and_goes_on_with_the_same_ones(tmp_path: Path)
     rows = (tmp_path / "both" / "labels.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "both" / "labels.jsonl").write_bytes(b"".join(rows[:13]))
     (tmp_path / "both" / "labels.parquet").unlink()
-    label_corpus(corpus, EmbeddedLabeller(), out=tmp_path / "both")
+    labels_for(corpus, EmbeddedLabeller(), out=tmp_path / "both")
     assert tree(tmp_path / "both") == whole
     with pytest.raises(RealtalkError, match="version"):
-        label_corpus(corpus, EmbeddedLabeller(encoder="english"), out=tmp_path / "both")
+        labels_for(corpus, EmbeddedLabeller(encoder="english"), out=tmp_path / "both")
 
 
 def test_a_run_of_english_chats_is_what_it_was(tmp_path: Path) -> None:
-    run = label_corpus(corpus_of({"en": ENGLISH}), EmbeddedLabeller(), out=tmp_path / "labels")
+    run = labels_for(corpus_of({"en": ENGLISH}), EmbeddedLabeller(), out=tmp_path / "labels")
     assert run.settings["solver"]["version"] == "2"
     assert set(run.frame["version"]) == {"2"} and set(run.frame["language"]) == {"en"}
-    by_name = label_corpus(corpus_of({"en": ENGLISH}), EmbeddedLabeller(encoder="english"))
+    by_name = labels_for(corpus_of({"en": ENGLISH}), EmbeddedLabeller(encoder="english"))
     assert by_name.settings["solver"] == run.settings["solver"]
     assert by_name.frame.equals(run.frame)
 

@@ -25,7 +25,7 @@ from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.label_stream import chat_frames
-from realtalk.ei.labelling import label_corpus
+from realtalk.ei.labelling import labels_for
 from realtalk.engine.labelling import WORK
 from realtalk.errors import RealtalkError
 
@@ -144,7 +144,7 @@ def test_what_is_labelled_is_not_labelled_again(
     assert tree(out) == whole
     (out / WORK).mkdir()  # what a run by an engine left that was stopped
     (out / "labels.jsonl").unlink()
-    label_corpus(talk(), EmbeddedLabeller(), out=out)
+    labels_for(talk(), EmbeddedLabeller(), out=out)
     rt.label(talk(), out=out)
     assert tree(out) == whole
 

@@ -34,7 +34,7 @@ from realtalk.models.files import MODELS
 from realtalk.studio.strips import Strips
 
 ROOT = Path(realtalk.__file__).parent
-ANSWERS, STRIPS = KINDS["answers"], KINDS["strips"]
+ANSWERS, LABELS = KINDS["answers"], KINDS["labels"]
 HOME = "realtalk.local.download"  # where the cache folder is found
 READERS = {"realtalk.paper.study", "realtalk.cli.cache"}  # ask for it, write nothing there
 HOUR = 3600
@@ -136,7 +136,6 @@ def index(root: Path, number: int, size: int = 10, hours_ago: float = 2.0) -> Pa
 def filled(root: Path) -> dict[str, list[Path]]:
     """Files of every kind as they are named on disk."""
     answer = "generate/openai/gpt-4o-mini/" + "0a" * 16
-    strips = "studio/" + "0b" * 12 + "-1"
     models = [model.file_name for model in MODELS.values()]
     named = {
         "corpora": [f"{each.name}/{one.name}" for each in DATASETS.values() for one in each.files],
@@ -152,8 +151,7 @@ def filled(root: Path) -> dict[str, list[Path]]:
         "judge": [f"judge/{answer}"],
         "indexes": [f"memory/{7:032x}.npz"],
         "vectors": ["threads/vectors-3.sqlite"],
-        "strips": [f"{strips}/{name}" for name in ("labels.jsonl", "run.json")],
-        "portraits": [f"portraits/{9:016x}-2-all/{name}" for name in ("labels.jsonl", "run.json")],
+        "labels": [f"labels/{9:032x}.parquet"],
         "mem0": ["mem0/config.json", "mem0/history.db", "mem0/migrations_qdrant/meta.json"],
     }  # fmt: skip
     return {kind: [put(root / name) for name in names] for kind, names in named.items()}
@@ -178,10 +176,9 @@ def test_what_lies_in_one_unit_goes_as_one(tmp_path: Path) -> None:
     sizes = {
         item.files[0].name: len(item.files)
         for item in survey(tmp_path).items
-        if item.kind.name in {"vectors", "strips"}
+        if item.kind.name == "vectors"
     }
-    # A run without its settings, or a database without its journal, would be broken.
-    assert sizes == {"vectors-3.sqlite": 2, "labels.jsonl": 2}
+    assert sizes == {"vectors-3.sqlite": 2}, "a database without its journal would be broken"
 
 
 @pytest.mark.parametrize(
@@ -250,7 +247,7 @@ def test_a_file_being_written_is_left(tmp_path: Path) -> None:
         assert reason(only(tmp_path)) == "being written"
     assert reason(only(tmp_path)) == ""
 
-    rows = put(tmp_path / "studio" / ("0b" * 12 + "-1") / "labels.jsonl")
+    rows = put(tmp_path / "labels" / f"{1:032x}.parquet")
     with rows.open("ab") as locked:
         fcntl.flock(locked, fcntl.LOCK_EX)
         assert reason(only(tmp_path)) == "being written"
@@ -276,7 +273,7 @@ def aged(item: CacheItem) -> CacheItem:
     return next(each for each in units(item.kind, item.folder).items if each.files == item.files)
 
 
-@pytest.mark.parametrize("kind", [INDEXES, STRIPS, KINDS["models"]])
+@pytest.mark.parametrize("kind", [INDEXES, LABELS, KINDS["models"]])
 def test_what_a_killed_run_left_unfinished_is_ours_after_an_hour(
     tmp_path: Path, kind: Kind
 ) -> None:
@@ -367,7 +364,7 @@ def test_the_studio_keeps_what_is_declared(tmp_path: Path) -> None:
     strips._make(Chat("harbour", ("Wren",), (Session(1, None, said),)), tmp_path)
     assert strips.note == ""
     found = survey(tmp_path)
-    assert [(item.kind, len(item.files)) for item in found.items] == [(STRIPS, 2)]
+    assert [(item.kind, len(item.files)) for item in found.items] == [(LABELS, 1)]
     assert found.strangers == 0
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from persona_chats import RuleLabeller, ines, ines_choice, light_scorer
 from realtalk.corpora.opening import open_reading
+from realtalk.ei import labels_for
 from realtalk.errors import RealtalkError
 from realtalk.evals.rows import run_schema
 from realtalk.evals.values import Answer
@@ -21,7 +22,7 @@ from realtalk.local.progress import Progress, silent
 from realtalk.persona.benchmark import joined, load_persona, run_persona, share
 from realtalk.persona.rows import columns
 from realtalk.persona.simulators import Constant
-from realtalk.persona.turns import label_corpus, tasks_of
+from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, TurnPrompt
 
 CORPUS = ines(4)
@@ -170,7 +171,7 @@ def test_a_limit_takes_the_first_turns(tmp_path: Path) -> None:
 @cache
 def sample_labels() -> pl.DataFrame:
     """Labels of the sample by rule: the encoder would take seconds."""
-    return label_corpus(open_reading("sample").reading.corpus, RuleLabeller())
+    return labels_for(open_reading("sample").reading.corpus, RuleLabeller()).frame
 
 
 def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:

@@ -15,12 +15,13 @@ from inspect_tasks import evaluated
 from judge_server import Call, JudgeServer
 from persona_chats import RuleLabeller
 from realtalk.corpora.opening import open_reading
+from realtalk.ei import labels_for
 from realtalk.errors import RealtalkError
 from realtalk.persona.asking import LlmSimulator
 from realtalk.persona.benchmark import run_persona
 from realtalk.persona.guess_asking import LlmGuesser
 from realtalk.persona.guessing import GuessBenchmark, run_guess
-from realtalk.persona.turns import label_corpus, tasks
+from realtalk.persona.turns import tasks
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
 pytestmark = [
@@ -33,7 +34,7 @@ pytestmark = [
 @cache
 def sample_labels() -> pl.DataFrame:
     """Labels of the sample by rule: the encoder would take seconds."""
-    return label_corpus(open_reading("sample").reading.corpus, RuleLabeller())
+    return labels_for(open_reading("sample").reading.corpus, RuleLabeller()).frame
 
 
 @pytest.fixture(autouse=True)

@@ -273,7 +273,7 @@ def test_labels_of_other_turns_are_refused() -> None:
 
 
 def test_nobody_with_two_chats_is_said_before_labelling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "label_corpus", lambda *_, **__: pytest.fail("labelled in vain"))
+    monkeypatch.setattr(turns, "labels_for", lambda *_, **__: pytest.fail("labelled in vain"))
     alone = Corpus("alone", "", ines().chats[:1])
     with pytest.raises(RealtalkError, match="no speaker has two chats; one is needed"):
         choices_of(alone)

@@ -160,14 +160,15 @@ def test_strips_are_made_once_and_kept(tmp_path: Path) -> None:
     first = strips.of("D1:2")
     assert first is not None and first.sentiment in ("negative", "neutral", "positive")
     assert strips.of("D1:3") is first  # one turn, one label
-    (kept,) = (tmp_path / "studio").iterdir()
-    rows = (kept / "labels.jsonl").read_text()
+    (kept,) = (tmp_path / "labels").iterdir()
+    rows = str(pl.read_parquet(kept).to_dicts())
     assert "harbour" not in rows and SCRIPT not in rows
+    before = kept.stat().st_mtime_ns
     again = Strips.background(chat, tmp_path)
     while again.done < again.total and time.monotonic() < late:
         time.sleep(0.05)
     assert again.of("D1:2") == first
-    assert (kept / "labels.jsonl").read_text() == rows  # nothing was labelled twice
+    assert kept.stat().st_mtime_ns == before  # nothing was labelled twice
 
 
 def test_labels_from_a_folder(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@
     → Felt(rows=[{"chat": …, "person": "Mara", "turns": 51, "sentiment": {…}, …}], notes=[…])
 
 Labels that `realtalk ei` stored beside a chat are taken as they are. Without them the encoder in
-this package labels the turns of the period now, at most so many, spread evenly over it, and
-keeps them while the server runs. A label that could not be made counts for nothing.
+this package labels the turns of the period that nobody labelled before, at most so many, spread
+evenly over it. A label that could not be made counts for nothing.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from realtalk.assistant.collection import ListedChat
 from realtalk.assistant.periods import Period
 from realtalk.chat import Corpus
-from realtalk.ei.labelling import label_cautions
-from realtalk.ei.labels import LABELS, MEASURES, TurnInput, labelled_frame, turn_inputs
+from realtalk.ei.labelling import CachedLabels, label_cautions
+from realtalk.ei.labels import MEASURES, TurnInput, labelled_frame, turn_inputs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,7 +50,7 @@ class Feelings:
     def __init__(self) -> None:
         self._stored: dict[ListedChat, pl.DataFrame | None] = {}
         self._turns: dict[ListedChat, list[TurnInput]] = {}
-        self._made: dict[ListedChat, dict[int, dict[str, Any]]] = {}
+        self._kept: dict[ListedChat, CachedLabels] = {}
 
     @cached_property
     def _labeller(self) -> EmbeddedLabeller:
@@ -112,15 +112,10 @@ class Feelings:
         ]
 
     def _label(self, chat: ListedChat, turns: Sequence[TurnInput]) -> pl.DataFrame:
-        import polars as pl
-
-        made = self._made.setdefault(chat, {})
-        if new := [turn for turn in turns if turn.turn not in made]:
-            labeller = self._labeller
-            frame = labelled_frame(new, labeller.label(new), labeller)
-            made |= {row["turn"]: row for row in frame.iter_rows(named=True)}
-        frame = pl.DataFrame([made[turn.turn] for turn in turns], schema=LABELS)
-        return _renamed(chat, frame)
+        if chat not in self._kept:
+            self._kept[chat] = CachedLabels(self._turns[chat], self._labeller)
+        labels = self._kept[chat].label(turns)
+        return _renamed(chat, labelled_frame(turns, labels, self._labeller))
 
 
 def _renamed(chat: ListedChat, frame: pl.DataFrame) -> pl.DataFrame:

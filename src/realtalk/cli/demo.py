@@ -107,7 +107,7 @@ def _feel(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows, speakers
     from realtalk.ei.embedded import EmbeddedLabeller
     from realtalk.ei.figures import draw_comparison
-    from realtalk.ei.labelling import label_corpus
+    from realtalk.ei.labelling import labels_for, store_labels
     from realtalk.ei.languages import chat_languages
     from realtalk.ei.timelines import draw_timelines
     from realtalk.stats.figures import save_figures
@@ -118,7 +118,9 @@ def _feel(samples: dict[str, Opened], out: Path) -> None:
         corpus = samples[name].reading.corpus
         place = out / "labels" / name
         with progress(f"labelling {name}") as advance:
-            frame = label_corpus(corpus, labeller, out=place, fresh=True, progress=advance).frame
+            labels = labels_for(corpus, labeller, progress=advance)
+        store_labels(labels.frame, labels.settings, place, fresh=True)
+        frame = labels.frame
         warn_of_languages(chat_languages(frame))
         described[name] = speakers(frame)
         _table(out, f"{name}-speakers", f"{name}: the speakers", *speaker_rows(described[name]))

@@ -1,5 +1,6 @@
 """Labels of turns → eleven facets per speaker, in Goleman's five groups; and what to do with them.
 
+    labels_for(corpus)      labels of every turn, kept so that a chat is labelled once
     speakers(labels)        one value per chat and speaker, each facet with its interval
     consistency(labels)     the same person in two chats
     compare(human, llm)     two corpora, and which of the paper's findings hold
@@ -20,6 +21,7 @@ from realtalk.ei.consistency import (
     consistency_json,
     consistency_rows,
 )
+from realtalk.ei.labelling import LabelRun, labels_for
 from realtalk.ei.protocols import PROTOCOLS, Rules
 from realtalk.ei.speakers import speakers
 from realtalk.ei.values import (
@@ -41,6 +43,7 @@ __all__ = [
     "SPEAKERS",
     "CorpusComparison",
     "Facet",
+    "LabelRun",
     "PaperFinding",
     "Rules",
     "SpeakerConsistency",
@@ -52,6 +55,7 @@ __all__ = [
     "consistency_rows",
     "finding_rows",
     "from_frame",
+    "labels_for",
     "speaker_rows",
     "speakers",
     "speakers_frame",

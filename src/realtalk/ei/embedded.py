@@ -67,12 +67,12 @@ class EmbeddedLabeller:
         # The one that is there in any case; the multilingual one is loaded when a chat needs it.
         first: EncoderName = MULTILINGUAL if encoder == MULTILINGUAL else ENGLISH_ENCODER
         self._encoders = {first: self._load(first)}
-        self.settings: dict[str, str] = {}
+        self.settings: dict[str, str] = {} if folder is None else {"folder": str(folder)}
         self._where = ""
         if device != "cpu":
             numbers = self._encoders[first].numbers
             self.at_once = _AT_ONCE
-            self.settings = {"device": device, "numbers": numbers}
+            self.settings |= {"device": device, "numbers": numbers}
             self._where = f" ({device}, {numbers})"
         self.version = self.version_of(first)
 

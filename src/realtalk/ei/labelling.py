@@ -1,20 +1,25 @@
-"""A corpus → labels of every turn, as a run: in a folder or in memory. Killed, it goes on.
+"""A corpus → labels of every turn. Whoever needs labels asks here; a chat is labelled once.
 
-    label_corpus(corpus, EmbeddedLabeller(), "turns", Path("labels"))   → LabelRun(frame, settings)
-    label_corpus(corpus, EmbeddedLabeller())             → the same, and nothing is written
+    labels_for(corpus, EmbeddedLabeller())               → LabelRun(frame, settings)
+    labels_for(corpus, labeller, out=Path("labels"))     the same, also as a run in a folder
+    CachedLabels(turns, labeller).label(turns[:64])      → labels of some turns of these chats
     store_labels(frame, settings, Path("copy"))          labels that are there already, as a run
 
 labels/run.json  labels/labels.jsonl, .parquet: one row per turn
 
-A row has the key of every run (`sample` is the turn's number in its chat, `group` the chat,
-`variant` the protocol), then the columns of `labels.LABELS`. Turns are handed over in the same
-blocks whatever is there already, so that labels come out equal to the last bit after a kill. A
-labeller that `asks` is asked again for what it failed to answer.
+Labels are kept in the user's cache, a file per chat, under a hash of the labeller and of what it is
+shown of the chat: no text, no ids, no times. A file is replaced whole after every block of turns,
+so that a killed call loses one block. A row of a run has the key of every run (`sample` is the
+turn's number in its chat, `group` the chat, `variant` the protocol), then the columns of
+`labels.LABELS`. A labeller that `asks` is asked again for what it failed to answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -32,11 +37,15 @@ from realtalk.ei.label_files import (
     is_earlier,
 )
 from realtalk.ei.labels import (
+    ANSWERS,
     LABELS,
     NO_TEXT,
     NOT_ASKED,
+    Label,
     Labeller,
     TurnInput,
+    answers,
+    label_of,
     label_row,
     turn_inputs,
     version_for,
@@ -48,12 +57,25 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import Key, Row, RunFolder, Table
 from realtalk.evals.rows import KEY
+from realtalk.local.caches import KINDS, cache_limit, keep_within
+from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import write_parquet
 from realtalk.text.languages import turn_languages
 
 _IN_A_ROW = 4
 _AT_ONCE = 122_880  # rows of a group in the Parquet file
+# What is kept of a chat, to the last bit of what a labeller said.
+_KEPT = pl.Schema(
+    {
+        "turn": pl.Int32(),
+        **{
+            name: pl.Float64() if LABELS[name] == pl.Float32 else LABELS[name]
+            for name in (*ANSWERS, "unscored")
+        },
+    }
+)
+_KEPT_LAYOUT = 1
 STORED = pl.Schema({**dict.fromkeys(KEY, pl.String()), **LABELS})
 
 
@@ -94,36 +116,142 @@ def stored_settings(folder: Path) -> Mapping[str, Any] | None:
     return settings if {"corpus", "protocol", "solver"} <= settings.keys() else None
 
 
-def label_corpus(
+class CachedLabels:
+    """Labels of whole chats: those that are in the cache, and others as they are asked for.
+
+    `turns` are all turns of the chats, for a label may depend on any turn before; labels are made
+    of those that `label` names. `fresh` makes them again.
+    """
+
+    def __init__(
+        self,
+        turns: Iterable[TurnInput],
+        labeller: Labeller,
+        cache: Path | None = None,
+        *,
+        fresh: bool = False,
+    ) -> None:
+        self._labeller = labeller
+        self._asks = bool(getattr(labeller, "asks", False))
+        self._limit = cache_limit()  # before the slow part: what is set wrong is said at once
+        folder = cache_folder(cache) / "labels"
+        chats: dict[str, list[TurnInput]] = {}
+        for turn in turns:
+            chats.setdefault(turn.chat, []).append(turn)
+        self._places = {
+            chat: folder / f"{_content_key(labeller, some)}.parquet" for chat, some in chats.items()
+        }
+        self._labels = {
+            chat: {} if fresh else _read_kept(place) for chat, place in self._places.items()
+        }
+
+    def label(
+        self,
+        wanted: Sequence[TurnInput],
+        progress: Progress = silent,
+        keep: Callable[[TurnInput, Label], None] | None = None,
+    ) -> list[Label]:
+        """Labels of these turns; `keep` is told of each, in order, as soon as it is there."""
+        total = len(wanted)
+        step = getattr(self._labeller, "at_once", None) or max(1, total)
+        for start in range(0, total, step):
+            block = wanted[start : start + step]
+            if missing := [turn for turn in block if self._known(turn) is None]:
+                advance = _from(start, total, step, progress)
+                labels = self._labeller.label(missing, advance)
+                for turn, label in zip(missing, labels, strict=True):
+                    self._labels[turn.chat][turn.turn] = label
+                self._save({turn.chat for turn in missing})
+            for turn in block if keep is not None else ():
+                keep(turn, self._labels[turn.chat][turn.turn])
+        return [self._labels[turn.chat][turn.turn] for turn in wanted]
+
+    def _known(self, turn: TurnInput) -> Label | None:
+        """The label of a turn that needs no work."""
+        label = self._labels[turn.chat].get(turn.turn)
+        return None if label is None or _is_open(label.unscored.values(), self._asks) else label
+
+    def _save(self, chats: Iterable[str]) -> None:
+        """Writes what is known of these chats. Who may not write a cache labels all the same."""
+        with suppress(OSError, RealtalkError):
+            for chat in chats:
+                place = self._places[chat]
+                rows = [
+                    {"turn": turn, **answers(label)} for turn, label in self._labels[chat].items()
+                ]
+                write_parquet(place, pl.DataFrame(rows, schema=_KEPT))
+            keep_within(KINDS["labels"], place.parent, self._limit, place)
+
+
+def _content_key(labeller: Labeller, turns: Sequence[TurnInput]) -> str:
+    """A hash of who labels and of all that is shown of a chat."""
+    shown = [(turn.session, turn.speaker, turn.text) for turn in turns]
+    version = version_for(labeller, turns[0].encoder)
+    who = (labeller.name, version, getattr(labeller, "settings", None) or {})
+    content = json.dumps([_KEPT_LAYOUT, who, shown], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:32]
+
+
+def _read_kept(place: Path) -> dict[int, Label]:
+    """Labels of a chat by turn; none of a file that is not there or is no longer whole."""
+    try:
+        frame = pl.read_parquet(place)
+    except (OSError, pl.exceptions.PolarsError):
+        return {}
+    rows = frame.iter_rows(named=True) if frame.schema == _KEPT else ()
+    return {row["turn"]: label_of(row) for row in rows}
+
+
+def labels_for(
     corpus: Corpus,
-    labeller: Labeller,
+    labeller: Labeller | None = None,
+    cache: Path | None = None,
+    *,
     protocol: str = "turns",
+    most: int | None = None,
     out: Path | None = None,
-    *,
     fresh: bool = False,
     progress: Progress = silent,
 ) -> LabelRun:
-    """Labels the turns that the folder does not have yet."""
-    inputs = turn_inputs(corpus, rules_of(protocol).joined)
-    settings = settings_for(labeller, inputs, corpus_record(corpus), protocol)
-    return label_turns(inputs, settings, labeller, out, fresh=fresh, progress=progress)
+    """Labels of a corpus: from the cache or the folder `out` where they are there, else made now.
 
+    Args:
+        corpus: What is labelled.
+        labeller: Who labels; the encoders in this package unless another is named.
+        cache: Cache folder, the user's own by default.
+        protocol: Whether turns or single messages are labelled (see `protocols`).
+        most: About so many turns are labelled, spread evenly; by default all.
+        out: A folder for the labels as a run.
+        fresh: Labels all again, and starts anew in `out`.
+        progress: Hears of every turn that is labelled now.
+    """
+    if labeller is None:
+        from realtalk.ei.embedded import EmbeddedLabeller
 
-def label_turns(
-    inputs: Sequence[TurnInput],
-    settings: Mapping[str, Any],
-    labeller: Labeller,
-    out: Path | None = None,
-    *,
-    fresh: bool = False,
-    progress: Progress = silent,
-) -> LabelRun:
-    """The same for turns that were chosen already; `settings` are those of `label_settings`."""
-    protocol = settings["protocol"]
+        labeller = EmbeddedLabeller()
+    turns = turn_inputs(corpus, rules_of(protocol).joined)
+    chosen = turns if most is None or len(turns) <= most else spread(turns, most)
+    settings = settings_for(labeller, chosen, corpus_record(corpus), protocol)
+    languages = turn_languages((turn.chat, turn.speaker, turn.text) for turn in chosen)
+    keys = [_key(turn.chat, turn.turn, protocol) for turn in chosen]
+    spoken = dict(zip(keys, languages, strict=True))
+    asks = bool(getattr(labeller, "asks", False))
     with open_run(out, settings, fresh) as run:
         table = run.table(TABLE, KEY)
-        keys = [_key(given.chat, given.turn, protocol) for given in inputs]
-        _label(inputs, keys, labeller, table, progress)
+
+        def is_missing(key: Key) -> bool:
+            row = table.get(key)
+            return row is None or _is_open([each["reason"] for each in row["unscored"]], asks)
+
+        def keep(turn: TurnInput, label: Label) -> None:
+            language = spoken[_key(turn.chat, turn.turn, protocol)]
+            version = version_for(labeller, turn.encoder)
+            row = label_row(turn, label, language, labeller.name, version)
+            table.add(keyed(row, protocol))
+
+        missing = [turn for key, turn in zip(keys, chosen, strict=True) if is_missing(key)]
+        if missing:
+            CachedLabels(turns, labeller, cache, fresh=fresh).label(missing, progress, keep)
         frame = _finish(table, keys, settings)
     return LabelRun(frame, run.settings)
 
@@ -148,7 +276,8 @@ def store_labels(
         keys = []
         for row in frame.select(LABELS.names()).iter_rows(named=True):
             keys.append(_key(row["chat"], row["turn"], settings["protocol"]))
-            if _is_open(table.get(keys[-1]), asks=True):
+            known = table.get(keys[-1])
+            if known is None or _is_open([each["reason"] for each in known["unscored"]], True):
                 table.add(keyed(row, settings["protocol"]))
         _finish(table, keys, settings)
 
@@ -205,33 +334,6 @@ def _key(chat: str, turn: int, protocol: str) -> Key:
     return (str(turn), chat, protocol)
 
 
-def _label(
-    inputs: Sequence[TurnInput],
-    keys: Sequence[Key],
-    labeller: Labeller,
-    table: Table,
-    progress: Progress,
-) -> None:
-    """Adds the rows that are missing, block by block."""
-    languages = turn_languages((given.chat, given.speaker, given.text) for given in inputs)
-    asks = bool(getattr(labeller, "asks", False))
-    total = len(inputs)
-    step = getattr(labeller, "at_once", None) or max(1, total)
-    for start in range(0, total, step):
-        block = range(start, min(start + step, total))
-        waiting = [at for at in block if _is_open(table.get(keys[at]), asks)]
-        if not waiting:
-            continue
-        shown = waiting if asks else block
-        labels = labeller.label([inputs[at] for at in shown], _from(start, total, step, progress))
-        by_turn = dict(zip(shown, labels, strict=True))
-        for at in waiting:
-            language = languages[at]
-            version = version_for(labeller, inputs[at].encoder)
-            row = label_row(inputs[at], by_turn[at], language, labeller.name, version)
-            table.add(keyed(row, keys[at][2]))
-
-
 def _from(start: int, total: int, step: int, progress: Progress) -> Progress:
     """Progress within a block as progress of the whole; a labeller of all turns counts itself."""
     if step >= total:
@@ -239,10 +341,9 @@ def _from(start: int, total: int, step: int, progress: Progress) -> Progress:
     return lambda done, _, what: progress(start + done, total, what)
 
 
-def _is_open(row: Row | None, asks: bool) -> bool:
-    if row is None:
-        return True
-    return asks and any(each["reason"] not in (NOT_ASKED, NO_TEXT) for each in row["unscored"])
+def _is_open(reasons: Iterable[str], asks: bool) -> bool:
+    """Whether a label that lacks something for these reasons is to be asked for again."""
+    return asks and any(reason not in (NOT_ASKED, NO_TEXT) for reason in reasons)
 
 
 def keyed(row: Row, protocol: str) -> Row:

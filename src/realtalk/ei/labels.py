@@ -143,9 +143,25 @@ class Label:
     unscored: Mapping[str, str] = field(default_factory=dict)  # measure → reason
 
 
+ANSWERS = tuple(name for name in Label.__slots__ if name != "unscored")
+
+
+def answers(label: Label) -> dict[str, Any]:
+    """A label as columns of the table; `label_of` is the way back."""
+    reasons = [{"measure": name, "reason": why} for name, why in label.unscored.items()]
+    return {**{name: getattr(label, name) for name in ANSWERS}, "unscored": reasons}
+
+
+def label_of(row: Mapping[str, Any]) -> Label:
+    """The label that a row of the table holds."""
+    reasons = {each["measure"]: each["reason"] for each in row["unscored"] or ()}
+    return Label(**{name: row[name] for name in ANSWERS}, unscored=reasons)
+
+
 class Labeller(Protocol):
     """A way of measuring. `label` answers in the order of its inputs, one label each.
 
+    Labels are kept under its name, version and settings, so other labels need another version.
     Four optional attributes: `settings` are what its labels depend on beside its version,
     `at_once` is how many turns are handed over together (all, where it does not say), `asks`
     says that something is asked which may fail: what failed is asked again by the next run, and
@@ -242,7 +258,6 @@ def label_row(
     given: TurnInput, label: Label, language: str | None, measure: str, version: str
 ) -> dict[str, Any]:
     """One turn and its label as a row of the table."""
-    answers = {name: getattr(label, name) for name in Label.__slots__}
     return {
         "chat": given.chat,
         "session": given.session,
@@ -251,10 +266,9 @@ def label_row(
         "time": given.time,
         "message_ids": list(given.ids),
         "language": language,
-        **answers,
+        **answers(label),
         "measure": measure,
         "version": version,
-        "unscored": [{"measure": name, "reason": why} for name, why in label.unscored.items()],
     }
 
 

@@ -23,13 +23,13 @@ import numpy as np
 import polars as pl
 
 from realtalk.chat import Corpus
+from realtalk.ei.labelling import labels_for
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Labeller
 from realtalk.ei.speakers import speakers
 from realtalk.errors import RealtalkError
-from realtalk.local.progress import Progress, silent
+from realtalk.local.progress import Progress, silent, within
 from realtalk.persona.own_turns import OwnTurns
 from realtalk.persona.simulators import refuse_empty
-from realtalk.persona.turns import label_corpus
 from realtalk.persona.values import Learning, TurnPrompt
 from realtalk.text.terms import english_terms
 from realtalk.text.words import words_and_emoji
@@ -121,7 +121,9 @@ def style_of(
 ) -> Style:
     """The style of the speaker in the chat that is learned from."""
     refuse_empty(learning)
-    frame = label_corpus(Corpus(learning.chat.id, "", (learning.chat,)), labeller, progress)
+    learned = Corpus(learning.chat.id, "", (learning.chat,))
+    advance = within(progress, 0, len(learning.chat.turns), f"labelling {learned.name}")
+    frame = labels_for(learned, labeller, progress=advance).frame
     own = frame.filter(pl.col("speaker") == learning.speaker)
     facets = next(each for each in speakers(frame) if each.speaker == learning.speaker)
     bare = [_CAPTION.sub("", turn.text).strip() for turn in learning.turns]

@@ -14,7 +14,6 @@ none and is left out.
 from __future__ import annotations
 
 import re
-import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +23,8 @@ from typing import Any
 import polars as pl
 
 from realtalk.chat import Chat, Corpus, Turn, is_nobody
-from realtalk.ei.labels import Labeller, labelled_frame, turn_inputs
+from realtalk.ei.labelling import labels_for
+from realtalk.ei.labels import turn_inputs
 from realtalk.encoders.tokens import count_each
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent, within
@@ -45,20 +45,6 @@ CONTEXT_TOKENS = 1500
 CHOICES = ("ei", "paper")  # by our labels, or Table 8's where it has the speaker
 _NEEDED = "one is needed to learn from and another to be tested on"
 _WORD = re.compile(r"\s*\S+")
-_latest: list[tuple[weakref.ref[Corpus], pl.DataFrame]] = []  # the corpus labelled last
-
-
-def label_corpus(
-    corpus: Corpus, labeller: Labeller | None = None, progress: Progress = silent
-) -> pl.DataFrame:
-    """Every turn labelled, by the encoder in this package unless another way is given."""
-    if labeller is None:
-        from realtalk.ei.embedded import EmbeddedLabeller
-
-        labeller = EmbeddedLabeller()
-    inputs = turn_inputs(corpus)
-    found = labeller.label(inputs, within(progress, 0, len(inputs), f"labelling {corpus.name}"))
-    return labelled_frame(inputs, found, labeller)
 
 
 def choices_of(
@@ -74,7 +60,12 @@ def choices_of(
         raise suggest("choice of chats", choice, list(CHOICES))
     _refuse_speaker(corpus, speaker)
     _refuse_single_chats(corpus)
-    frame = _labelled(corpus, progress) if labels is None else _own(corpus, labels)
+    if labels is None:
+        total = sum(len(chat.turns) for chat in corpus.chats)
+        advance = within(progress, 0, total, f"labelling {corpus.name}")
+        frame = labels_for(corpus, progress=advance).frame
+    else:
+        frame = _own(corpus, labels)
     found = choose(frame)
     found = as_published(found) if choice == "paper" else found
     wanted = [each for each in found if speaker is None or _same(each.speaker, speaker)]
@@ -85,13 +76,6 @@ def choices_of(
             fix=_NEEDED,
         )
     return wanted
-
-
-def _labelled(corpus: Corpus, progress: Progress) -> pl.DataFrame:
-    """The labels of a corpus, made once while it is in use: several runs share them."""
-    if not _latest or _latest[0][0]() is not corpus:
-        _latest[:] = [(weakref.ref(corpus), label_corpus(corpus, progress=progress))]
-    return _latest[0][1]
 
 
 def _own(corpus: Corpus, labels: pl.DataFrame) -> pl.DataFrame:

@@ -5,13 +5,12 @@
     strips.progress                      → (done, total, "")
     strips.doubt                         → "Spanish in 412 turns, labelled by …", "" of English
 
-A turn's label stands beside each of its messages. Labels that are made here are kept as a run
-in the user's cache, ids and labels only, so the next opening of the same chat finds them.
+A turn's label stands beside each of its messages. Labels come from the one
+place that makes and keeps them (`ei.labelling`), from where somebody reads onwards.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import sys
@@ -19,25 +18,17 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for, is_shipped
 from realtalk.ei.label_files import read_labels, with_languages
-from realtalk.ei.labels import Label, TurnInput, turn_inputs, versions_of
+from realtalk.ei.labels import Label, TurnInput, label_of, turn_inputs
 from realtalk.ei.languages import Languages, chat_languages, language_notes
 from realtalk.errors import RealtalkError
-from realtalk.local.download import cache_folder
 from realtalk.text.languages import turn_languages
 
-_LAYOUT = 2  # of the rows kept: labels of an earlier version lack columns
 _AT_ONCE = 64  # turns between two looks at what is done
-_KEY = ("turn",)
-
-
-_NAMES = tuple(field.name for field in fields(Label) if field.name != "unscored")
 
 
 class Strips:
@@ -85,49 +76,32 @@ class Strips:
     def _make(self, chat: Chat, cache: Path | None) -> None:
         try:
             with _ONE_AT_A_TIME:
-                self._label(chat, cache_folder(cache) / "studio")
+                self._label(chat, cache)
         except RealtalkError as error:
             self.note = error.what
         except Exception as error:
             self.note = f"labelling failed ({type(error).__name__})"
             logging.getLogger("realtalk.studio").warning("%s", self.note)
 
-    def _label(self, chat: Chat, folder: Path) -> None:
+    def _label(self, chat: Chat, cache: Path | None) -> None:
         from realtalk.ei.embedded import EmbeddedLabeller
-        from realtalk.evals.folder import RunFolder
+        from realtalk.ei.labelling import CachedLabels
 
         _yield_to_readers()
-        inputs = turn_inputs(Corpus("", "", (chat,)))
-        labeller = EmbeddedLabeller(threads=1)  # the other cores are for the reader
-        version = versions_of(labeller, {given.encoder for given in inputs})
-        settings = {"measure": labeller.name, "version": version}
-        place = folder / f"{_fingerprint(chat)}-{version.replace(' ', '-')}-{_LAYOUT}"
-        with RunFolder.open(place, "studio labels", settings) as run:
-            rows = run.table("labels", _KEY)
-            for row in rows.rows:
-                self._take(row["ids"], row)
-            self.done = len(rows)
-            left = [given for given in inputs if rows.get((given.turn,)) is None]
-            while left:
-                part, left = self._next(left)
-                for given, label in zip(part, labeller.label(part), strict=True):
-                    row = {name: getattr(label, name) for name in _NAMES}
-                    row |= {"turn": given.turn, "ids": list(given.ids)}
-                    row["unscored"] = dict(label.unscored)
-                    rows.add(row)
-                    self._take(given.ids, row)
-                self.done += len(part)
+        left = turn_inputs(Corpus("", "", (chat,)))
+        # One thread: the other cores are for the reader.
+        labels = CachedLabels(left, EmbeddedLabeller(threads=1), cache)
+        while left:
+            part, left = self._next(left)
+            for turn, label in zip(part, labels.label(part), strict=True):
+                self._found.update(dict.fromkeys(turn.ids, label))
+            self.done += len(part)
 
     def _next(self, left: list[TurnInput]) -> tuple[list[TurnInput], list[TurnInput]]:
         """The next turns to label, from where somebody reads, and what is left after them."""
         near = self._near
         at = next((at for at, given in enumerate(left) if near in given.ids), 0) if near else 0
         return left[at : at + _AT_ONCE], left[:at] + left[at + _AT_ONCE :]
-
-    def _take(self, ids: Iterable[str], row: Mapping[str, Any]) -> None:
-        strip = Label(**{name: row[name] for name in _NAMES}, unscored=row["unscored"])
-        for id_ in ids:
-            self._found[id_] = strip
 
 
 def _yield_to_readers() -> None:
@@ -143,13 +117,6 @@ def _yield_to_readers() -> None:
 _ONE_AT_A_TIME = threading.Lock()  # the encoder takes every core it is given
 
 
-def _fingerprint(chat: Chat) -> str:
-    digest = hashlib.sha256(chat.id.encode())
-    for message in chat.messages:
-        digest.update(f"\0{message.id}\0{message.speaker}\0{message.text}".encode())
-    return digest.hexdigest()[:24]
-
-
 def read_strips(path: Path, corpus: Corpus | None = None) -> dict[str, Strips]:
     """The strips of every chat in a folder that `realtalk ei PATH --out` wrote, or in its file.
 
@@ -161,8 +128,6 @@ def read_strips(path: Path, corpus: Corpus | None = None) -> dict[str, Strips]:
         spoken.setdefault(each.chat, []).append(each)
     labels: dict[str, dict[str, Label]] = {}
     for row in frame.iter_rows(named=True):
-        reasons = {each["measure"]: each["reason"] for each in row["unscored"] or ()}
-        strip = Label(**{name: row[name] for name in _NAMES}, unscored=reasons)
-        for id_ in row["message_ids"]:
-            labels.setdefault(row["chat"], {})[id_] = strip
+        own = labels.setdefault(row["chat"], {})
+        own.update(dict.fromkeys(row["message_ids"], label_of(row)))
     return {chat: Strips(strips, spoken[chat]) for chat, strips in labels.items()}

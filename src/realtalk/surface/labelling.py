@@ -376,10 +376,10 @@ def label_by(
     progress: Progress = silent,
 ) -> Labels:
     """The same by a labeller that is made already."""
-    from realtalk.ei.labelling import label_cautions, label_corpus
+    from realtalk.ei.labelling import label_cautions, labels_for
     from realtalk.engine.labelling import WORK
 
-    run = label_corpus(corpus, labeller, protocol, out, fresh=fresh, progress=progress)
+    run = labels_for(corpus, labeller, protocol=protocol, out=out, fresh=fresh, progress=progress)
     cautions = label_cautions(run.frame, corpus)
     labels = Labels(run.frame, corpus.name, corpus.format, protocol, cautions, run.settings)
     if out is not None:
