@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no
 # that tests start compiles everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test types suite slow bench docs clean
+.PHONY: demo test types suite slow bench docs results research clean
 
 demo: $(VENV)/.run
 	$(BIN)/realtalk demo
@@ -34,17 +34,21 @@ slow: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python bench/whatsapp.py
 
+# The pages that the package's own code writes: references, outputs of examples, pictures.
 docs: $(VENV)/.dev
 	$(BIN)/python -m realtalk.cli.reference > docs/reference.md
 	$(BIN)/python -m realtalk.surface.reference > docs/reference-python.md
-	$(BIN)/python docs/run_pages.py
-	$(BIN)/python docs/pictures.py
-	$(BIN)/python docs/screenshots.py
-	$(BIN)/python docs/persona_results.py
-	$(BIN)/python docs/threads_results.py
-	$(BIN)/python docs/memory_results.py
-	$(BIN)/python docs/languages_results.py
-	$(BIN)/python docs/simulated_results.py
+	$(BIN)/python -m research.results.run_pages
+	$(BIN)/python -m research.results.pictures
+	$(BIN)/python -m research.results.screenshots
+
+# The pages of docs/results, from the rows that are committed in research/results/rows.
+results: $(VENV)/.dev
+	$(BIN)/python -m research.results
+
+# Tests of research/: papers, result pages, experiments, training. The wheel has none of it.
+research: $(VENV)/.dev
+	$(BIN)/pytest -n 2 --dist worksteal research/tests
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -1,6 +1,6 @@
 """How often the rows of the review table are right, by kind and language, sure and unsure.
 
-    python bench/names_review.py                   bench/names, and the chats of training/chats
+    python bench/names_review.py                   bench/names, and the chats held out of training
     python bench/names_review.py --wrong           also the rows that are wrong, and where
 
 A row is right where most of the places of its forms are marked, as a thing that identifies
@@ -117,7 +117,10 @@ def main() -> None:
     options = parser.parse_args()
     sets = {"bench": own_chats(HERE / "names"), "held": held_chats()}
     rows = [row for name, chats in sets.items() for chat in chats for row in judged(name, chat)]
-    for name, title in (("bench", "bench/names"), ("held", "chats held out of training/chats")):
+    for name, title in (
+        ("bench", "bench/names"),
+        ("held", "chats held out of training"),
+    ):
         tell(title, [row for row in rows if row.source == name], "kind")
     tell("both", rows, "lang")
     if options.wrong:

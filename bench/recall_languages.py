@@ -1,6 +1,6 @@
 """How well questions find their messages, language by language, before and now.
 
-    python bench/recall_languages.py --data ../shared/data --out docs/results/languages-rows.parquet
+    python bench/recall_languages.py --data ../shared/data
     → one row per set, language, way and question: the rank of the best message that answers it
 
 Set `own`: a chat of 48 messages and twelve questions of our own writing (`bench/recall/LANG.txt`),
@@ -138,7 +138,9 @@ def _row(kind: str, language: str, way: str, question: str, place: int) -> Row:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--out", type=Path, default=Path("docs/results/languages-rows.parquet"))
+    parser.add_argument(
+        "--out", type=Path, default=Path("research/results/rows/languages-rows.parquet")
+    )
     options = parser.parse_args()
     encoder = SentenceEncoder()
     rows: list[Row] = []

@@ -1,4 +1,4 @@
-"""Small invented chats under the names of the published files, for the tests of `reproduce`."""
+"""Small invented chats under the names of the published files, for tests of what knows them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
 from realtalk.corpora.published.realtalk import FORMAT
-from realtalk.paper.published import CHATS
+from realtalk.local.download import DATASETS
+
+CHATS = tuple(file.name.removesuffix(".json") for file in DATASETS["realtalk"].files)
 
 _SAID = (
     ("the ferry is late again, i waited for an hour", "oh no, are you still at the pier?"),

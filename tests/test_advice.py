@@ -242,12 +242,14 @@ def test_the_notice_names_what_training_reads() -> None:
         ("questions_chats", "MIX", "memory"),
         ("names_lines", "SOURCES", "names"),
     ):
-        for name in _constant(ROOT / "training" / f"{module}.py", variable):
+        for name in _constant(ROOT / "research" / "training" / f"{module}.py", variable):
             assert called[name] in parts[model], (model, name)
     assert "Reddit threads" in parts["memory"] and "LoCoMo" not in parts["memory"]
     sources = {
         json.loads(line)["source"].partition("/")[0]
-        for line in (ROOT / "training" / "silver_more.jsonl").read_text("utf-8").splitlines()
+        for line in (ROOT / "research" / "training" / "silver_more.jsonl")
+        .read_text("utf-8")
+        .splitlines()
     }
     assert sources == {
         *("emocontext", "dailydialog", "wassa2024_convt", "persuasion_for_good"),

@@ -2,7 +2,7 @@
 
 installing, cells → errors, notebook → registry, chat → local → text → corpora
 → stats | encoders | models → metrics | redaction → evals → ei → memory | persona | threads
-→ tasks → engine → report → portrait → paper | studio | assistant → surface → cli
+→ tasks → engine → report → portrait → studio | assistant → surface → cli
 
 `realtalk` itself is the door: it names what `surface` offers, and nobody imports that from it.
 """
@@ -41,7 +41,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "engine",  # runs work of every room left of it on many files; keeps its record as a run
         "report",
         "portrait",
-        "paper studio assistant",
+        "studio assistant",
         "surface",
         "cli",
         "__main__",

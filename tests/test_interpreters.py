@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("src", "tests", "bench", "docs", "training")
+FOLDERS = ("src", "tests", "bench", "examples", "research")
 OLDEST = (3, 11)
 
 # Read and compiled in memory: nothing is written, and a warning (an unknown escape) is an error.

@@ -51,7 +51,7 @@ CHAINS = {
         "read {chats} --out {out}/stored",
         "export {out}/stored --to sheet --out {out}/sheets",
         "export {out}/stored --to jsonl --out {out}/lines.jsonl",
-        "check {out}/stored --guidelines",
+        "check {out}/stored --all",
         "redact {out}/stored --out {out}/shared --key {out}/key.json",
         "stats {out}/stored --figures {out}/pictures",
         "cache list",
@@ -70,7 +70,6 @@ CHAINS = {
         "persona share {out}/one --out {out}/told",
         "report {out} --out {out}/report.html",
         "report {chats} --quick --out {out}/own.html",
-        "reproduce --data {data} --out {out}/reproduced --only table-1,table-7",
     ),
     "memory": (
         "probe {chats}",
@@ -92,7 +91,6 @@ LONG = (
     "probe sweep {chats} --memories recent,retrieved --budgets 20,50 --out {out}/sweep",
     "persona sweep {chats} --sessions 1,2 --limit 2 --out {out}/context",
     "threads table {out}/demo/threads/majority --figures {out}/radar",
-    "reproduce --data {data} --out {out}/reproduced",
 )
 
 

@@ -64,8 +64,8 @@ def test_the_status_says_whether_something_was_found(run: Any, tmp_path: Path) -
     status, out, _ = run(*words)
     assert (status, json.loads(out)["checked"], json.loads(out)["failed"]) == (1, 1, 0)
     assert run(*words, "--fail-on", "error")[0] == 0
-    status, _, error = run(*words, "--guidelines")
-    assert status == 2 and "guidelines is False there, True now" in error
+    status, _, error = run(*words, "--gap", "5h")
+    assert status == 2 and "gap is 21600.0 there, 18000.0 now" in error
 
 
 def test_what_a_job_wrote_can_be_given_on(run: Any, tmp_path: Path, exports: Path) -> None:
@@ -159,7 +159,7 @@ def test_the_same_in_python(tmp_path: Path, exports: Path) -> None:
     assert all(path.suffix == ".html" for path in pages.paths)
     with pytest.raises(rt.RealtalkError, match="function of many inputs"):
         rt.each("stats", exports, out="x")
-    with pytest.raises(rt.RealtalkError, match="did you mean 'guidelines'"):
-        rt.each(rt.check, exports, out="x", guideline=True)
+    with pytest.raises(rt.RealtalkError, match="did you mean 'names'"):
+        rt.each(rt.redact, exports, out="x", name=["Fay"])
     with pytest.raises(rt.RealtalkError, match="names is one text"):
         rt.each(rt.redact, exports, out="x", names="Fay")

@@ -115,7 +115,6 @@ def calls() -> list[tuple[str, ...]]:
         ("export", talk, "--to", "csv", "--out", "csv"),
         ("check", talk),
         ("check", talk, "--all"),
-        ("check", talk, "--guidelines", "--all"),
         ("redact", talk, "--out", "shared"),
         ("stats", talk),
         ("stats", talk, "--json"),
@@ -128,8 +127,6 @@ def calls() -> list[tuple[str, ...]]:
         ("probe", "show", "probed", "Q1"),
         ("probe", "failures", "probed"),
         ("probe", "failures", "probed", f"{named}=probed", "--page", "failed.html"),
-        ("probe", "judges", talk, "--limit", "2"),
-        ("probe", "mteb", "probed", "--out", "board.json"),
         ("probe", "table", f"{named}=probed", "probed"),
         ("probe", "rescore", "probed"),
         ("probe", "contexts", talk, "--memory", "recent", "--out", "contexts.jsonl"),
@@ -186,7 +183,7 @@ def calls() -> list[tuple[str, ...]]:
 
 
 # They print no name of a chat, or fetch, train, serve, or take minutes.
-ELSEWHERE = {"data get", "models get", "persona tune", "studio", "reproduce", "demo", "ei label"}
+ELSEWHERE = {"data get", "models get", "persona tune", "studio", "demo", "ei label"}
 ELSEWHERE |= {"models card", "mcp", "persona export-adapter"}  # the last needs an adapter
 ELSEWHERE |= {"probe run"}  # called without its name above
 ELSEWHERE |= {  # test_guessing

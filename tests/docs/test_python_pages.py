@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -10,18 +9,9 @@ from typing import Any
 import pytest
 
 from realtalk.surface.reference import reference
+from research.results import run_pages
 
 DOCS = Path(__file__).parents[2] / "docs"
-
-
-@pytest.fixture(scope="module")
-def pages() -> Any:
-    """The script that runs them, as a module."""
-    spec = importlib.util.spec_from_file_location("run_pages", DOCS / "run_pages.py")
-    assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
 
 
 def test_the_reference_is_what_the_code_says() -> None:
@@ -31,24 +21,26 @@ def test_the_reference_is_what_the_code_says() -> None:
 
 
 @pytest.mark.slow
-def test_the_page_shows_what_its_code_shows(pages: Any) -> None:
+def test_the_page_shows_what_its_code_shows() -> None:
     written = (DOCS / "python.md").read_text("utf-8")
-    assert pages.run_markdown(written) == written, "run: python docs/run_pages.py"
+    assert run_pages.run_markdown(written) == written, "run: python -m research.results.run_pages"
 
 
-def test_the_page_can_be_wrong(pages: Any) -> None:
+def test_the_page_can_be_wrong() -> None:
     said = "```python\nx = 2\nx + 2\n```\n\n```text\n5\n```\n"
-    assert pages.run_markdown(said) == said.replace("5", "4")
-    assert pages.run_markdown("```python\nprint('a')\n```\n").endswith("```text\na\n```\n")
-    assert pages.run_markdown("```python\nx = 2\n```\n") == "```python\nx = 2\n```\n"
+    assert run_pages.run_markdown(said) == said.replace("5", "4")
+    assert run_pages.run_markdown("```python\nprint('a')\n```\n").endswith("```text\na\n```\n")
+    assert run_pages.run_markdown("```python\nx = 2\n```\n") == "```python\nx = 2\n```\n"
     with pytest.raises(ZeroDivisionError):
-        pages.run_markdown("```python\n1 / 0\n```\n")
+        run_pages.run_markdown("```python\n1 / 0\n```\n")
 
 
 @pytest.mark.slow
-def test_the_tour_shows_what_its_code_shows(pages: Any) -> None:
+def test_the_tour_shows_what_its_code_shows() -> None:
     written = json.loads((DOCS / "tour.ipynb").read_text("utf-8"))
-    assert shown(pages.run_notebook(written)) == shown(written), "run: python docs/run_pages.py"
+    assert shown(run_pages.run_notebook(written)) == shown(written), (
+        "run: python -m research.results.run_pages"
+    )
 
 
 def test_the_tour_has_its_outputs() -> None:

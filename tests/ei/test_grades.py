@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -33,7 +32,6 @@ from realtalk.ei.languages import (
 from realtalk.ei.values import from_frame, speakers_frame, speakers_json
 from realtalk.text.languages import LanguageIdentifier
 
-TRAINING = Path(__file__).parents[2] / "training"
 MADE: Mapping[str, Any] = {
     "version": "1",
     "rules": {},
@@ -183,10 +181,9 @@ def figure(task: str, lang: str, score: float, half: float = 0.05, n: int = 200)
 
 
 @pytest.fixture
-def rules(monkeypatch: pytest.MonkeyPatch) -> Any:
+def rules() -> Any:
     pytest.importorskip("sklearn")
-    monkeypatch.setattr(sys, "path", [*sys.path, str(TRAINING)])
-    return import_module("languages_grades")
+    return import_module("research.training.languages_grades")
 
 
 def test_grades_come_from_scores_by_written_rules(rules: Any) -> None:

@@ -180,7 +180,7 @@ def test_odd_sessions_of_realtalk_beside_even_ones(
 
 def test_figures_of_the_page_hold_people_out() -> None:
     """Chats that were asked about together are one fold: nobody stands in two of them."""
-    page = Path(__file__).parents[2] / "docs" / "results" / "simulated.json"
+    page = Path(__file__).parents[2] / "research" / "results" / "rows" / "simulated.json"
     rows = json.loads(page.read_text("utf-8"))
     for name, ways in rows["apart"].items():
         sides = (rows["people"], name)

@@ -21,12 +21,12 @@ from realtalk.threads.benchmark import ThreadTask, load_threads, run_threads
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.sampling import make_samples
 
-DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def next_speaker() -> Any:
     """The benchmark that the documentation adds in one file."""
-    spec = importlib.util.spec_from_file_location("next_speaker", DOCS / "next_speaker.py")
+    spec = importlib.util.spec_from_file_location("next_speaker", EXAMPLES / "next_speaker.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -39,7 +39,7 @@ def corpus() -> Corpus:
 
 
 def test_a_fourth_benchmark_is_one_short_file(corpus: Corpus, tmp_path: Path) -> None:
-    assert (DOCS / "next_speaker.py").read_text("utf-8").count("\n") < 150
+    assert (EXAMPLES / "next_speaker.py").read_text("utf-8").count("\n") < 150
     own = next_speaker()
     benchmark = own.NextSpeaker()
     runs = {

@@ -36,7 +36,7 @@ from realtalk.studio.strips import Strips
 ROOT = Path(realtalk.__file__).parent
 ANSWERS, LABELS = KINDS["answers"], KINDS["labels"]
 HOME = "realtalk.local.download"  # where the cache folder is found
-READERS = {"realtalk.paper.study", "realtalk.cli.cache"}  # ask for it, write nothing there
+READERS = {"realtalk.cli.cache"}  # ask for it, write nothing there
 HOUR = 3600
 
 

@@ -79,9 +79,6 @@ def test_the_commands_show_a_question_and_write_the_page(run: Any, tmp_path: Pat
     html = (tmp_path / "failed.html").read_text("utf-8")
     assert "again: why" in html and "Reasons" in html and "<script src" not in html
     assert run("probe", "failures", "recent", "recent")[0] == 2
-    assert run("probe", "mteb", "recent", "--out", "x.json")[0] == 2
-    line = "error: the result file has no name; name it with --out: --out REALTALK.json\n"
-    assert run("probe", "mteb", "recent") == (2, "", line)
     path = write_audit(tmp_path / "mine.jsonl")
     status, _, err = run(*words, "--golds", str(path))
     assert status == 2 and "no chat here was audited" in err

@@ -102,7 +102,7 @@ def test_facts_follow_the_rows_after_a_kill(tmp_path: Path) -> None:
 
 
 def test_a_run_of_an_earlier_version_is_read_shared_and_not_gone_on_with(tmp_path: Path) -> None:
-    old = Path(__file__).parents[2] / "docs" / "results" / "persona" / "sweep1-untuned"
+    old = Path(__file__).parents[2] / "research/results/rows/persona/sweep1-untuned"
     run = load_persona(old)
     assert run.name == run.settings["solver"]["name"] and run.speakers == ["Akib"]
     assert {row["group"] for row in run.rows} == {"Akib"}

@@ -30,7 +30,7 @@ from realtalk.cli.reading import read
 from realtalk.cli.redacting import redact
 
 if TYPE_CHECKING:
-    from realtalk.chat import Corpus
+    pass
 
 
 def register(app: typer.Typer) -> None:
@@ -117,14 +117,6 @@ def check(
     everything: Annotated[
         bool, typer.Option("--all", help="List every finding, not the first of each kind.")
     ] = False,
-    guidelines: Annotated[
-        bool,
-        typer.Option(
-            "--guidelines",
-            help="Instead hold the chats against REALTALK's guidelines for participants "
-            "(Appendix B.1): 50 messages a day, images, references to time.",
-        ),
-    ] = False,
     json: Json = False,
 ) -> None:
     """Report everything odd about a corpus: evidence, order, ids, answers, leftovers.
@@ -142,8 +134,6 @@ def check(
 
         realtalk check chat.zip --json --fail-on error
 
-        realtalk check sample --guidelines
-
         realtalk check corpora/ --each --out checks --engine processes --workers 2
     """
     from realtalk.cli.printing import print_json, say, show
@@ -160,16 +150,12 @@ def check(
     chosen = EngineOptions(engine, workers, address)
     request = EachRequest(paths, out, format_name, options, chosen, fresh, json)
     if each:
-        check_each(request, guidelines, lambda gravest: _fails(gravest, fail_on, levels))
+        check_each(request, lambda gravest: _fails(gravest, fail_on, levels))
         return
     path = request.single()
     if out is not None:
         raise RealtalkError("--out is for many reports", fix="give --each too, or take --json")
     with opened(path, format_name, options) as found:
-        if guidelines:
-            gravest = _guidelines(found.reading.corpus, json, everything)
-            _exit(gravest, fail_on, levels)
-            return
         report = examine(found.reading.corpus, found.reading.ledger)
     if json:
         print_json(report_json(report, found))
@@ -187,11 +173,7 @@ def check(
             show("findings", ("rule", "level", "count", "meaning", "first"), summary)
         else:
             say("nothing odd found")
-    _exit(report.severity(), fail_on, levels)
-
-
-def _exit(gravest: str | None, fail_on: str, levels: list[str]) -> None:
-    if _fails(gravest, fail_on, levels):
+    if _fails(report.severity(), fail_on, levels):
         raise typer.Exit(1)
 
 
@@ -199,48 +181,6 @@ def _fails(gravest: str | None, fail_on: str, levels: list[str]) -> bool:
     if gravest is None or fail_on == "never":
         return False
     return levels.index(gravest) <= levels.index(fail_on)
-
-
-def _guidelines(corpus: Corpus, json: bool, everything: bool) -> str | None:
-    """Prints how a corpus keeps the participants' guidelines; the gravest breach."""
-    from realtalk.cli.printing import print_json, say, show
-    from realtalk.corpora.guidelines import GUIDELINES, UNTOLD, check_guidelines
-
-    report = check_guidelines(corpus)
-    if json:
-        print_json(report.to_json())
-        return report.severity()
-    first = {each.rule: each for each in reversed(report.findings)}
-    rows = [
-        (rule, GUIDELINES[rule][0], count, GUIDELINES[rule][1], _example(first[rule]))
-        if count
-        else (rule, "kept", 0, GUIDELINES[rule][1], None)
-        for rule, count in report.counts().items()
-    ]
-    show("the guidelines", ("rule", "level", "count", "meaning", "first"), rows)
-    if everything:
-        found = [(f.severity, f.rule, f.chat, f.where, f.detail) for f in report.findings]
-        show("findings", ("level", "rule", "chat", "where", "detail"), found)
-    days = [
-        (
-            day.chat,
-            day.day.isoformat(),
-            ", ".join(f"{name} {count}" for name, count in day.messages.items()),
-            day.images,
-            day.time_references,
-        )
-        for day in report.days
-    ]
-    show(
-        "day by day",
-        ("chat", "day", "messages", "images", "references to time"),
-        days,
-        None if everything else 20,
-        "; --all shows them",
-    )
-    for rule, reason in UNTOLD.items():
-        say(f"not checked: {rule} ({reason})")
-    return report.severity()
 
 
 def _example(finding: object) -> str:

@@ -88,13 +88,13 @@ def read_each(request: EachRequest) -> None:
     _end(bool(report.problems))
 
 
-def check_each(request: EachRequest, guidelines: bool, fails: Callable[[str | None], bool]) -> None:
+def check_each(request: EachRequest, fails: Callable[[str | None], bool]) -> None:
     """Checks them; ends with 1 where one could not be, or has findings that count."""
     from realtalk.cli.printing import say
     from realtalk.engine.checks import check_each as work
     from realtalk.engine.checks import gravest
 
-    report = request.run(work, "checking", "writes many reports", guidelines=guidelines)
+    report = request.run(work, "checking", "writes many reports")
     columns = ("format", "chats", "messages", "errors", "warnings", "remarks")
     request.tell(report, "checked", "report", columns)
     if (report.out / "findings.parquet").is_file():

@@ -30,7 +30,6 @@ from realtalk.cli import (
     persona,
     probe,
     report,
-    reproduce,
     stats,
     studio,
     threads,
@@ -81,7 +80,6 @@ app = typer.Typer(
 corpus.register(app)
 stats.register(app)
 report.register(app)
-reproduce.register(app)
 demo.register(app)
 studio.register(app)
 mcp.register(app)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from realtalk.cli import probe_judges, probe_several, probe_stored
+from realtalk.cli import probe_several, probe_stored
 from realtalk.cli.options import (
     Address,
     BaseUrl,
@@ -354,4 +354,3 @@ def _print(
 
 probe_several.register(app)
 probe_stored.register(app)
-probe_judges.register(app)

@@ -1,4 +1,4 @@
-"""`probe show`, `failures` and `mteb`: a stored run's figures, questions, and a board's file."""
+"""`probe show` and `failures`: a stored run's figures and questions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ def register(app: typer.Typer) -> None:
     """Adds the commands to `probe`."""
     app.command()(show)
     app.command()(failures)
-    app.command()(mteb)
 
 
 def show(
@@ -182,38 +181,3 @@ def _write_page(runs: dict[str, ProbedRun], page: Path, most: int, chats: str | 
     sections = failures_page(runs, most=most, corpus=_corpus(chats))
     made = {"realtalk": __version__}
     write_text(page, render("What failed", sections, made=made, lead=" · ".join(runs)))
-
-
-def mteb(
-    run: StoredRun,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="A JSON file: REALTALK.json. Required.",
-            show_default=False,
-        ),
-    ] = None,
-) -> None:
-    """Write a run by the board's golds as a result file in MTEB's form, for its REALTALK task.
-
-    Examples:
-
-        realtalk probe data/realtalk --golds lmeb --reader none --out probe-lmeb
-
-        realtalk probe mteb probe-lmeb --out REALTALK.json
-    """
-    from realtalk.cli.printing import say
-    from realtalk.errors import RealtalkError
-    from realtalk.local.writing import check_holder, write_json
-    from realtalk.memory.benchmark import load_probe
-    from realtalk.memory.board import board_result
-
-    if out is None:
-        raise RealtalkError(
-            "the result file has no name", fix="name it with --out: --out REALTALK.json"
-        )
-    write_json(check_holder(out), board_result(load_probe(run)))
-    say(f"wrote {out}")

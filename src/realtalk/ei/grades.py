@@ -7,7 +7,7 @@
     figure_of("es", "sentiment")                      → {"score": 0.61, "n": 110, …}
 
 The grades of the multilingual encoder come from its figures on test data, by the rules of
-training/languages_grades.py, and lie beside its weights. The English encoder is good in English,
+training's languages_grades.py, and lie beside its weights. The English encoder is good in English,
 where it was measured, and nowhere else. Below "usable" no sentence is made of labels.
 """
 

@@ -9,7 +9,7 @@ that holds for an emotion model with several labels per text, too, as in the pap
 brought to 0-1: the paper's model was trained through a sigmoid, and its card reads its score as
 the sigmoid of its one output. (transformers gives that sigmoid up to 4.45 and the bare output
 from 4.46 on, so it is applied here; on which scale the paper printed its Table 7 is another
-question, which `realtalk.paper.intimacy` leaves open.) Other regressors are taken to answer on the
+question, which `research.papers.intimacy` leaves open.) Other regressors are taken to answer on the
 1-5 scale of the intimacy data, (x - 1) / 4, unless told otherwise. Reflectiveness, grounding and
 empathy have no such classifier: the paper asks an LLM (see the judge).
 """

@@ -8,7 +8,7 @@ A score on what a model learned from says little about other chats, so whoever s
 first. A text is known by its letters and digits alone: not by a file's name or format, nor by
 case, punctuation or spaces. A chat is known by a share of its messages, so that a part of it, or
 a copy with other names, is known too. `learned.npz` beside a model holds hashes, no text;
-training/learned.py makes it.
+research/training/learned.py makes it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     weights["encoder.embeddings.word_embeddings.weight"]              → float32 [30522, 384]
 
 The file keeps products in 8 bits with one scale per block of weights, and tables in 8 bits with
-one scale per row (training/compact.py): both are restored here. An ONNX file is a protobuf
+one scale per row (research/training/compact.py): both are restored here. An ONNX file is a protobuf
 message; the few fields that hold tensors and names are read directly, so that neither a
 library for ONNX nor a session is needed.
 """

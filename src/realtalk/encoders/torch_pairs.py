@@ -172,7 +172,7 @@ class TorchPairs(ModelFolder):
         return said + self._by_words(tokens, own) if "words.place" in weights else said
 
     def _by_words(self, tokens: torch.Tensor, own: torch.Tensor) -> Any:
-        """What the turn's pieces and neighbouring pairs say (training/word_table.py)."""
+        """What the turn's pieces and neighbouring pairs say (research/training/word_table.py)."""
         import torch
 
         table, place = (self._bert.weights[f"words.{name}"] for name in ("table.weight", "place"))

@@ -35,21 +35,14 @@ class CorpusChecker:
     """The function of a worker: writes the report of one input."""
 
     way: InputReading
-    guidelines: bool
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
         from realtalk.corpora.check import check
-        from realtalk.corpora.guidelines import check_guidelines
         from realtalk.local.writing import write_json
 
         opened = self.way.open(source)
         reading = opened.reading
-        report = (
-            check_guidelines(reading.corpus)
-            if self.guidelines
-            else check(reading.corpus, reading.ledger)
-        )
-        told = report_json(report, opened)
+        told = report_json(check(reading.corpus, reading.ledger), opened)
         write_json(place, told)
         levels = {name: told[name] for name in ("severity", "errors", "warnings")}
         # "notes" are what the reader assumed, in every job's table.
@@ -69,13 +62,11 @@ def check_each(
     way: InputReading,
     engine: Engine,
     *,
-    guidelines: bool = False,
     fresh: bool = False,
     progress: Progress = silent,
 ) -> JobReport:
     """Every input gets a report in `out`, and every finding a row in `out`/findings.parquet."""
-    settings = {**way.settings, "guidelines": guidelines}
-    job = Job(KIND, inputs, partial(CorpusChecker, way, guidelines), out, settings, ".json")
+    job = Job(KIND, inputs, partial(CorpusChecker, way), out, way.settings, ".json")
     report = run_job(job, engine, fresh=fresh, progress=progress)
     _join(report)
     return report

@@ -38,7 +38,7 @@ _LIKENESS = ("vectors", "tokens", "window", "answers", "words", "window_words", 
 FEATURES = (*_LIKENESS, "speaker", "asking", "length", "day")
 Weights: TypeAlias = Mapping[str, float]  # how much each of them counts
 
-# Fitted by training/memory_fit.py on chats that the encoder had not seen.
+# Fitted by research/training/memory_fit.py on chats that the encoder had not seen.
 FUSED: Weights = MappingProxyType(
     {
         "vectors": 0.81,

@@ -40,7 +40,7 @@ class WrittenSimulator:
             raise RealtalkError(
                 "not a file of written turns",
                 where=str(self._path),
-                fix="make it with training/persona_run.py",
+                fix="make it with research/experiments/persona_run.py",
             ) from error
         self.version = f"prompts {self.head.get('prompt_version')}"
         self._hash = hashlib.sha256(data).hexdigest()

@@ -79,7 +79,7 @@ def each(
     missing. What cannot be read is in `problems`, and the rest is done.
 
     `options` are those of the function: for all of them `format`, `gap`, `dates`, `timezone` and
-    `columns`; for check `guidelines`; for redact `names`, `keep` and `keys`, a folder for one
+    `columns`; for redact `names`, `keep` and `keys`, a folder for one
     private key per corpus; for report `labels`, `quick`, `words`, `anonymous`, `chat`, `title`.
     """
     from realtalk.engine.choosing import choose
@@ -112,10 +112,10 @@ def _read(_: Mapping[str, Any]) -> _Work:
     return read_each, {}
 
 
-def _check(options: Mapping[str, Any]) -> _Work:
+def _check(_: Mapping[str, Any]) -> _Work:
     from realtalk.engine.checks import check_each
 
-    return check_each, dict(options)
+    return check_each, {}
 
 
 def _redact(options: Mapping[str, Any]) -> _Work:
@@ -145,7 +145,7 @@ def _report(options: Mapping[str, Any]) -> _Work:
 
 _WORKS: Mapping[str, tuple[Callable[[Mapping[str, Any]], _Work], tuple[str, ...]]] = {
     "read": (_read, ()),
-    "check": (_check, ("guidelines",)),
+    "check": (_check, ()),
     "redact": (_redact, ("names", "keep", "keys")),
     "report": (_report, ("labels", "quick", "words", "anonymous", "chat", "title")),
 }

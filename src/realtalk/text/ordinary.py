@@ -6,7 +6,7 @@
     words.has("mara", "mara")       → False: nothing but a name
 
 The languages are those whose commonest words the texts are full of; of scripts without spaces, the
-script tells. The words are counted ones (`ordinary.txt.gz`, made by training/ordinary_words.py from
+script tells. The words are counted ones (`ordinary.txt.gz`, made by `ordinary_words.py` from
 texts that may be counted) and those that people are called by (`named_words.txt`). Words
 that lists of names have, too ("angel", "ray"), count where the chat shows that they are words: they
 follow articles. Everything is folded.

@@ -1,0 +1,1 @@
+"""Runs of language models behind the result pages: they train nothing that ships."""

@@ -1,0 +1,11 @@
+"""Makes every page of results from its rows: `python -m research.results [NAME …]`."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+NAMES = ("persona", "threads", "memory", "languages", "simulated")
+
+for name in sys.argv[1:] or NAMES:
+    import_module(f"research.results.{name}_results").main()

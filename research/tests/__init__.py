@@ -1,0 +1,1 @@
+"""Tests of the research beside the package: `make research` runs them."""

@@ -1,0 +1,1 @@
+"""Data → the weights that ship: README.md has every command, in order."""

@@ -1,0 +1,103 @@
+"""Labelled sentences, messages, chats and plain lines → the rows that the tagger learns from.
+
+    python -m research.training.names_rows
+    → build/names/rows.jsonl.xz: {"t": text, "s": [[start, end, kind]], "u": [], "l": lang}
+
+Labelled sets are news, dense with names; of a chat's words one in twenty is one, and what was never
+seen is taken for a name ("perfecto", "noooo"). So beside labelled sentences stand messages made
+from templates (names_messages.py), chats of our own (names_data.py), lines of public dialogues
+(names_lines.py), in which every word is no name but those that may be (`u`), and a message and a
+line in one. A part of all is in small letters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from research.training.names_data import BUILD, Row, Tests, chats, held_out, load, save
+from research.training.names_lines import lines, may_be_names, words_in_names
+from research.training.names_messages import JOINED
+
+LABELLED = 1_500  # rows of a language's public sets
+WOVEN = 0.3  # share of messages that stand beside a line
+CHATS = 6  # times that a message of a chat is there
+HELD = 60  # dev rows of a language and source
+OTHERS = 200  # lines of a language that no message is in
+
+
+def smaller(row: Row, rng: random.Random) -> Row:
+    """A quarter of the rows in small letters."""
+    small = row["t"].lower()
+    return row | {"t": small} if rng.random() < 0.25 and len(small) == len(row["t"]) else row
+
+
+def woven(row: Row, line: Row, rng: random.Random) -> Row:
+    """A message and a line of a dialogue in one, in either order."""
+    first, second = (row, line) if rng.random() < 0.5 else (line, row)
+    joint = rng.choice(JOINED)
+    by = len(first["t"]) + len(joint)
+    return row | {
+        "t": first["t"] + joint + second["t"],
+        "s": first["s"] + [[s + by, e + by, kind] for s, e, kind in second["s"]],
+        "u": [*first.get("u", ()), *((s + by, e + by) for s, e in second.get("u", ()))],
+    }
+
+
+def chosen(labelled: list[Row], plain: list[Row], rng: random.Random) -> list[Row]:
+    """The rows of this training, and few of the dev part to look at."""
+    by_lang: dict[str, list[Row]] = defaultdict(list)
+    for line in plain:
+        by_lang[line["l"]].append(line)
+    kept: dict[tuple[str, str, bool], list[Row]] = defaultdict(list)
+    for row in labelled:
+        source = row["src"] if row["src"] in ("generated", "chats") else "public"
+        beside = by_lang[row["l"]]
+        is_woven = source == "generated" and beside and rng.random() < WOVEN
+        made = woven(row, rng.choice(beside), rng) if is_woven else row
+        kept[source, row["l"], held_out(row)].append(made)
+    with_messages = {lang for source, lang, _ in kept if source == "generated"}
+    rows = []
+    for lang, some in by_lang.items():
+        learned = [line for line in some if not held_out(line)]
+        rows += learned if lang in with_messages else learned[:OTHERS]
+        rows += [line for line in some if held_out(line)][:HELD]
+    for (source, _, is_held), some in sorted(kept.items()):
+        rng.shuffle(some)
+        if source == "chats":
+            again = [] if is_held else [smaller(r, rng) for _ in range(CHATS - 1) for r in some]
+            rows += some + again
+            continue
+        is_public = source == "public"
+        most = HELD if is_held else LABELLED if is_public else len(some)
+        rows += [smaller(r, rng) if is_public and not is_held else r for r in some[:most]]
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add = parser.add_argument
+    add("--data", type=Path, default=BUILD / "data.jsonl.xz")
+    add("--dialogues", type=Path, default=Path("../shared/data/multilingual"))
+    add("--tests", type=Path, default=Path("../shared/data/names"))
+    add("--chats", type=Path, default=Path(__file__).parents[2] / "bench" / "names")
+    add("--seed", type=int, default=0)
+    add("--out", type=Path, default=BUILD / "rows.jsonl.xz")
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    labelled = [*load(options.data), *chats()]
+    names = words_in_names(labelled)
+    plain = list(lines(options.dialogues, Tests(options.tests, options.chats), rng))
+    for line in plain:
+        line["u"] = may_be_names(line, names)
+    rows = chosen(labelled, plain, rng)
+    rng.shuffle(rows)
+    save(rows, options.out)
+    print(f"{len(rows):,} rows, {len(plain):,} lines: {options.out.stat().st_size / 1e6:.1f} MB")
+    print(Counter(row.get("src", "lines") for row in rows).most_common(8))
+
+
+if __name__ == "__main__":
+    main()
