@@ -1,14 +1,13 @@
-"""The EI encoder on a GPU: turns per second, where the time goes, and whether labels are the CPU's.
+"""The EI encoder on a GPU: turns per second, and whether labels are the CPU's.
 
     python bench/gpu.py --prepare FOLDER --corpus CORPUS …     # turns, and the CPU's labels
     python bench/gpu.py --corpus FOLDER/turns.jsonl --reference FOLDER/labels.json
-    → turns per second, seconds per stage, share of the card's matrix rate, agreement per measure
+    → turns per second, share of the card's matrix rate, agreement per measure
 
-Preparing reads corpora and labels their turns on the CPU. Measuring needs torch, numpy and
-tokenizers alone: the machine with the GPU need not have the rest. Turns are repeated until there
-are enough, each copy with other white space, so that none is a text that was cut into tokens
-already. The best of several passes counts; loading does not. Text is prepared and cut into tokens
-on a thread while the GPU works, so stages add up to more than what passed.
+Preparing reads corpora and labels their turns on the CPU. Measuring needs torch, transformers,
+protobuf, numpy and tokenizers alone: the machine with the GPU need not have the rest. Turns are
+repeated until there are enough, each copy with other white space, so that none is a text that was
+cut into tokens already. The best of several passes counts; loading does not.
 
 The card's matrix rate is measured by one large product in the same type of number. Agreement:
 reflective, grounding, sentiment and emotion are equal; intimacy is within .01 (of 0 to 1); the
@@ -32,10 +31,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from realtalk.encoders.answers import answer_columns
-from realtalk.encoders.stages import Stages
-from realtalk.encoders.torch_bert import Numbers
-from realtalk.encoders.torch_pairs import TorchPairs
+from realtalk.encoders.pairs import PairEncoder, answer_columns
+from realtalk.encoders.torch_session import Numbers, TorchSession
 from realtalk.errors import RealtalkError
 
 Pairs = list[tuple[str, str]]
@@ -47,16 +44,6 @@ MEASURES = ("reflective", "grounding", "sentiment", "emotion", "intimacy", "empa
 LEVELS = ("emotional_reaction_level", "interpretation_level", "exploration_level")
 KEPT = (*MEASURES, *LEVELS)
 NEAR = 0.01
-READING = "reading labels"
-STAGES = (
-    "preparing text",
-    "tokenizing",
-    "pinning",
-    "transfer to",
-    "compute",
-    "transfer back",
-    READING,
-)
 LAYERS, WIDTH, WIDE = 6, 384, 1536
 
 
@@ -75,8 +62,6 @@ def read_turns(path: str) -> Pairs:
 
 def cpu_labels(pairs: Pairs) -> dict[str, list[Any]]:
     """What the CPU says of the same turns, with the ONNX file."""
-    from realtalk.encoders.pairs import PairEncoder
-
     encoder = PairEncoder(FOLDER)
     columns = answer_columns(encoder.outputs(pairs), encoder.settings)
     return {name: columns[name].tolist() for name in KEPT}
@@ -150,43 +135,29 @@ def agreement(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, float]:
 def measure(
     pairs: Pairs, known: dict[str, Any], device: str, numbers: str, passes: int, rounded: bool
 ) -> dict[str, Any]:
-    encoder = TorchPairs(FOLDER, device, cast(Numbers, numbers), rounded=rounded)
+    encoder = PairEncoder(FOLDER, device="cpu-torch")  # runs rows of one length together
+    encoder._session = TorchSession(
+        FOLDER / "model.onnx", device, cast(Numbers, numbers), rounded=rounded
+    )
     encoder.outputs(pairs[:2000])  # kernels are chosen, memory is taken
-    best: dict[str, Any] = {}
-    columns: dict[str, Any] = {}
+    best, columns = float("inf"), dict[str, Any]()
     for _ in range(passes):
         wait(device)
         began = time.perf_counter()
-        outputs = encoder.outputs(pairs)
-        middle = time.perf_counter()
-        columns = answer_columns(outputs, encoder.settings)
+        columns = answer_columns(encoder.outputs(pairs), encoder.settings)
         rows = list(zip(*(column.tolist() for column in columns.values()), strict=True))
-        ended = time.perf_counter()
+        best = min(best, time.perf_counter() - began)
         assert len(rows) == len(pairs)
-        if not best or ended - began < best["seconds"]:
-            best = {"seconds": ended - began, "reading": ended - middle}
-    # Where the time goes is looked at apart: events on the device cost a little themselves.
-    stages = Stages(device)
-    encoder.clock = stages
-    encoder.outputs(pairs)
-    spent = stages.seconds() | {READING: best["reading"]}
-    rows_made = encoder.rows(pairs)
-    columns_of = rows_made.packed[: 5 * len(pairs)].reshape(-1, 5)
-    lengths = (columns_of[:, 1] + columns_of[:, 3] + 3).astype(np.int64)
+    lengths = np.array([len(ids) for ids, _ in encoder._rows(pairs)], np.int64)
     rate = matrix_rate(device, numbers)
-    needed = operations(lengths)
-    total = sum(spent.values())
     return {
         "numbers": numbers + ("" if rounded else ", not rounded"),
         "turns": len(pairs),
         "tokens": int(lengths.sum()),
-        "seconds": best["seconds"],
-        "turns_per_second": len(pairs) / best["seconds"],
-        "stages": {name: spent.get(name, 0.0) for name in STAGES},
-        "shares": {name: spent.get(name, 0.0) / total for name in STAGES},
+        "seconds": best,
+        "turns_per_second": len(pairs) / best,
         "matrix_rate": rate,
-        "share_of_rate_in_compute": needed / spent["compute"] / rate,
-        "share_of_rate_overall": needed / best["seconds"] / rate,
+        "share_of_rate": operations(lengths) / best / rate,
         "agreement": agreement(columns, known) if known else {},
     }
 
@@ -194,13 +165,7 @@ def measure(
 def show(found: dict[str, Any]) -> None:
     print(f"\n{found['numbers']}: {found['turns']:,} turns, {found['tokens']:,} tokens")
     print(f"  {found['turns_per_second']:,.0f} turns per second ({found['seconds']:.3f} s)")
-    for name in STAGES:
-        print(f"  {name:<16}{found['stages'][name]:>9.3f} s{found['shares'][name]:>8.1%}")
-    shares = [found[f"share_of_rate_{where}"] for where in ("in_compute", "overall")]
-    print(
-        f"  matrix rate {found['matrix_rate'] / 1e12:,.1f} T/s, of which {shares[0]:.1%} in compute"
-    )
-    print(f"  and {shares[1]:.1%} over all the time that passed")
+    print(f"  matrix rate {found['matrix_rate'] / 1e12:,.1f} T/s: {found['share_of_rate']:.1%}")
     for name, share in found["agreement"].items():
         print(f"  {name:<16}{share:>9.2%} as the CPU{'' if share >= ALIKE else '   BROKEN'}")
 

@@ -28,8 +28,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.metrics import cohen_kappa_score
 
-from realtalk.encoders.answers import answer_columns
-from realtalk.encoders.pairs import PairEncoder
+from realtalk.encoders.pairs import PairEncoder, answer_columns
 from research.training.ei_score import pearson
 from research.training.languages_heads import MIXED_ANSWERS
 from research.training.languages_labels import (

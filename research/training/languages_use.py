@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer
 
-from realtalk.encoders.onnx_weights import read_weights
+from realtalk.encoders.weights import read_weights
 from research.training.languages_data import ENGLISH, matches
 from research.training.languages_vocab import OUT
 from research.training.languages_weights import smallest_numbers

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from realtalk.encoders.onnx_weights import read_weights
+from realtalk.encoders.weights import read_weights
 
 WORDS = "encoder.embeddings.word_embeddings.weight"
 PART = 15_000_000  # bytes of a file

@@ -21,7 +21,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from realtalk.encoders.onnx_weights import read_weights
+from realtalk.encoders.weights import read_weights
 from research.training.compact import Fast, compact
 from research.training.languages_vocab import FIRST, LAST
 from research.training.names_data import BUILD, KINDS

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from realtalk.encoders.onnx_weights import read_weights
+from realtalk.encoders.weights import read_weights
 from research.training.names_data import BUILD, KINDS, RESTRICTED, load, pack
 from research.training.names_model import TAGS, NameTagger
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from realtalk.encoders.torch_pairs import PAIR_FACTOR, PAIR_ROWS
+from realtalk.encoders.torch_session import PAIR_FACTOR, PAIR_ROWS
 
 
 class WordTable(nn.Module):

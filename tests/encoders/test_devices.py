@@ -12,8 +12,7 @@ import pytest
 
 import realtalk as rt
 import realtalk_models
-from realtalk.encoders import devices
-from realtalk.encoders.onnx import _TOGETHER
+from realtalk.encoders import model as devices
 from realtalk.encoders.pairs import PairEncoder
 from realtalk.errors import RealtalkError
 from realtalk.installing import cure
@@ -24,7 +23,7 @@ PAIRS = [("", "hi"), ("how was it?", "awful. i froze"), ("hm", "the boiler is ou
 
 def test_an_unknown_device_is_named() -> None:
     with pytest.raises(RealtalkError, match=r"unknown device 'cudda'; did you mean 'cuda'"):
-        devices.load_pairs(FOLDER, "cudda")
+        PairEncoder(FOLDER, device="cudda")
 
 
 def test_without_torch_the_cure_is_named(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +43,7 @@ def test_a_torch_that_cannot_be_loaded_is_said(
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "torch", raising=False)
     with pytest.raises(RealtalkError, match=r"torch is installed but cannot be loaded \(OSError\)"):
-        devices.load_pairs(FOLDER, "cuda")
+        PairEncoder(FOLDER, device="cuda")
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
@@ -67,14 +66,14 @@ def test_a_device_is_for_an_encoder() -> None:
 
 
 def test_the_cpu_needs_no_torch() -> None:
-    devices.load_pairs(FOLDER)
+    PairEncoder(FOLDER)
     assert find_spec("torch") is not None or "torch" not in sys.modules
 
 
 def test_rows_of_one_length_run_together_as_alone() -> None:
     encoder = PairEncoder(FOLDER)
     alone = encoder.outputs(PAIRS)
-    encoder.on_gpu = True  # how rows are put together there; the session is the CPU's
+    encoder._runs_together = True  # how rows are put together there; the session is the CPU's
     np.testing.assert_allclose(encoder.outputs(PAIRS), alone, atol=0.3)
-    some = encoder._together([5, 9, 5, 9, _TOGETHER, _TOGETHER])
+    some = encoder._together([5, 9, 5, 9, 40_000, 40_000])
     assert some == [[0, 2], [1, 3], [4], [5]]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import realtalk_models
-from realtalk.encoders.model_folder import shortened
+from realtalk.encoders.model import shortened
 from realtalk.encoders.sentences import SentenceEncoder, pack
 from realtalk.errors import RealtalkError
 

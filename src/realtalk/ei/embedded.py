@@ -20,7 +20,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -35,13 +35,8 @@ from realtalk.ei.encoder_choice import (
     is_shipped,
 )
 from realtalk.ei.labels import EMOTIONS, MEASURES, SENTIMENTS, Label, TurnInput
-from realtalk.encoders.answers import Rows, answer_columns
-from realtalk.encoders.devices import load_pairs
+from realtalk.encoders.pairs import PairEncoder, Rows, answer_columns
 from realtalk.local.progress import Progress, silent
-
-if TYPE_CHECKING:
-    from realtalk.encoders.pairs import PairEncoder
-    from realtalk.encoders.torch_pairs import TorchPairs
 
 _AT_ONCE = 65_536  # on a GPU: enough to sort by length and to work ahead
 _WORDLESS = "the turn has no words"
@@ -111,16 +106,16 @@ class EmbeddedLabeller:
     def _has_both(self) -> bool:
         return is_shipped(MULTILINGUAL)
 
-    def _loaded(self, encoder: EncoderName) -> PairEncoder | TorchPairs:
+    def _loaded(self, encoder: EncoderName) -> PairEncoder:
         if encoder not in self._encoders:
             self._encoders[encoder] = self._load(encoder)
         return self._encoders[encoder]
 
-    def _load(self, encoder: EncoderName) -> PairEncoder | TorchPairs:
-        return load_pairs(self._folder or _place(encoder), self._device, self._threads)
+    def _load(self, encoder: EncoderName) -> PairEncoder:
+        return PairEncoder(self._folder or _place(encoder), self._threads, self._device)
 
     def _label(
-        self, encoder: PairEncoder | TorchPairs, inputs: Sequence[TurnInput], progress: Progress
+        self, encoder: PairEncoder, inputs: Sequence[TurnInput], progress: Progress
     ) -> list[Label]:
         strange = _strange(encoder, inputs)
         spoken = [at for at, given in enumerate(inputs) if given.text.strip() and at not in strange]
@@ -149,7 +144,7 @@ def _after(before: int, total: int, progress: Progress) -> Progress:
     return lambda done, _, what: progress(before + done, total, what)
 
 
-def _strange(encoder: PairEncoder | TorchPairs, inputs: Sequence[TurnInput]) -> set[int]:
+def _strange(encoder: PairEncoder, inputs: Sequence[TurnInput]) -> set[int]:
     """Turns of which the encoder sees nothing: a flag alone, a script it lacks.
 
     It would answer all the same, from what was said before alone.

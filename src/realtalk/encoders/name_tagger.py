@@ -26,10 +26,10 @@ import numpy as np
 
 import realtalk_models
 from realtalk.encoders.letter_case import word_case
+from realtalk.encoders.model import LoadedModel
 from realtalk.encoders.name_words import WORD, NameWords
-from realtalk.encoders.onnx import OnnxEncoder
-from realtalk.encoders.onnx_weights import read_table
 from realtalk.encoders.tag_spans import NAMES, REPLACED_FROM, Chances, SpanDecoder, TaggedSpan
+from realtalk.encoders.weights import read_table
 from realtalk.text.languages import UNTOLD, languages_in, turn_languages
 
 _AT_ONCE = 512  # texts that run while those before are read
@@ -50,7 +50,7 @@ class _Part:
     until: int
 
 
-class NameTagger(OnnxEncoder):
+class NameTagger(LoadedModel):
     """A tagger; the shipped one unless a folder is given."""
 
     def __init__(self, folder: Path | None = None, threads: int | None = None) -> None:

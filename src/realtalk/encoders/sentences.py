@@ -23,8 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 import realtalk_models
-from realtalk.encoders.model_folder import shortened
-from realtalk.encoders.onnx import ON_CPU, OnnxEncoder
+from realtalk.encoders.model import LoadedModel, shortened
 from realtalk.local.progress import Progress, silent
 
 Rows: TypeAlias = npt.NDArray[np.float32]
@@ -101,18 +100,19 @@ def pack(
     return Packed(rows, spans)
 
 
-class SentenceEncoder(OnnxEncoder):
+class SentenceEncoder(LoadedModel):
     """A model of texts; the shipped one unless a folder is given."""
 
     def __init__(
         self,
         folder: Path | None = None,
         threads: int | None = None,
-        provider: str = ON_CPU,
+        device: str = "cpu",
     ) -> None:
-        super().__init__(folder or realtalk_models.path("memory"), threads, provider)
+        super().__init__(folder or realtalk_models.path("memory"), threads, device)
+        # Vectors are kept under the version: those of another device are others.
         own = str(self.settings["version"])
-        self.version = f"{own} (cuda, {self.numbers})" if self.on_gpu else own
+        self.version = own if device == "cpu" else f"{own} ({device}, {self.numbers})"
 
     def embed(self, texts: Sequence[str], progress: Progress = silent) -> Rows:
         """One vector of length 1 per text, each encoded alone."""

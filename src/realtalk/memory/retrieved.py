@@ -23,8 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from realtalk.chat import Chat, Question
-from realtalk.encoders.devices import load_sentences
-from realtalk.encoders.sentences import TextEncoder
+from realtalk.encoders.sentences import SentenceEncoder, TextEncoder
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.index import ChatIndex
@@ -99,7 +98,7 @@ class Retrieved(ConfiguredMemory):
     def encoder(self) -> TextEncoder | None:
         """The encoder, loaded when first needed; None where only words are searched."""
         if self._encoder is None and self.way != "bm25":
-            self._encoder = load_sentences(self._device)
+            self._encoder = SentenceEncoder(device=self._device)
         return self._encoder if self.way != "bm25" else None
 
     @property

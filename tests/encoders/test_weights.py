@@ -1,4 +1,4 @@
-"""The weights in a model.onnx: read without a library for ONNX, equal to what the session uses."""
+"""The weights in a model.onnx, by name and shape."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import realtalk_models
-from realtalk.encoders.onnx_weights import read_weights
+from realtalk.encoders.weights import read_weights
 from realtalk.errors import RealtalkError
 
 LAYER = "encoder.encoder.layer.5"

@@ -1,4 +1,4 @@
-"""The encoders in torch answer as the ONNX file does on the CPU, whatever else is asked."""
+"""The encoders in torch, as on a GPU: the CPU's answers, and failures of a card in one line."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ import realtalk as rt
 import realtalk_models
 from memory_chats import bakery
 from realtalk.chat import Corpus
-from realtalk.encoders.answers import answer_columns
-from realtalk.encoders.pairs import PairEncoder
+from realtalk.encoders.model import NUMBERS
+from realtalk.encoders.pairs import PairEncoder, answer_columns
 from realtalk.encoders.sentences import SentenceEncoder
-from realtalk.encoders.stages import Stages
-from realtalk.encoders.torch_pairs import TorchPairs
-from realtalk.encoders.torch_sentences import TorchSentences
+from realtalk.encoders.torch_session import TorchSession, gpu_failures
 from realtalk.errors import RealtalkError
 from realtalk.memory.retrieved import Retrieved
 
 torch = pytest.importorskip("torch", reason="the extra train is not installed")
+pytest.importorskip("transformers", reason="the extra train is not installed")
 
 TRIAL = "cpu-torch"
 PAIRS = [
@@ -35,6 +34,9 @@ PAIRS = [
 ]
 TEXTS = [f"Mara: {text}" for _, text in PAIRS]
 GROUPS = [1, 1, 1, 2, 2, 3, 3]
+WEIGHTS = realtalk_models.path("ei") / "model.onnx"
+UNUSABLE = r"^the GPU cannot be used \(.+\); leave --device out$"
+no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 
 
 @pytest.fixture(scope="module", params=["ei", "ei_multilingual"])
@@ -44,16 +46,16 @@ def folder(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pairs(folder: Path) -> TorchPairs:
-    return TorchPairs(folder, "cpu", "fp32")
+def pairs(folder: Path) -> PairEncoder:
+    return PairEncoder(folder, device=TRIAL)
 
 
 @pytest.fixture(scope="module")
-def sentences() -> TorchSentences:
-    return TorchSentences("cpu", "fp32")
+def sentences() -> SentenceEncoder:
+    return SentenceEncoder(device=TRIAL)
 
 
-def test_pairs_are_answered_as_on_the_cpu(folder: Path, pairs: TorchPairs) -> None:
+def test_pairs_are_answered_as_on_the_cpu(folder: Path, pairs: PairEncoder) -> None:
     theirs, ours = PairEncoder(folder).outputs(PAIRS), pairs.outputs(PAIRS)
     assert np.abs(ours - theirs).mean() < 0.03 < np.abs(theirs).mean()
     one, two = (answer_columns(each, pairs.settings) for each in (theirs, ours))
@@ -61,22 +63,7 @@ def test_pairs_are_answered_as_on_the_cpu(folder: Path, pairs: TorchPairs) -> No
         assert one[name].tolist() == two[name].tolist()
 
 
-def test_rows_are_put_together_as_on_the_cpu(folder: Path, pairs: TorchPairs) -> None:
-    """What comes before is cut at its beginning, a long turn in its middle."""
-    rows = pairs.rows(PAIRS)
-    cpu = PairEncoder(folder)
-    packed, border = torch.from_numpy(rows.packed), 5 * len(PAIRS)
-    for batch in rows.batches:
-        some = slice(batch.start, batch.stop)
-        columns, tokens = packed[:border].view(-1, 5)[some], packed[border:]
-        ids, own, mask = pairs._put_together(columns, tokens, batch.length)
-        for place, at in enumerate(rows.order[some].tolist()):
-            ((wanted, second),) = cpu._rows([PAIRS[at]])
-            assert ids[place][mask[place]].tolist() == wanted
-            assert own[place][mask[place]].tolist() == [n >= second for n in range(len(wanted))]
-
-
-def test_a_pair_does_not_depend_on_its_batch(pairs: TorchPairs) -> None:
+def test_a_pair_does_not_depend_on_its_batch(pairs: PairEncoder) -> None:
     together = pairs.outputs(PAIRS)
     alone = np.concatenate([pairs.outputs([pair]) for pair in PAIRS])
     np.testing.assert_allclose(together, alone, atol=0.3)
@@ -84,7 +71,7 @@ def test_a_pair_does_not_depend_on_its_batch(pairs: TorchPairs) -> None:
     assert pairs.outputs([]).shape == (0, int(pairs.settings["width"]))
 
 
-def test_texts_are_encoded_as_on_the_cpu(sentences: TorchSentences) -> None:
+def test_texts_are_encoded_as_on_the_cpu(sentences: SentenceEncoder) -> None:
     theirs, ours = SentenceEncoder().encode(TEXTS, GROUPS), sentences.encode(TEXTS, GROUPS)
     assert ours.offsets.tolist() == theirs.offsets.tolist()
     assert (ours.vectors * theirs.vectors).sum(1).min() > 0.995
@@ -92,12 +79,6 @@ def test_texts_are_encoded_as_on_the_cpu(sentences: TorchSentences) -> None:
     assert near.mean() < 1.5 and ours.tokens.dtype == np.int8
     np.testing.assert_allclose(ours.weights, theirs.weights, atol=0.05)
     assert len(sentences.encode([])) == 0
-
-
-def test_stages_are_timed(pairs: TorchPairs) -> None:
-    pairs.clock = stages = Stages("cpu")
-    pairs.outputs(PAIRS[:2])
-    assert set(stages.seconds()) == {"preparing text", "tokenizing", "compute"}
 
 
 def test_the_record_of_labels_says_where_they_were_made(tmp_path: Path) -> None:
@@ -115,9 +96,51 @@ def test_the_record_of_labels_says_where_they_were_made(tmp_path: Path) -> None:
 
 def test_the_record_of_a_probe_says_where_its_memory_was_encoded(tmp_path: Path) -> None:
     memory = Retrieved(device=TRIAL, cache=tmp_path)
-    assert memory.version == "1+2 (cpu, fp32)"
+    assert memory.version == f"1+2 ({TRIAL}, fp32)"
     index = memory.build(bakery()).index
     theirs = Retrieved(cache=tmp_path).build(bakery()).index  # not read from the other's file
     assert index.vectors.tobytes() != theirs.vectors.tobytes()
     assert (index.vectors * theirs.vectors).sum(1).min() > 0.99
     assert len(list(tmp_path.glob("*.npz"))) == 2
+
+
+@no_gpu
+def test_weights_that_cannot_go_there() -> None:
+    with pytest.raises(RealtalkError, match=UNUSABLE):
+        TorchSession(WEIGHTS, "cuda", "fp16")
+
+
+@no_gpu
+def test_work_that_fails_on_the_way() -> None:
+    """A card that goes away after loading."""
+    session = TorchSession(WEIGHTS, "cpu", "fp32")
+    session._device = torch.device("cuda")
+    with pytest.raises(RealtalkError, match=UNUSABLE):
+        session.run(None, {"tokens": np.array([[101, 102]])})
+
+
+def test_a_full_card_is_told_from_a_broken_one() -> None:
+    device = torch.device("cuda")
+    with pytest.raises(RealtalkError, match="the GPU's memory is full; end"), gpu_failures(device):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+    with pytest.raises(RealtalkError) as caught, gpu_failures(device):
+        raise RuntimeError("CUDA error: no kernel image is available\nCompile with DSA=1")
+    assert "no kernel image is available); leave" in str(caught.value)
+    with pytest.raises(RealtalkError, match="RuntimeError"), gpu_failures(device):
+        raise RuntimeError
+
+
+def test_on_the_cpu_a_failure_is_a_bug() -> None:
+    with pytest.raises(RuntimeError, match="shapes"), gpu_failures(torch.device("cpu")):
+        raise RuntimeError("shapes cannot be multiplied")
+
+
+def test_what_runs_on_a_gpu_is_what_was_measured() -> None:
+    """bench/README.md has the figures of fp16, rounded."""
+    assert NUMBERS == "fp16"
+    row = {"tokens": np.array([[101, 102, 7592, 102]]), "types": np.array([[0, 0, 1, 1]])}
+    shipped, rounded, plain = (
+        TorchSession(WEIGHTS, "cpu", "fp32", **how).run(None, row)[0]
+        for how in ({}, {"rounded": True}, {"rounded": False})
+    )
+    assert np.array_equal(shipped, rounded) and not np.array_equal(shipped, plain)
