@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from realtalk.encoders.letter_case import word_case
+from realtalk.encoders.tag_spans import word_case
 from research.training.chats import MARK, every_chat, unmarked
 
 HERE = Path(__file__).parent

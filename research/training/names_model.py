@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from realtalk.encoders.letter_case import CASES
+from realtalk.encoders.tag_spans import CASES
 from research.training.names_data import KINDS
 
 TAGS = 1 + 2 * len(KINDS)

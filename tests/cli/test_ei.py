@@ -14,7 +14,7 @@ import pytest
 from multilingual_chats import needs_multilingual
 from realtalk.corpora.opening import open_reading
 from realtalk.ei.labels import LABELS, Label, TurnInput
-from realtalk.encoders.learned import Learned, fingerprint
+from realtalk.encoders.shipped import Learned, fingerprint
 from realtalk.local.progress import Progress, silent
 
 

@@ -13,7 +13,7 @@ import pytest
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.ei.labelling import learned_lines
-from realtalk.encoders.learned import Learned, fingerprint
+from realtalk.encoders.shipped import Learned, fingerprint
 
 TEXTS = [
     f"the {number}th lighthouse keeper wrote to the harbour master again" for number in range(40)

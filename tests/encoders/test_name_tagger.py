@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from realtalk.encoders.letter_case import case_of, word_case
 from realtalk.encoders.name_tagger import NameTagger
-from realtalk.encoders.tag_spans import SpanDecoder, TaggedSpan
+from realtalk.encoders.tag_spans import SpanDecoder, TaggedSpan, case_of, word_case
 from realtalk.encoders.weights import read_table
 from realtalk.errors import RealtalkError
 from realtalk.redaction.sources import name_sources, tagger_shipped

@@ -17,7 +17,7 @@ from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
-from realtalk.encoders.learned import Learned, fingerprint
+from realtalk.encoders.shipped import Learned, fingerprint
 from realtalk.memory.benchmark import load_probe
 from realtalk.memory.learned import InSample, learning_parts
 from realtalk.report.build import make_report

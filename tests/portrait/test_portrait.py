@@ -19,7 +19,7 @@ from portrait_chats import ENGLISH, ODD, arabic_group, chat, corpus, english, ja
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.encoders.learned import Learned, fingerprint
+from realtalk.encoders.shipped import Learned, fingerprint
 from realtalk.errors import RealtalkError
 from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
 from realtalk.portrait.feelings import feeling_lines

@@ -300,7 +300,7 @@ def learned_lines(corpus: Corpus) -> tuple[str, ...]:
     The multilingual one learned from the English one's sets, and from conversations of its own,
     none of which is in English: a chat that is known by either was learned from by its encoder.
     """
-    from realtalk.encoders.learned import Learned
+    from realtalk.encoders.shipped import Learned
 
     both = (Learned.of("ei"), Learned.of("ei_multilingual"))
 

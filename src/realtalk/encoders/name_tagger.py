@@ -25,10 +25,16 @@ from typing import Any
 import numpy as np
 
 import realtalk_models
-from realtalk.encoders.letter_case import word_case
 from realtalk.encoders.model import LoadedModel
 from realtalk.encoders.name_words import WORD, NameWords
-from realtalk.encoders.tag_spans import NAMES, REPLACED_FROM, Chances, SpanDecoder, TaggedSpan
+from realtalk.encoders.tag_spans import (
+    NAMES,
+    REPLACED_FROM,
+    Chances,
+    SpanDecoder,
+    TaggedSpan,
+    word_case,
+)
 from realtalk.encoders.weights import read_table
 from realtalk.text.languages import UNTOLD, languages_in, turn_languages
 

@@ -6,7 +6,7 @@
     InSample(parts).of(chat, question)        → "LoCoMo", or None
     learned_lines(rows, settings)             → ["in-sample: 1,986 of 1,986 questions …"]
 
-Recognised by the content of chats and questions (`encoders.learned`), whatever the file is called.
+Recognised by the content of chats and questions (`encoders.shipped`), whatever the file is called.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from realtalk.chat import Chat, Question
-from realtalk.encoders.learned import Learned
+from realtalk.encoders.shipped import Learned
 from realtalk.evals.values import Row
 
 _LOCOMO, _LONGMEMEVAL = "LoCoMo", "LongMemEval"
