@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from realtalk.surface.each import EachResult, each
     from realtalk.surface.guessing import guess
     from realtalk.surface.labelling import Facets, Labels, label
-    from realtalk.surface.own_chats import export_adapter, export_dataset, talk, tune
+    from realtalk.surface.own_chats import export_dataset, talk, tune
     from realtalk.surface.pages import report, studio
     from realtalk.surface.runs import Run
     from realtalk.surface.sources import read, samples
@@ -76,7 +76,6 @@ __all__ = [
     "compare",
     "converse",
     "each",
-    "export_adapter",
     "export_dataset",
     "guess",
     "label",
@@ -111,7 +110,7 @@ _PLACES = {
     "realtalk.surface.each": "EachResult each",
     "realtalk.surface.guessing": "guess",
     "realtalk.surface.labelling": "Facets Labels label",
-    "realtalk.surface.own_chats": "export_adapter export_dataset talk tune",
+    "realtalk.surface.own_chats": "export_dataset talk tune",
     "realtalk.surface.pages": "report studio",
     "realtalk.surface.runs": "Run",
     "realtalk.surface.sources": "read samples",

@@ -184,7 +184,7 @@ def calls() -> list[tuple[str, ...]]:
 
 # They print no name of a chat, or fetch, train, serve, or take minutes.
 ELSEWHERE = {"data get", "models get", "persona tune", "studio", "demo", "ei label"}
-ELSEWHERE |= {"models card", "mcp", "persona export-adapter"}  # the last needs an adapter
+ELSEWHERE |= {"models card", "mcp"}
 ELSEWHERE |= {"probe run"}  # called without its name above
 ELSEWHERE |= {  # test_guessing
     f"persona guess {verb}" for verb in ("run", "show", "failures", "table", "compare", "sweep")

@@ -42,13 +42,6 @@ def test_a_path_is_run_and_the_run_can_be_looked_into(
     assert status == 2 and "a run of" in err
 
 
-def test_an_old_spelling_is_understood_and_said(run: Any) -> None:
-    status, out, err = run("persona", "simulate", "--help")
-    assert status == 0
-    assert "`persona simulate` is now `persona run`" in err
-    assert out == run("persona", "run", "--help")[1]
-
-
 @pytest.mark.parametrize("group", ["probe", "persona", "threads"])
 def test_help_shows_the_default_verb(run: Any, group: str) -> None:
     status, out, _ = run(group, "--help")

@@ -21,7 +21,7 @@ from realtalk.cli import reading as reading_command
 from realtalk.cli import threads as threads_command
 
 FUNCTIONS = (
-    *("check", "compare", "converse", "each", "export_adapter", "export_dataset"),
+    *("check", "compare", "converse", "each", "export_dataset"),
     *("label", "predict"),
     *("probe", "read", "redact", "report", "samples", "simulate", "stats", "studio", "sweep"),
     *("talk", "told_apart", "tune"),

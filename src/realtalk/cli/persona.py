@@ -9,7 +9,6 @@ import typer
 
 from realtalk.cli import (
     options,
-    persona_adapter,
     persona_converse,
     persona_dataset,
     persona_guess,
@@ -26,12 +25,8 @@ if TYPE_CHECKING:
     from realtalk.persona.summaries import Simulation
 
 
-class _PersonaVerbs(verbs.Verbs):
-    renamed = {"simulate": verbs.RUN}  # noqa: RUF012  a ClassVar of the base
-
-
 app = typer.Typer(
-    cls=_PersonaVerbs,
+    cls=verbs.Verbs,
     help="Continue a chat as one of its speakers, and score content and emotional intelligence "
     "against what they really wrote. `realtalk persona PATH` is `realtalk persona run PATH`.",
     no_args_is_help=True,
@@ -357,7 +352,6 @@ def _remarks(simulations: list[Simulation]) -> None:
 
 persona_sweep.register(app)
 persona_tune.register(app)
-persona_adapter.register(app)
 persona_dataset.register(app)
 persona_guess.register(app)
 persona_talk.register(app)

@@ -24,7 +24,7 @@ from realtalk.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from realtalk.evals.prices import Prices, Usage
     from realtalk.surface.runs import Run
@@ -57,19 +57,12 @@ Most = Annotated[int, typer.Option("--most", "-n", metavar="N", help="So many ro
 
 
 class Verbs(TyperGroup):
-    """`realtalk probe PATH` is `realtalk probe run PATH`. Old spellings are understood and said."""
+    """`realtalk probe PATH` is `realtalk probe run PATH`."""
 
     default: ClassVar[str] = RUN
-    renamed: ClassVar[Mapping[str, str]] = {}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] in self.renamed:
-            now = self.renamed[args[0]]
-            typer.echo(
-                f"note: `{ctx.info_name} {args[0]}` is now `{ctx.info_name} {now}`", err=True
-            )
-            args = [now, *args[1:]]
-        elif args and not args[0].startswith("-") and args[0] not in self.commands:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
             args = [self.default, *args]
         return super().parse_args(ctx, args)
 

@@ -1,7 +1,6 @@
 """One's own chats → an adapter that writes as oneself, data for other tools, and a talk.
 
 tune("mara", speaker="Me", out="adapters/me", say=print)             → Tuned
-export_adapter("adapters/me", consent="self", out="me.gguf")         → AdapterFile
 export_dataset("mara", speaker="Me", out="mine.jsonl", say=print)    → TuningSet
 talk("mara", speaker="Me", consent="self").say("are you up?")        → "barely"
 """
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.chat import Corpus
-    from realtalk.persona.adapter_files import AdapterFile
     from realtalk.persona.datasets import TuningSet
     from realtalk.persona.talking import Talk
     from realtalk.persona.tuning import Tuned
@@ -111,33 +109,6 @@ def tune(
         progress=progress,
         say=say,
     )
-
-
-def export_adapter(
-    adapter: str | PathLike[str],
-    *,
-    consent: str | Callable[[str], str],
-    base: str | None = None,
-    out: str | PathLike[str] | None = None,
-    cache: str | PathLike[str] | None = None,
-    progress: Progress = silent,
-) -> AdapterFile:
-    """Writes an adapter of `tune` as GGUF, which llama.cpp loads onto the base's own file.
-
-    `consent` is that of `talk`, or a function that is asked, by name, where no answer is kept with
-    the adapter. It stands in the file's metadata, with what it means, the speaker's name and that
-    whatever it writes is simulated. `base` says where the model lies, where that is not the
-    one named in training. `out` is the file, by default the adapter's folder with .gguf behind
-    its name. Needs the extra train.
-    """
-    from realtalk.persona.adapter_files import one_adapter, write_gguf
-    from realtalk.persona.consent import agreed, known
-
-    folder, place = Path(adapter), None if cache is None else Path(cache)
-    own = one_adapter(folder)
-    yes = known(own.speaker, own.folder) or agreed(own.speaker, consent, own.folder)
-    file = folder.parent / f"{folder.resolve().name}.gguf" if out is None else Path(out)
-    return write_gguf(own, file, yes, base=base, cache=place, progress=progress)
 
 
 def export_dataset(
