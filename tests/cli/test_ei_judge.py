@@ -39,11 +39,7 @@ def reflects(call: Call) -> str:
     return str(call.turn.startswith("I keep"))
 
 
-def test_the_named_server_is_asked_and_named(
-    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # What libraries once left on this machine is no concern of this test.
-    monkeypatch.setattr("realtalk.local.leftovers.left_behind", lambda: ())
+def test_the_named_server_is_asked_and_named(run: Any, tmp_path: Path) -> None:
     with JudgeServer(reflects) as server:
         given = ("--ask", "reflective", "--base-url", server.url, "--out", "judged", "--json")
         status, _, err = run(*WORDS, *given)

@@ -1,8 +1,7 @@
-"""The file of annotations: written by 0.1.0, by a newer version, damaged, or on a full disk."""
+"""The file of annotations: written by a newer version, damaged, or on a full disk."""
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import subprocess
@@ -31,25 +30,6 @@ def sql(path: Path, *statements: tuple[str, tuple[Any, ...]]) -> list[Any]:
     return found[-1]
 
 
-def without_fields(path: Path, beside: StudioItem, **fields: Any) -> str:
-    """What 0.1.0 stored for a change to a version that it did not know: the typed fields alone."""
-    id_, body = f"{beside.id[0]}000000000001", json.dumps(fields)
-    sql(
-        path,
-        (
-            "INSERT INTO item (id, chat, kind, author, version, body, conflict_of)"
-            " VALUES (?, ?, ?, ?, 1, ?, ?)",
-            (id_, beside.chat, beside.kind, beside.author, body, beside.id),
-        ),
-        (
-            "INSERT INTO edit (item, chat, author, version, after, step, state, request)"
-            " VALUES (?, ?, ?, 1, ?, 'step-1', 'done', 'request-1')",
-            (id_, beside.chat, beside.author, body),
-        ),
-    )
-    return id_
-
-
 def stored(path: Path, kind: Any = "event", body: dict[str, Any] = EVENT) -> StudioItem:
     store = Store.open(path)
     item = store.create(CHAT, kind, "Ana", body)
@@ -60,91 +40,6 @@ def stored(path: Path, kind: Any = "event", body: dict[str, Any] = EVENT) -> Stu
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "notes.sqlite"
-
-
-@pytest.mark.parametrize(("kind", "body"), [("event", EVENT), ("question", QUESTION)])
-def test_an_item_without_fields_is_made_whole(path: Path, kind: Any, body: dict[str, Any]) -> None:
-    item = stored(path, kind, body)
-    broken = without_fields(path, item, text="typed meanwhile")
-    store = Store.open(path)
-    assert store.item(broken).body == {**body, "text": "typed meanwhile"}
-    assert len(store.notes) == 1 and broken in store.notes[0] and "typed" not in store.notes[0]
-    # One goes on with it, and undo finds what it expects.
-    store.change(broken, "Ana", 1, {"text": "more"})
-    while store.undo(CHAT, "Ana"):
-        pass
-    assert store.items(CHAT) == []
-    while store.redo(CHAT, "Ana"):
-        pass
-    assert store.item(broken).body["text"] == "more"
-    store.close()
-    again = Store.open(path)
-    assert again.notes == ()
-    again.close()
-
-
-def test_what_such_an_item_replaced_comes_back_from_its_history(path: Path) -> None:
-    """`Keep this` of 0.1.0 put the body without fields into the item that had them."""
-    item = stored(path)
-    typed = json.dumps({"text": "typed"})
-    sql(
-        path,
-        ("UPDATE item SET body = ?, version = 2 WHERE id = ?", (typed, item.id)),
-        (
-            "INSERT INTO edit (item, chat, author, version, before, after, step, state)"
-            " VALUES (?, ?, 'Ana', 2, ?, ?, 'step-2', 'done')",
-            (item.id, CHAT, json.dumps(EVENT), typed),
-        ),
-    )
-    store = Store.open(path)
-    mended = store.item(item.id).body
-    assert (mended["session"], mended["speaker"], mended["text"]) == (1, "Ilse", "typed")
-    (back,) = store.undo(CHAT, "Ana")
-    assert back.body == EVENT
-    store.close()
-
-
-def test_an_event_whose_place_nobody_knows_is_kept_without_one(path: Path) -> None:
-    item = stored(path)
-    broken = without_fields(path, item, text="typed meanwhile")
-    sql(path, ("UPDATE item SET conflict_of = NULL WHERE id = ?", (broken,)))
-    store = Store.open(path)
-    body = store.item(broken).body
-    assert (body["text"], body["speaker"]) == ("typed meanwhile", "")
-    store.close()
-
-
-@pytest.mark.parametrize("held", ["{", "[1]", "null", '"x"', '{"text": 5}', "\x00"])
-@pytest.mark.parametrize("column", ["item.body", "edit.before", "edit.after", "all"])
-def test_damaged_bodies_neither_stop_the_file_nor_vanish(
-    path: Path, held: str, column: str
-) -> None:
-    item = stored(path)
-    store = Store.open(path)
-    store.change(item.id, "Ana", 1, {"date": "May"})
-    other = store.create(CHAT, "event", "Ana", {**EVENT, "text": "another"})
-    store.close()
-    if column in ("item.body", "all"):
-        sql(path, ("UPDATE item SET body = ? WHERE id = ?", (held, item.id)))
-    for side in ("before", "after"):
-        if column in (f"edit.{side}", "all"):
-            line = f"UPDATE edit SET {side} = ? WHERE item = ? AND version = 2"
-            sql(path, (line, (held, item.id)))
-    if column == "all":
-        sql(path, ("UPDATE edit SET after = ? WHERE item = ?", (held, item.id)))
-    store = Store.open(path)
-    assert store.notes
-    shown = {each.id: each.body for each in store.items(CHAT)}
-    assert shown[other.id]["text"] == "another"
-    for body in shown.values():
-        assert body["session"] in (0, 1)
-    store.undo(CHAT, "Ana")  # the other item's step is not in the way
-    kept = sql(path, ("SELECT held FROM aside", ()))
-    assert any(held in row[0] or repr(held)[1:-1] in row[0] for row in kept)
-    store.close()
-    again = Store.open(path)
-    assert again.notes == ()
-    again.close()
 
 
 def test_a_newer_file_is_called_newer(path: Path) -> None:

@@ -28,8 +28,7 @@ def list_(cache: Cache = None, json: Json = False) -> None:
 
     Words are those of a chat or of a model that has read one. Vectors hold no words, but tell
     something of them. Indexes and vectors stay within 2 GB each, or what REALTALK_CACHE_LIMIT
-    says (such as 500MB). What you name with --out is yours and not here. The last kind is what
-    the version 0.1.0 let ONNX Runtime write outside this folder.
+    says (such as 500MB). What you name with --out is yours and not here.
 
     Examples:
 
@@ -38,16 +37,15 @@ def list_(cache: Cache = None, json: Json = False) -> None:
         realtalk cache list --json
     """
     from realtalk.cli.printing import print_json, say, show
-    from realtalk.local.caches import cache_limit, survey
+    from realtalk.local.caches import KINDS, cache_limit, survey
     from realtalk.local.download import cache_folder
 
     root = cache_folder(cache)
     found = survey(root)
-    items = (*found.items, *_outside(cache))
     limit = cache_limit()
     entries = [
-        _entry(kind, [item for item in items if item.kind is kind], root, limit)
-        for kind in _kinds().values()
+        _entry(kind, [item for item in found.items if item.kind is kind], root, limit)
+        for kind in KINDS.values()
     ]
     if json:
         print_json({"folder": str(root), "kinds": entries, "strangers": found.strangers})
@@ -59,8 +57,6 @@ def list_(cache: Cache = None, json: Json = False) -> None:
     ]
     show("kept on this machine", columns, rows)
     say(f"in {root}, {_size(sum(item.size for item in found.items))} together")
-    for path in (path for item in _outside(cache) for path in item.files):
-        say(f"outside it, left by version 0.1.0: {path}")
     if found.strangers:
         say(f"not put there by realtalk, and left alone: {found.strangers:,}")
 
@@ -110,7 +106,7 @@ def clear(
         raise RealtalkError(f"--older-than must be 0 days or more, not {older_than:g}")
     moment = None if older_than is None else time.time() - older_than * _DAY
     root = cache_folder(cache)
-    items = [each for each in (*survey(root).items, *_outside(cache)) if each.kind in chosen]
+    items = [each for each in survey(root).items if each.kind in chosen]
     old = [item for item in items if moment is None or item.used < moment]
     # A file in daily use may hold much that is not.
     mixed = [item for item in items if item.kind.forget and item not in old]
@@ -132,28 +128,14 @@ def clear(
         raise typer.Exit(1)
 
 
-def _kinds() -> dict[str, Kind]:
-    from realtalk.local.caches import KINDS
-    from realtalk.local.leftovers import TELEMETRY
-
-    return {**KINDS, TELEMETRY.name: TELEMETRY}
-
-
-def _outside(cache: Path | None) -> tuple[CacheItem, ...]:
-    """What lies outside the cache; nothing where another folder than the user's is asked for."""
-    from realtalk.local.leftovers import left_behind
-
-    return left_behind() if cache is None else ()
-
-
 def _chosen(names: Sequence[str]) -> list[Kind]:
+    from realtalk.local.caches import KINDS
     from realtalk.registry import suggest
 
-    known = _kinds()
     for name in names:
-        if name not in known:
-            raise suggest("kind of cache", name, list(known))
-    return [kind for name, kind in known.items() if not names or name in names]
+        if name not in KINDS:
+            raise suggest("kind of cache", name, list(KINDS))
+    return [kind for name, kind in KINDS.items() if not names or name in names]
 
 
 def _ask(
@@ -176,8 +158,7 @@ def _ask(
             say(f"{kind.name}: {files:,} files, {_size(size)}, {kind.purpose}")
     for item in mixed:
         say(f"{item.kind.name}: what is old inside {item.files[0].name}")
-    outside = " and from outside it" if any(not item.kind.folders for item in old) else ""
-    if not typer.confirm(f"Remove this from {root}{outside}?", err=True):
+    if not typer.confirm(f"Remove this from {root}?", err=True):
         say("nothing removed")
         raise typer.Exit
 
@@ -208,8 +189,7 @@ def _entry(kind: Kind, items: Sequence[CacheItem], root: Path, limit: int) -> di
         "holds": kind.holds,
         "from_chats": kind.from_chats,
         "limit_bytes": limit if kind.bounded else None,
-        "folders": [str(root / folder) for folder in kind.folders]
-        or sorted({str(path.parent) for item in items for path in item.files}),
+        "folders": [str(root / folder) for folder in kind.folders],
     }
 
 

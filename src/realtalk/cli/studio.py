@@ -138,8 +138,6 @@ def studio(
             guesses=guesses,
             talk=None if talk is None else {"speaker": talk, **given},
         )
-    for note in desk.store.notes:
-        say(f"{place}: {note}")
     try:
         with Server.start(desk, port) as server:
             _show(server.url, place, json)

@@ -2,14 +2,13 @@
 
     flaw("event", {"text": "Mara moves."})       → "no session"
     dumped("event", {"text": "Mara moves."})     raises; what cannot be read back is never stored
-    whole("event", {"text": "Mara moves."}, earlier)  → the same with what it lacks from `earlier`
 
-Everything that is stored goes through `dumped`. `whole` is for files that were written before.
+Everything that is stored goes through `dumped`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -77,24 +76,3 @@ def dumped(kind: str, body: Mapping[str, Any]) -> str:
         return orjson.dumps(body, option=orjson.OPT_SORT_KEYS).decode()
     except TypeError as error:  # half of a pair of surrogates, or a number beyond 64 bits
         raise RealtalkError(f"the {kind} holds something that is not text") from error
-
-
-def loaded(stored: Any) -> Any:
-    """What was stored; None where it is not JSON."""
-    try:
-        return orjson.loads(stored)
-    except (ValueError, TypeError):
-        return None
-
-
-def whole(kind: str, body: Any, earlier: Iterable[Any]) -> dict[str, Any]:
-    """A body with what it lacks: from the first earlier one that has it, else left open."""
-    stored = body if isinstance(body, dict) else {}
-    sources = [stored, *(each for each in earlier if isinstance(each, dict))]
-    complete = {
-        name: value for name, value in stored.items() if name not in BEYOND or BEYOND[name](value)
-    }
-    for name, (fits, unknown) in FIELDS[kind].items():
-        known = (each[name] for each in sources if name in each and fits(each[name]))
-        complete[name] = next(known, unknown)
-    return complete

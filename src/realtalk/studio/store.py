@@ -30,15 +30,10 @@ from realtalk.studio.values import Body, Conflict, ItemKind, StudioItem, merged
 class Store(StoreRows):
     """One file, many annotators. Safe for several threads and several processes."""
 
-    notes: tuple[str, ...] = ()  # what had to be mended when the file was opened
-
     @classmethod
     def open(cls, path: Path) -> Store:
         """The file, made where it is missing; another program's file is refused."""
-        connection, notes = open_file(path)
-        store = cls(connection, path)
-        store.notes = tuple(notes)
-        return store
+        return cls(open_file(path), path)
 
     def seed(self, chat: str, bodies: Iterable[tuple[ItemKind, Body]], author: str) -> None:
         """What came with the chat, once; it cannot be undone."""

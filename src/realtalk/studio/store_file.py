@@ -1,7 +1,6 @@
 """The SQLite file of annotations: made, recognised, and set to keep what it acknowledged.
 
-open_file(Path("annotations.sqlite")) → a connection (WAL, every commit synced to the disk), and
-notes of what had to be mended
+open_file(Path("annotations.sqlite")) → a connection (WAL, every commit synced to the disk)
 """
 
 from __future__ import annotations
@@ -12,14 +11,13 @@ from pathlib import Path
 
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import private_folder, private_stream
-from realtalk.studio.store_repair import repair
 from realtalk.studio.troubles import unsaved
 
 _APPLICATION = 0x5254_4B53  # "RTKS": marks SQLite files as ours
 _LAYOUT = 1
 
 
-def open_file(path: Path) -> tuple[sqlite3.Connection, list[str]]:
+def open_file(path: Path) -> sqlite3.Connection:
     """The file, made where it is missing; another program's file is refused."""
     try:
         private_folder(path.parent)
@@ -32,7 +30,7 @@ def open_file(path: Path) -> tuple[sqlite3.Connection, list[str]]:
         raise RealtalkError(f"cannot be opened ({reason})", where=str(path)) from error
     try:
         _prepare(connection, str(path))
-        return connection, repair(connection)
+        return connection
     except RealtalkError:
         connection.close()
         raise
