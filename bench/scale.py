@@ -68,7 +68,7 @@ import sys
 from pathlib import Path
 from realtalk.corpora.streaming import open_stream
 from realtalk.ei.labels import MEASURES, Label
-from realtalk.engine.inline import Inline
+from realtalk.engine.engines import Inline
 from realtalk.surface.label_pieces import label_pieces
 class Alike:
     name, version, at_once = "alike", "1", 1024

@@ -127,7 +127,7 @@ def workers_of(process: int) -> Iterator[int]:
     for each in family:
         with suppress(OSError):
             line = Path(f"/proc/{each}/cmdline").read_bytes()
-            if b"spawn_main" in line or line.startswith(b"ray::RayWorker"):
+            if b"LokyProcess" in line or line.startswith(b"ray::RayWorker"):
                 yield each
 
 

@@ -6,13 +6,14 @@ import errno
 import os
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from realtalk.engine.jobs import Job
 from realtalk.errors import RealtalkError
+from realtalk.local.stores import Place
 from realtalk.local.writing import write_bytes
 
 __all__ = [
@@ -103,7 +104,7 @@ def write_inputs(folder: Path, *orders: str) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def shouting(inputs: tuple[Path, ...], out: Path, marks: Path, **settings: Any) -> Job:
+def shouting(inputs: Sequence[Place], out: Place, marks: Path, **settings: Any) -> Job:
     return Job("shouting", inputs, Shout(marks), out, settings, ".txt")
 
 

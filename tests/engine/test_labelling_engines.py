@@ -23,10 +23,10 @@ from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
+from realtalk.ei.by_engine import WORK
 from realtalk.ei.embedded import EmbeddedLabeller
 from realtalk.ei.label_stream import chat_frames
 from realtalk.ei.labelling import labels_for
-from realtalk.engine.labelling import WORK
 from realtalk.errors import RealtalkError
 
 BLOCK = 16

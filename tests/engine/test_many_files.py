@@ -18,19 +18,18 @@ import pytest
 from engine_faults import workers_of
 from engine_work import SECRET, heavy, no_work, shouting, tree, write_inputs
 from file_modes import open_to_others
-from realtalk.engine.choosing import choose
-from realtalk.engine.inline import Inline
-from realtalk.engine.inputs import fingerprint, gathered
-from realtalk.engine.jobs import Job, JobReport, errands
-from realtalk.engine.processes import Processes
+from realtalk.engine.engines import Inline, Processes, choose
+from realtalk.engine.jobs import ONE_THREAD, Job, JobReport, fingerprint, tasks
 from realtalk.engine.running import run_job
 from realtalk.errors import RealtalkError
+from realtalk.local.stores import name_of
+from realtalk.surface.each import gathered
 
 _DRIVER = """
 import sys
 from pathlib import Path
 from engine_work import shouting
-from realtalk.engine.choosing import choose
+from realtalk.engine.engines import choose
 from realtalk.engine.running import run_job
 
 inputs, out, marks = map(Path, sys.argv[2:])
@@ -203,7 +202,6 @@ def test_a_function_that_cannot_be_built_ends_the_job(
 
 
 def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from realtalk.engine.working import ONE_THREAD
     from realtalk.local.environment import environment
 
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
@@ -218,8 +216,8 @@ def test_a_worker_has_one_thread(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def test_parts_never_share_a_name(tmp_path: Path, marks: Path) -> None:
     inputs = [tmp_path / "a" / "Chat.txt", tmp_path / "b" / "chat.zip", tmp_path / "parts.jsonl"]
-    found = errands(shouting(tuple(inputs), tmp_path / "out", marks))
-    assert [errand.part for errand in found] == ["Chat.txt", "chat-2.txt", "parts-2.txt"]
+    found = tasks(shouting(tuple(inputs), tmp_path / "out", marks))
+    assert [task.part for task in found] == ["Chat.txt", "chat-2.txt", "parts-2.txt"]
 
 
 def test_folders_and_patterns_name_inputs(tmp_path: Path) -> None:
@@ -228,9 +226,9 @@ def test_folders_and_patterns_name_inputs(tmp_path: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(name)
     found = gathered([str(folder / "b.txt"), str(folder)], folder / "out")
-    assert [path.name for path in found] == ["b.txt", "a.txt", "c [1].txt", "export"]
+    assert [name_of(path) for path in found] == ["b.txt", "a.txt", "c [1].txt", "export"]
     assert gathered([str(folder / "c [1].txt")], tmp_path) == (folder / "c [1].txt",)
-    assert [path.name for path in gathered([str(folder / "*.txt")], tmp_path)] == [
+    assert [name_of(path) for path in gathered([str(folder / "*.txt")], tmp_path)] == [
         "a.txt",
         "b.txt",
         "c [1].txt",

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from engine_work import SECRET, shouting, tree, write_inputs
-from realtalk.engine.inline import Inline
+from realtalk.engine.engines import Inline
 from realtalk.engine.running import run_job
 
 pytestmark = [

@@ -17,7 +17,7 @@ import pytest
 
 from engine_faults import COMMANDS
 from engine_work import SECRET, shouting, tree, write_inputs
-from realtalk.engine.inline import Inline
+from realtalk.engine.engines import Inline
 from realtalk.engine.running import run_job
 
 pytestmark = [

@@ -13,7 +13,7 @@ import pytest
 
 import realtalk as rt
 from realtalk.chat import Chat, Corpus
-from realtalk.engine.inline import Inline
+from realtalk.engine.engines import Inline
 from realtalk.engine.jobs import Engine, JobReport
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
@@ -97,10 +97,10 @@ def test_a_run_that_was_begun_without_an_engine_goes_on_with_one(
         worked.append(report.worked)
         return report
 
-    from realtalk.engine import probing
     from realtalk.engine.running import run_job
+    from realtalk.memory import by_engine
 
-    monkeypatch.setattr(probing, "run_job", counted)
+    monkeypatch.setattr(by_engine, "run_job", counted)
     split = rt.probe(chats, out=tmp_path / "split", **words, **HERE)
     assert worked == [1], "one chat was missing"
     assert split.rows == rt.Run.load(tmp_path / "whole").rows
@@ -108,7 +108,7 @@ def test_a_run_that_was_begun_without_an_engine_goes_on_with_one(
 
 def test_a_chat_that_is_sent_is_the_chat_itself(chats: Corpus, tmp_path: Path) -> None:
     from realtalk.corpora.store import load
-    from realtalk.engine.probing import written_chats
+    from realtalk.memory.by_engine import written_chats
 
     for chat, path in zip(
         chats.chats, written_chats(chats.chats, chats, tmp_path / "chats"), strict=True
@@ -153,7 +153,7 @@ def test_what_cannot_be_split_is_refused(options: dict[str, Any], line: str) -> 
 
 def test_a_cluster_needs_a_folder_that_it_sees(chats: Corpus) -> None:
     from realtalk.engine.on_ray import OnRay
-    from realtalk.engine.workplaces import workplace
+    from realtalk.engine.running import workplace
 
     with (
         pytest.raises(RealtalkError, match="name one that all of them see with --out"),
@@ -200,7 +200,7 @@ def test_what_a_run_encodes_is_foreseen(tmp_path: Path, cache: Path, name: str) 
 
 
 def test_vectors_are_encoded_once(tmp_path: Path) -> None:
-    from realtalk.engine.encoding import encode_by
+    from realtalk.threads.by_engine import encode_by
 
     texts = ["phew", "did you sleep", "half of a letter \ud83d", "phew "]
     assert encode_by(texts, Inline(), tmp_path / "one") == 3

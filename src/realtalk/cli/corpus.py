@@ -139,9 +139,9 @@ def check(
     from realtalk.cli.printing import print_json, say, show
     from realtalk.corpora.check import RULES
     from realtalk.corpora.check import check as examine
-    from realtalk.engine.checks import report_json
     from realtalk.errors import RealtalkError
     from realtalk.registry import suggest
+    from realtalk.surface.each import report_json
 
     levels = ["error", "warning", "note"]
     if fail_on not in (*levels, "never"):

@@ -40,20 +40,22 @@ class EachRequest:
             raise RealtalkError(f"{len(self.paths):,} paths", fix="give --each too, or one path")
         return self.paths[0]
 
-    def run(self, work: Callable[..., JobReport], title: str, what: str, **more: Any) -> JobReport:
+    def run(self, work: str, title: str, what: str, /, **more: Any) -> JobReport:
         """Carries a job out with a bar. `what` is said where no folder is named for it."""
         from realtalk.cli.printing import progress
-        from realtalk.engine.inputs import gathered
-        from realtalk.engine.opening import InputReading
         from realtalk.errors import RealtalkError
+        from realtalk.local.stores import place_of
+        from realtalk.surface.each import InputReading, work_each
 
         if self.out is None:
             raise RealtalkError(f"--each {what}", fix="name a folder for them with --out")
         engine = self.chosen.engine()
-        inputs = gathered(self.paths, self.out)
+        out = place_of(self.out)
         way = InputReading(self.format_name, self.options)
         with progress(title) as advance:
-            return work(inputs, self.out, way, engine, fresh=self.fresh, progress=advance, **more)
+            return work_each(
+                work, self.paths, out, way, engine, fresh=self.fresh, progress=advance, **more
+            )
 
     def tell(self, report: JobReport, done: str, part: str, columns: Sequence[str]) -> None:
         """The parts as a table or JSON, then notes, problems and how many there are."""
@@ -81,9 +83,7 @@ class EachRequest:
 
 def read_each(request: EachRequest) -> None:
     """Reads them, says what became of each, and ends with 1 where one could not be read."""
-    from realtalk.engine.exports import read_each as work
-
-    report = request.run(work, "reading", "stores many corpora")
+    report = request.run("read", "reading", "stores many corpora")
     request.tell(report, "stored", "corpus", ("format", "chats", "messages"))
     _end(bool(report.problems))
 
@@ -91,14 +91,14 @@ def read_each(request: EachRequest) -> None:
 def check_each(request: EachRequest, fails: Callable[[str | None], bool]) -> None:
     """Checks them; ends with 1 where one could not be, or has findings that count."""
     from realtalk.cli.printing import say
-    from realtalk.engine.checks import check_each as work
-    from realtalk.engine.checks import gravest
+    from realtalk.local.stores import child
+    from realtalk.surface.each import gravest
 
-    report = request.run(work, "checking", "writes many reports")
+    report = request.run("check", "checking", "writes many reports")
     columns = ("format", "chats", "messages", "errors", "warnings", "remarks")
     request.tell(report, "checked", "report", columns)
-    if (report.out / "findings.parquet").is_file():
-        say(f"every finding is a row of {report.out / 'findings.parquet'}")
+    if gravest(report) is not None:
+        say(f"every finding is a row of {child(report.out, 'findings.parquet')}")
     _end(bool(report.problems) or fails(gravest(report)))
 
 
@@ -107,10 +107,9 @@ def redact_each(
 ) -> None:
     """Redacts them; ends with 1 where one could not be."""
     from realtalk.cli.printing import say
-    from realtalk.engine.redactions import redact_each as work
 
     report = request.run(
-        work,
+        "redact",
         "redacting",
         "stores many corpora",
         names=tuple(names),
@@ -126,11 +125,7 @@ def redact_each(
 
 def report_each(request: EachRequest, **options: Any) -> None:
     """Writes their pages; ends with 1 where one could not be written."""
-    from realtalk.portrait.build import PortraitOptions
-    from realtalk.portrait.many import write_pages
-
-    chosen = PortraitOptions(**options)
-    report = request.run(write_pages, "pages", "writes many pages", options=chosen)
+    report = request.run("report", "pages", "writes many pages", **options)
     request.tell(report, "wrote", "page", ("format", "chats", "messages"))
     _end(bool(report.problems))
 

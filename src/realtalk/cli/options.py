@@ -179,7 +179,7 @@ class EngineOptions(NamedTuple):
 
     def engine(self, device: str = "cpu") -> Engine:
         """The engine that they name: this process where they name none."""
-        from realtalk.engine.choosing import choose
+        from realtalk.engine.engines import choose
 
         return choose(self.name, self.workers, self.address, device)
 

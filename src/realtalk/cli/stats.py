@@ -116,8 +116,8 @@ def _described(
     stream: CorpusStream, chosen: EngineOptions, out: Path | None, fresh: bool
 ) -> CorpusStats:
     from realtalk.cli.printing import progress, warn
-    from realtalk.engine.describing import describe_by
     from realtalk.stats.describe import describe_stream
+    from realtalk.surface.counting import describe_by
 
     with progress("counting") as advance:
         if chosen.given() is None and out is None:

@@ -22,7 +22,7 @@ from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.corpora.store import is_stored, load
 from realtalk.corpora.streaming import is_collection, load_collection
-from realtalk.local.stores import StorePath, local_copy, place_of
+from realtalk.local.stores import local_copy, place_of
 
 SAMPLES = ("sample", "sample-simulated", "sample-threads")
 
@@ -52,7 +52,7 @@ def open_reading(
             stored = load_collection(place)
         if stored is not None:
             return Opened(stored, None, stored.tables.format)
-    copied = place if isinstance(place_of(path), StorePath) else path
+    copied = place if isinstance(place_of(path), str) else path
     return _read(Source.open(copied), format_name, options)
 
 

@@ -1,10 +1,9 @@
 """The same work on many files: in this process, in several, or on Ray.
 
     job = Job("reading", inputs, make, Path("corpora"), {"gap": "6h"})
-    run_job(job, engine("processes", workers=4))     → JobReport: parts that are there, and problems
+    run_job(job, choose("processes", workers=4))     → JobReport: parts that are there, and problems
 
-`jobs` has the words, `running` carries a job out and resumes it, `working` is what happens to one
-input inside a worker, `inline`, `processes` and `on_ray` are where workers live. `exports` reads
-many exports with it, `describing` counts stored corpora part by part, `labelling` labels turns,
-`checks` and `redactions` check and redact many corpora.
+A room that has something to divide offers a `Work`; nothing here knows what it does. `jobs` has
+the words and what happens to one input inside a worker, `homes` says where parts lie (a folder, a
+store), `running` carries a job out and resumes it, `engines` and `on_ray` are where workers live.
 """

@@ -1,7 +1,7 @@
-"""Errands on Ray: one actor per worker, on this machine or on a running cluster.
+"""Tasks on Ray: one actor per worker, on this machine or on a running cluster.
 
-    OnRay(workers=4).results(make, errands)                     # a Ray of our own, ended afterwards
-    OnRay(workers=64, address="auto").results(make, errands)    # one that is running
+    OnRay(workers=4).results(make, tasks)                     # a Ray of our own, ended afterwards
+    OnRay(workers=64, address="auto").results(make, tasks)    # one that is running
     OnRay(workers=8, address="auto", gpus=1).results(…)         # a GPU for every worker
 
 A Ray of our own listens on the loopback address alone, asks for a token that nobody else has,
@@ -20,6 +20,7 @@ import secrets
 import socket
 import sys
 import tempfile
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -29,8 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from realtalk import __version__
-from realtalk.engine.jobs import Errand, PartResult, Waiting, Work
-from realtalk.engine.working import ONE_THREAD, carry_out
+from realtalk.engine.jobs import ONE_THREAD, TRIES, PartResult, Task, Work, carry_out, lost
 from realtalk.errors import MissingExtraError, RealtalkError
 from realtalk.local.environment import environment
 from realtalk.local.temporary import temporary_folder
@@ -51,7 +51,7 @@ _LOCAL = {
 
 
 class RayWorker:
-    """What an actor is: a function that is built once, and one errand after the other."""
+    """What an actor is: a function that is built once, and one task after the other."""
 
     def __init__(self, packed: bytes) -> None:
         os.environ.update(ONE_THREAD)
@@ -66,9 +66,9 @@ class RayWorker:
             return __version__, str(error)
         return __version__, None
 
-    def carry_out(self, errand: Errand) -> PartResult:
+    def carry_out(self, task: Task) -> PartResult:
         assert self._work is not None
-        return carry_out(self._work, errand)
+        return carry_out(self._work, task)
 
 
 @dataclass(frozen=True)
@@ -83,40 +83,43 @@ class OnRay:
     threads: int = 1
     gpus: int = 0
 
-    def results(self, make: Callable[[], Work], errands: Sequence[Errand]) -> Iterator[PartResult]:
-        if not errands:
+    def results(self, make: Callable[[], Work], tasks: Sequence[Task]) -> Iterator[PartResult]:
+        if not tasks:
             return  # nothing to start a Ray for
-        workers = min(self.workers, len(errands))
+        workers = min(self.workers, len(tasks))
         with _cluster(self.address, workers, self.gpus) as ray:
             asked = {"num_cpus": 1, "num_gpus": self.gpus}
             actor = ray.remote(**asked, max_restarts=0, max_task_retries=0)(RayWorker)
-            yield from _results(ray, actor, workers, pickle.dumps(make), Waiting(errands))
+            yield from _results(ray, actor, workers, pickle.dumps(make), deque(tasks))
 
 
 def _results(
-    ray: Any, actor: Any, workers: int, packed: bytes, waiting: Waiting
+    ray: Any, actor: Any, workers: int, packed: bytes, waiting: deque[Task]
 ) -> Iterator[PartResult]:
-    # What is under way: who does it, and on which errand; none while the function is built.
-    under_way: dict[Any, tuple[Any, Errand | None]] = {}
+    # What is under way: who does it, and on which task; none while the function is built.
+    under_way: dict[Any, tuple[Any, Task | None]] = {}
     failed_starts = 0
+    losses: Counter[str] = Counter()  # by part
     try:
         while True:
-            busy = sum(errand is not None for _, errand in under_way.values())
+            busy = sum(task is not None for _, task in under_way.values())
             if not busy and not waiting:
                 return
             while len(under_way) < min(workers, busy + len(waiting)):
                 worker = actor.remote(packed)
                 under_way[worker.begin.remote()] = (worker, None)
             (ready,), _ = ray.wait(list(under_way), num_returns=1)
-            worker, errand = under_way.pop(ready)
+            worker, task = under_way.pop(ready)
             try:
                 message = ray.get(ready)
             except ray.exceptions.RayError as error:
                 ray.kill(worker)  # it may only have been out of reach
-                if errand is not None:
-                    result = waiting.lost(errand, type(error).__name__)
-                    if result is not None:
-                        yield result
+                if task is not None:
+                    losses[task.part] += 1
+                    if losses[task.part] < TRIES:
+                        waiting.append(task)
+                    else:
+                        yield lost(task, type(error).__name__)
                     continue
                 failed_starts += 1
                 if failed_starts >= _FAILED_STARTS:
@@ -126,14 +129,14 @@ def _results(
                     ) from None
                 continue
             failed_starts = 0
-            if errand is None:
+            if task is None:
                 _refuse_start(*message)
-            following = waiting.take()
-            if following is None:
+            if not waiting:
                 ray.kill(worker)
             else:
+                following = waiting.popleft()
                 under_way[worker.carry_out.remote(following)] = (worker, following)
-            if errand is not None:
+            if task is not None:
                 yield message
     finally:
         for worker, _ in under_way.values():

@@ -9,85 +9,101 @@
 Run again, it does what is missing: an input whose part is there and whose bytes are the same is
 not touched. Other settings are refused by what differs; `fresh` starts anew. Whatever ends a
 sitting (a killed driver, a lost worker, a full disk), the next one comes to the same bytes.
+
+    with workplace(Path("out"), ".chats", engine) as place:    # out/.chats, of the owner alone
+        …                                                      # gone at the end, unless it failed
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import closing
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from realtalk import __version__
-from realtalk.engine.inputs import PARTS, PARTS_KEY, fingerprint
-from realtalk.engine.jobs import Engine, Errand, Job, JobReport, PartResult, errands
-from realtalk.engine.places import UNFINISHED, FolderHome, JobRecord, StoreHome, home_of
+from realtalk.engine.homes import UNFINISHED, FolderHome, StoreHome, home_of
+from realtalk.engine.jobs import Engine, Job, JobReport, PartResult, Task, fingerprint, tasks
 from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder, Table, stored_settings
 from realtalk.local.progress import Progress, silent
+from realtalk.local.stores import Place, name_of
+from realtalk.local.temporary import temporary_folder
+from realtalk.local.writing import private_folder
+
+PARTS, PARTS_KEY = "parts", ("part",)  # the table of a job, and what its rows are known by
 
 
 def run_job(
     job: Job, engine: Engine, *, fresh: bool = False, progress: Progress = silent
 ) -> JobReport:
     """Carries a job out, or goes on with it; problems of inputs are reported, not raised."""
-    listed = errands(job)
+    listed = tasks(job)
     home = home_of(job.out)
-    with home.record() as record:
-        ordered, worked = _carry_out(job, engine, listed, home, record, fresh, progress)
-    return JobReport(job.out, tuple(ordered[: len(listed)]), worked)
+    with home.record() as folder:
+        stale = _parts(job, folder) if fresh else []
+        with RunFolder.open(folder, job.kind, job.settings, fresh=fresh) as run:
+            table = run.table(PARTS, PARTS_KEY)  # from here on nobody else writes in this folder
+            home.keep(folder, now=True)  # whose folder it is
+            for name in (UNFINISHED, *stale):
+                home.remove(name)
+            there = home.names()
+            waiting = [task for task in listed if not _is_done(task, table, there)]
+            done = len(listed) - len(waiting)
+            progress(done, len(listed), "files")
+            try:
+                with closing(engine.results(job.make, waiting)) as results:  # type: ignore[type-var]
+                    for result in results:
+                        if result.stops_all:
+                            raise _no_room(job.out)
+                        _note(table, result, home)
+                        home.keep(folder)
+                        done += 1
+                        progress(done, len(listed), "files")
+            finally:
+                home.remove(UNFINISHED)  # what workers had begun that were ended with the job
+            ordered = table.in_order([(task.part,) for task in listed])
+            run.close()  # the rows as they came are put in order: every way here ends in one file
+            run.rewrite(PARTS, ordered)
+    return JobReport(job.out, tuple(ordered[: len(listed)]), len(waiting))
 
 
-def _carry_out(
-    job: Job,
-    engine: Engine,
-    listed: tuple[Errand, ...],
-    home: FolderHome | StoreHome,
-    record: JobRecord,
-    fresh: bool,
-    progress: Progress,
-) -> tuple[list[Mapping[str, Any]], int]:
-    """The rows of the job in order, and how many inputs were worked on."""
-    stale = _parts(job, record.folder) if fresh else []
-    with RunFolder.open(record.folder, job.kind, job.settings, fresh=fresh) as run:
-        table = run.table(PARTS, PARTS_KEY)  # from here on nobody else writes in this folder
-        record.changed(now=True)  # whose folder it is
-        for name in (UNFINISHED, *stale):
-            home.remove(name)
-        there = home.names()
-        waiting = [errand for errand in listed if not _is_done(errand, table, there)]
-        done = len(listed) - len(waiting)
-        progress(done, len(listed), "files")
-        try:
-            with closing(_closable(engine.results(job.make, waiting))) as results:
-                for result in results:
-                    if result.stops_all:
-                        raise _no_room(job.out)
-                    _note(table, result, home)
-                    record.changed()
-                    done += 1
-                    progress(done, len(listed), "files")
-        finally:
-            home.remove(UNFINISHED)  # what workers had begun that were ended with the job
-        ordered = table.in_order([(errand.part,) for errand in listed])
-        run.close()  # the rows as they came are put in order: every way here ends in one file
-        run.rewrite(PARTS, ordered)
-    return list(ordered), len(waiting)
+@contextmanager
+def workplace(folder: Path | None, name: str, engine: Engine) -> Iterator[Path]:
+    """Where a run in `folder` keeps its pieces: below it, or in a temporary folder without one.
 
-
-def _closable(results: Any) -> Any:
-    """Results of an engine; one that is a plain iterator has nothing to end."""
-    return results if hasattr(results, "close") else (result for result in results)
+    Whatever ends a sitting leaves what is done there, and the next one goes on from it. Without a
+    folder for the run nothing can be gone on with, so nothing stays.
+    """
+    if folder is None:
+        if getattr(engine, "address", None) is not None:
+            raise RealtalkError(
+                "the nodes of a cluster see no folder of this run",
+                fix="name one that all of them see with --out",
+            )
+        with temporary_folder("realtalk-run-") as temporary:
+            yield private_folder(temporary / "work")
+        return
+    place = folder / name
+    try:
+        private_folder(place)
+    except OSError as error:
+        raise RealtalkError(
+            f"cannot hold the pieces of a run ({error.strerror})", where=str(folder)
+        ) from error
+    yield place
+    shutil.rmtree(place, ignore_errors=True)
 
 
 def _note(table: Table, result: PartResult, home: FolderHome | StoreHome) -> None:
     """One row per input. It says nothing of where or when: every engine writes the same."""
-    errand = result.errand
+    task = result.task
     if result.problem is not None:
-        home.remove(errand.part)  # of an earlier input of that name
+        home.remove(task.part)  # of an earlier input of that name
     row: Mapping[str, Any] = {
-        "part": errand.part,
-        "input": errand.source.name,
+        "part": task.part,
+        "input": name_of(task.source),
         "bytes": result.size,
         "sha256": result.sha256,
         "realtalk": __version__,
@@ -97,15 +113,15 @@ def _note(table: Table, result: PartResult, home: FolderHome | StoreHome) -> Non
     try:
         table.add(row)
     except OSError as error:
-        raise _no_room(errand.out) from error
+        raise _no_room(task.out) from error
 
 
-def _is_done(errand: Errand, table: Table, there: frozenset[str]) -> bool:
-    row = table.get((errand.part,))
-    if row is None or row["problem"] is not None or errand.part not in there:
+def _is_done(task: Task, table: Table, there: frozenset[str]) -> bool:
+    row = table.get((task.part,))
+    if row is None or row["problem"] is not None or task.part not in there:
         return False
     try:
-        return fingerprint(errand.source) == (row["bytes"], row["sha256"])
+        return fingerprint(task.source) == (row["bytes"], row["sha256"])
     except (OSError, RealtalkError):
         return False  # the worker says what is wrong with it
 
@@ -118,7 +134,7 @@ def _parts(job: Job, folder: Path) -> list[str]:
     return [name for name in names if Path(name).name == name]
 
 
-def _no_room(out: Path) -> RealtalkError:
+def _no_room(out: Place) -> RealtalkError:
     return RealtalkError(
         "the disk is full", where=str(out), fix="make room and run it again: it goes on from there"
     )

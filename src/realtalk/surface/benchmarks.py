@@ -130,12 +130,12 @@ def probe(
         return Run(KIND, record)
     from functools import partial
 
-    from realtalk.engine.probing import Recipe, probe_by
+    from realtalk.memory.by_engine import probe_by
 
     if judging is not None:
         raise RealtalkError("a judge is a language model", fix="judge with `probe rescore`")
-    recipe = Recipe(partial(memory_of, memory, settings, protocol, device))
-    return Run(KIND, probe_by(plan, recipe, spread, place, fresh=fresh, progress=progress))
+    make = partial(memory_of, memory, settings, protocol, device)
+    return Run(KIND, probe_by(plan, make, spread, place, fresh=fresh, progress=progress))
 
 
 def simulate(
@@ -282,7 +282,7 @@ def predict(
     if spread is None:
         found = run_threads(chats, drawn, made, place, fresh=fresh, progress=progress)
         return Run(KIND, found)
-    from realtalk.engine.predicting import predict_by
+    from realtalk.threads.by_engine import predict_by
 
     record = predict_by(chats, drawn, made, spread, place, fresh=fresh, progress=progress)
     return Run(KIND, record)

@@ -122,7 +122,7 @@ def labeller_recipe(
 
 def engine_of(name: str | None, workers: int | None, address: str | None) -> Engine | None:
     """The engine that is asked for; None where nobody asks for one."""
-    from realtalk.engine.choosing import choose
+    from realtalk.engine.engines import choose
 
     if name is None and workers is None and address is None:
         return None

@@ -54,8 +54,8 @@ def stats(
     asked = next((name for name, value in given.items() if value is not None), None)
     stream = as_stream(corpus, asked)
     if asked is not None and stream is not None:
-        from realtalk.engine.choosing import choose
-        from realtalk.engine.describing import describe_by
+        from realtalk.engine.engines import choose
+        from realtalk.surface.counting import describe_by
 
         chosen = choose(engine, workers, address)
         place = None if out is None else Path(out)

@@ -40,8 +40,8 @@ def label_pieces(
     progress: Progress = silent,
 ) -> Labels:
     """Labels by an engine; a run in a folder is read when it is needed."""
+    from realtalk.ei.by_engine import TurnSource, label_blocks
     from realtalk.ei.label_files import read_labels
-    from realtalk.engine.labelling import TurnSource, label_blocks
 
     turns = TurnSource.of(source)
     with label_blocks(turns, build, engine, protocol, out, fresh=fresh, progress=progress) as run:

@@ -346,7 +346,7 @@ def label(
     `engine` "processes" or "ray" labels with so many `workers`, on the cluster at `address`; the
     labels are the same. The path of a stored corpus in parts is read part by part.
     """
-    from realtalk.engine.choosing import choose
+    from realtalk.engine.engines import choose
     from realtalk.surface.label_pieces import label_pieces, pieces_of
 
     models = [model] if isinstance(model, str) else list(model or ())
@@ -376,8 +376,8 @@ def label_by(
     progress: Progress = silent,
 ) -> Labels:
     """The same by a labeller that is made already."""
+    from realtalk.ei.by_engine import WORK
     from realtalk.ei.labelling import label_cautions, labels_for
-    from realtalk.engine.labelling import WORK
 
     run = labels_for(corpus, labeller, protocol=protocol, out=out, fresh=fresh, progress=progress)
     cautions = label_cautions(run.frame, corpus)

@@ -3,7 +3,7 @@
     foreseen_texts(samples, ("p-conv",), Regression())    → {"phew": None, "did you sleep": None, …}
 
 Encoding is what a run spends its time on, and a text's vector depends on the text alone: whoever
-encodes these first (realtalk.engine.encoding) leaves the run the rest. Not foreseen are texts that
+encodes these first (by_engine.py) leaves the run the rest. Not foreseen are texts that
 only the run's own choices name: the writings of strangers that nearness chooses, and predicted
 words. A text that is missing here is encoded by the run itself.
 """

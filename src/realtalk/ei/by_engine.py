@@ -36,7 +36,6 @@ from realtalk.ei.label_stream import turn_count
 from realtalk.ei.labelling import STORED, label_settings, learned_lines, open_run, write_table
 from realtalk.ei.labels import Labeller, versions_of
 from realtalk.ei.protocols import rules_of
-from realtalk.engine.describing import refuse_problems
 from realtalk.engine.jobs import Engine, Job
 from realtalk.engine.running import run_job
 from realtalk.errors import RealtalkError
@@ -129,7 +128,7 @@ def label_blocks(
                 solver = {"protocol": protocol, **settings["solver"]}
                 job = Job(JOB, prepared.files, make, work / "labels", solver)
                 report = run_job(job, engine, fresh=fresh, progress=progress)
-                refuse_problems(report, "labels of the others are kept: run it again")
+                report.refuse_problems("labels of the others are kept: run it again")
                 _join(folder, [report.out / row["part"] for row in report.rows], run.settings)
         shutil.rmtree(work, ignore_errors=True)
         yield LabelledBlocks(folder, run.settings, tuple(prepared.learned))

@@ -1,7 +1,9 @@
-"""Texts of thread tasks → their vectors in the cache, a thousand at a time, by any engine.
+"""A run of thread tasks whose texts are encoded by workers before it begins.
 
+    predict_by(corpus, task, predictor, Processes(4), Path("out"))
+    → PredictedRun, with the rows that `run_threads` writes
     encode_by(foreseen_texts(samples, settings, predictor), Processes(4), Path("out/.texts"))
-    → how many were encoded; those that the cache had are not counted
+    → how many texts were encoded, a thousand at a time; those that the cache had are not counted
 
 Learning and predicting stay in one process: a regression is learned from all replies at once, and
 its sums would differ in their last bits if it were cut in pieces. What comes before, encoding, is
@@ -17,19 +19,50 @@ from typing import Any
 import numpy as np
 import orjson
 
+from realtalk.chat import Corpus
 from realtalk.engine.jobs import Engine, Job
-from realtalk.engine.running import run_job
+from realtalk.engine.running import run_job, workplace
 from realtalk.errors import RealtalkError
+from realtalk.evals import running
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import atomic_path, private_folder, write_bytes
 from realtalk.metrics.similarity import shipped_encoder
+from realtalk.threads.benchmark import PredictedRun, ThreadTask, run_threads
+from realtalk.threads.foreseen import foreseen_texts
+from realtalk.threads.predictors import Predictor
+from realtalk.threads.registry import BASELINES
 from realtalk.threads.vectors import shipped_store
 
 _JOB = "encoding texts"
-_AT_ONCE = 1024  # texts of a shard: some seconds of work
+_PLACE = ".texts"
+_AT_ONCE = 1024  # texts of a block: some seconds of work
 
 
-class ShardEncoder:
+def predict_by(
+    corpus: Corpus,
+    task: ThreadTask,
+    predictor: Predictor,
+    engine: Engine,
+    folder: Path | None = None,
+    *,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> PredictedRun:
+    """Encodes by an engine, then runs as ever; rows and settings are those of `run_threads`."""
+    if predictor.name not in BASELINES:
+        raise RealtalkError(
+            "an engine splits what needs no language model",
+            fix="leave --engine out, or take one of " + ", ".join(BASELINES),
+        )
+    task.refuse(predictor, corpus)
+    running.claim(task, corpus, predictor, folder, fresh=fresh)
+    with workplace(folder, _PLACE, engine) as place:
+        texts = foreseen_texts(task.samples, task.shown_settings, predictor, progress)
+        encode_by(texts, engine, place, fresh=fresh, progress=progress)
+        return run_threads(corpus, task, predictor, folder, progress=progress)
+
+
+class BlockEncoder:
     """The function of a worker: a file of texts becomes a file of vectors."""
 
     def __init__(self) -> None:
@@ -51,7 +84,7 @@ def encode_by(
     fresh: bool = False,
     progress: Progress = silent,
 ) -> int:
-    """Encodes what the cache does not have; `place` is where shards and vectors are kept so long.
+    """Encodes what the cache does not have; `place` is where texts and vectors are kept so long.
 
     A text that no file can hold (half of a letter) is left to the run.
     """
@@ -63,13 +96,13 @@ def encode_by(
         block = wanted[start : start + _AT_ONCE]
         known = store.get(block)
         missing += [text for text in block if text not in known]
-    shards = [missing[start : start + _AT_ONCE] for start in range(0, len(missing), _AT_ONCE)]
+    blocks = [missing[start : start + _AT_ONCE] for start in range(0, len(missing), _AT_ONCE)]
     inputs = []
-    private_folder(place / "shards")
-    for number, shard in enumerate(shards, 1):
-        path = place / "shards" / f"{number:06}.json"
-        inputs.append(write_bytes(path, orjson.dumps(shard)))
-    job = Job(_JOB, tuple(inputs), ShardEncoder, place / "vectors", {"encoder": version}, ".npy")
+    private_folder(place / "texts")
+    for number, block in enumerate(blocks, 1):
+        path = place / "texts" / f"{number:06}.json"
+        inputs.append(write_bytes(path, orjson.dumps(block)))
+    job = Job(_JOB, tuple(inputs), BlockEncoder, place / "vectors", {"encoder": version}, ".npy")
     report = run_job(job, engine, fresh=fresh, progress=progress)
     if report.problems:
         raise RealtalkError(
@@ -78,8 +111,8 @@ def encode_by(
             where=report.problems[0][0],
             fix="run it again with the same --out: what is done stays",
         )
-    for row, shard in zip(report.rows, shards, strict=True):
-        store.put(shard, np.load(report.out / row["part"], allow_pickle=False))
+    for row, block in zip(report.rows, blocks, strict=True):
+        store.put(block, np.load(Path(report.out) / row["part"], allow_pickle=False))
     return len(missing)
 
 

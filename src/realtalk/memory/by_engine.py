@@ -1,6 +1,6 @@
 """Memory probing, chat by chat: each chat is indexed, searched and scored by a worker.
 
-    probe_by(plan, Recipe(partial(make_memory, "retrieved")), Processes(4), Path("out"))
+    probe_by(plan, partial(make_memory, "retrieved"), Processes(4), Path("out"))
     → ProbedRun, with the rows that `run_probe(plan, Path("out"))` writes
 
 A chat is the unit: a memory is built from one chat, and nothing of another has a say in its rows.
@@ -11,7 +11,7 @@ rows are then taken over in the order of the corpus.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,7 @@ from typing import TYPE_CHECKING, Any
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.engine.jobs import Engine, Job
-from realtalk.engine.running import run_job
-from realtalk.engine.same_sums import blas_threads, summing_by
-from realtalk.engine.workplaces import workplace
+from realtalk.engine.running import run_job, workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.folder import RunFolder, stored_settings
@@ -48,26 +46,21 @@ _JOB = "probing chat by chat"
 _ASKING = frozenset({"notes", "mem0"})  # memories that are built by a language model
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How a worker makes the memory; `threads` are those of the driver's linear algebra."""
-
-    memory: Callable[[], Memory]
-    threads: int = field(default_factory=blas_threads)
-
-
 class ChatProber:
     """The function of a worker: the run of one chat."""
 
-    def __init__(self, recipe: Recipe, plan: _SharedPlan) -> None:
-        self._recipe = recipe
-        self._memory = recipe.memory()
+    def __init__(self, make: Callable[[], Memory], plan: _SharedPlan) -> None:
+        self._memory = make()
         self._plan = plan
 
     def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+        from threadpoolctl import threadpool_limits
+
         from realtalk.corpora.store import load
 
-        with summing_by(self._recipe.threads):
+        # How linear algebra adds up depends on how many threads it cuts the work for. A worker
+        # has one; where its figures are to be the driver's, it cuts as the driver does.
+        with threadpool_limits(self._plan.threads, user_api="blas"):
             probed = run_probe(self._plan.about(load(source).corpus, self._memory), place)
         return {"rows": len(probed.rows)}
 
@@ -79,11 +72,12 @@ class _SharedPlan:
     reader: Reader
     budgets: tuple[Budget, ...]
     golds: str | Golds  # those that everybody has go by their name: they are large
+    threads: int  # of the driver's linear algebra
 
     @classmethod
     def of(cls, plan: Plan) -> _SharedPlan:
         golds = plan.golds.name if plan.golds.name in GOLDS else plan.golds
-        return cls(plan.reader, plan.budgets, golds)
+        return cls(plan.reader, plan.budgets, golds, _blas_threads())
 
     def about(self, corpus: Corpus, memory: Memory) -> Plan:
         golds = golds_named(self.golds) if isinstance(self.golds, str) else self.golds
@@ -92,7 +86,7 @@ class _SharedPlan:
 
 def probe_by(
     plan: Plan,
-    recipe: Recipe,
+    make: Callable[[], Memory],
     engine: Engine,
     folder: Path | None = None,
     *,
@@ -106,8 +100,8 @@ def probe_by(
     settings = running.claim(MemoryBenchmark(plan), plan.corpus, plan.solver, folder, fresh=fresh)
     with workplace(folder, _PLACE, engine) as place:
         inputs = written_chats(_open_chats(plan, folder), plan.corpus, place / "chats")
-        make = partial(ChatProber, recipe, _SharedPlan.of(plan))
-        job = Job(_JOB, inputs, make, place / "runs", settings)
+        work = partial(ChatProber, make, _SharedPlan.of(plan))
+        job = Job(_JOB, inputs, work, place / "runs", settings)
         report = run_job(job, engine, fresh=fresh, progress=progress)
         if report.problems:
             name, problem = report.problems[0]
@@ -116,8 +110,17 @@ def probe_by(
                 where=name,
                 fix="run it again with the same --out: what is done stays",
             )
-        solved = [running.load(report.out / row["part"], KIND) for row in report.rows]
+        solved = [running.load(Path(report.out) / row["part"], KIND) for row in report.rows]
         return run_probe(plan, folder, progress=progress, solved=solved)
+
+
+def _blas_threads() -> int:
+    import numpy as np  # whose library it is
+    from threadpoolctl import threadpool_info
+
+    assert np.__version__
+    counts = [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+    return max(counts, default=1)
 
 
 def _refuse_models(plan: Plan) -> None:

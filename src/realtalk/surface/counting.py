@@ -23,7 +23,6 @@ import orjson
 from realtalk.corpora.streaming import CorpusPiece, CorpusStream
 from realtalk.engine.jobs import Engine, Job, JobReport
 from realtalk.engine.running import run_job
-from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import write_json
 from realtalk.stats.combining import StatsPart, combine
@@ -61,22 +60,13 @@ def describe_by(
         make = partial(ChatCounter, pieces)
         job = Job(KIND, tuple(pieces), make, folder, settings, suffix=".json")
         report = run_job(job, engine, fresh=fresh, progress=progress)
-        refuse_problems(report, "statistics of the others would not be those of the corpus")
+        report.refuse_problems("statistics of the others would not be those of the corpus")
         return combine(stream.name, stream.format, _parts(report))
-
-
-def refuse_problems(report: JobReport, why: str) -> None:
-    """Raises where an input has no part, with the first of the reasons."""
-    if not report.problems:
-        return
-    name, problem = report.problems[0]
-    more = f" (and {len(report.problems) - 1:,} more)" if len(report.problems) > 1 else ""
-    raise RealtalkError(f"{problem}{more}; {why}", where=None if name in problem else name)
 
 
 def _parts(report: JobReport) -> Iterator[StatsPart]:
     for row in report.rows:
-        yield StatsPart.from_json(orjson.loads((report.out / row["part"]).read_bytes()))
+        yield StatsPart.from_json(orjson.loads((Path(report.out) / row["part"]).read_bytes()))
 
 
 def _record(stream: CorpusStream) -> str:
