@@ -64,8 +64,7 @@ def test_only_the_owner_reads_an_index_and_it_is_declared(
         os.umask(before)
     assert path.stat().st_mode & 0o777 == 0o600
     found = survey(kept.parent)
-    assert [(item.kind, item.files) for item in found.items] == [(INDEXES, (path,))]
-    assert found.strangers == 0
+    assert [(item.kind, item.files) for item in found] == [(INDEXES, (path,))]
 
 
 def test_a_wrong_limit_is_said_before_the_slow_part(

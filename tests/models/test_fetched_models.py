@@ -108,8 +108,8 @@ def test_an_interrupted_download_goes_on_where_it_stopped(home: Home, tmp_path: 
     assert 0 < held < len(WEIGHTS) and mode(part) == 0o600
     assert WEIGHTS.startswith(part.read_bytes())
     assert not (tmp_path / "models" / NAME).exists()
-    (item,) = survey(tmp_path).items  # the cache knows it as ours and not finished
-    assert item.temporary and item.files == (part,)
+    (item,) = survey(tmp_path)  # the cache knows it as ours and not finished
+    assert item.is_temporary and item.files == (part,)
     home.ranges.clear()
     assert get("toy", tmp_path, models=home.models).read_bytes() == WEIGHTS
     assert home.ranges == [f"bytes={held}-"]

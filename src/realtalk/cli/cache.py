@@ -13,7 +13,7 @@ import typer
 from realtalk.cli.options import Cache, Json
 
 if TYPE_CHECKING:
-    from realtalk.local.caches import CacheItem, Kind, Removed
+    from realtalk.local.caches import CacheItem, Kind
 
 app = typer.Typer(
     help="What realtalk keeps on this machine, and how to be rid of it.", no_args_is_help=True
@@ -27,8 +27,8 @@ def list_(cache: Cache = None, json: Json = False) -> None:
     """Show what is kept: what for, how much, when it was last used, what it holds of chats.
 
     Words are those of a chat or of a model that has read one. Vectors hold no words, but tell
-    something of them. Indexes and vectors stay within 2 GB each, or what REALTALK_CACHE_LIMIT
-    says (such as 500MB). What you name with --out is yours and not here.
+    something of them. Indexes, vectors and labels stay within 2 GB each, or what
+    REALTALK_CACHE_LIMIT says (such as 500MB). What you name with --out is yours and not here.
 
     Examples:
 
@@ -41,24 +41,29 @@ def list_(cache: Cache = None, json: Json = False) -> None:
     from realtalk.local.download import cache_folder
 
     root = cache_folder(cache)
-    found = survey(root)
+    items = survey(root)
     limit = cache_limit()
     entries = [
-        _entry(kind, [item for item in found.items if item.kind is kind], root, limit)
+        _entry(kind, [item for item in items if item.kind is kind], root, limit)
         for kind in KINDS.values()
     ]
     if json:
-        print_json({"folder": str(root), "kinds": entries, "strangers": found.strangers})
+        print_json({"folder": str(root), "kinds": entries})
         return
     columns = ("kind", "files", "size", "last used", "holds", "for")
     rows = [
-        (e["kind"], e["files"], _size(e["bytes"]), _short(e["last_used"]), e["holds"], e["for"])
-        for e in entries
+        (
+            entry["kind"],
+            entry["files"],
+            _size(entry["bytes"]),
+            entry["last_used"] and entry["last_used"][:16].replace("T", " "),
+            entry["holds"],
+            entry["for"],
+        )
+        for entry in entries
     ]
     show("kept on this machine", columns, rows)
-    say(f"in {root}, {_size(sum(item.size for item in found.items))} together")
-    if found.strangers:
-        say(f"not put there by realtalk, and left alone: {found.strangers:,}")
+    say(f"in {root}, {_size(sum(item.size for item in items))} together")
 
 
 @app.command()
@@ -98,52 +103,46 @@ def clear(
     """
     from realtalk.cli.printing import print_json, say, warn
     from realtalk.errors import RealtalkError
-    from realtalk.local.caches import forget, remove, survey
+    from realtalk.local.caches import KINDS, remove, survey
     from realtalk.local.download import cache_folder
+    from realtalk.registry import suggest
 
-    chosen = [each for each in _chosen(kinds or []) if each.from_chats or not from_chats]
+    for name in kinds or []:
+        if name not in KINDS:
+            raise suggest("kind of cache", name, list(KINDS))
     if older_than is not None and not older_than >= 0:
         raise RealtalkError(f"--older-than must be 0 days or more, not {older_than:g}")
     moment = None if older_than is None else time.time() - older_than * _DAY
     root = cache_folder(cache)
-    items = [each for each in survey(root).items if each.kind in chosen]
-    old = [item for item in items if moment is None or item.used < moment]
-    # A file in daily use may hold much that is not.
-    mixed = [item for item in items if item.kind.forget and item not in old]
-    if not old and not mixed:
-        done = [remove([])]
-    else:
-        if not yes:
-            _ask(old, mixed, chosen, root)
-        done = [remove(old), *([] if moment is None else [forget(mixed, moment)])]
-    files, size = sum(each.files for each in done), sum(each.size for each in done)
-    left = _left(done, root)
+    items = [
+        item
+        for item in survey(root)
+        if (not kinds or item.kind.name in kinds)
+        and (item.kind.from_chats or not from_chats)
+        and (moment is None or item.used < moment)
+    ]
+    if items and not yes:
+        _ask(items, root)
+    done = remove(items)
+    left = [
+        {"path": path.relative_to(root).as_posix(), "reason": reason} for path, reason in done.left
+    ]
     if json:
-        print_json({"folder": str(root), "files": files, "bytes": size, "left": left})
+        print_json({"folder": str(root), "files": done.files, "bytes": done.size, "left": left})
     else:
-        say(f"removed {files:,} files, {_size(size)} freed" if files or size else "nothing removed")
-        for each in left:
-            warn(f"{each['path']} stays: {each['reason']}")
+        freed = f"removed {done.files:,} files, {_size(done.size)} freed"
+        say(freed if done.files else "nothing removed")
+        for file in left:
+            warn(f"{file['path']} stays: {file['reason']}")
     if left:
         raise typer.Exit(1)
 
 
-def _chosen(names: Sequence[str]) -> list[Kind]:
-    from realtalk.local.caches import KINDS
-    from realtalk.registry import suggest
-
-    for name in names:
-        if name not in KINDS:
-            raise suggest("kind of cache", name, list(KINDS))
-    return [kind for name, kind in KINDS.items() if not names or name in names]
-
-
-def _ask(
-    old: Sequence[CacheItem], mixed: Sequence[CacheItem], kinds: Sequence[Kind], root: Path
-) -> None:
+def _ask(items: Sequence[CacheItem], root: Path) -> None:
     """Says what would go and waits for a yes."""
     from realtalk.cli.printing import say
     from realtalk.errors import RealtalkError
+    from realtalk.local.caches import KINDS
 
     if not sys.stdin.isatty():
         raise RealtalkError(
@@ -151,27 +150,14 @@ def _ask(
             where=str(root),
             fix="add --yes if you are sure",
         )
-    for kind in kinds:
-        mine = [item for item in old if item.kind is kind]
+    for kind in KINDS.values():
+        mine = [item for item in items if item.kind is kind]
         if mine:
-            files, size = sum(len(each.files) for each in mine), sum(each.size for each in mine)
+            files, size = sum(len(item.files) for item in mine), sum(item.size for item in mine)
             say(f"{kind.name}: {files:,} files, {_size(size)}, {kind.purpose}")
-    for item in mixed:
-        say(f"{item.kind.name}: what is old inside {item.files[0].name}")
     if not typer.confirm(f"Remove this from {root}?", err=True):
         say("nothing removed")
         raise typer.Exit
-
-
-def _left(done: Sequence[Removed], root: Path) -> list[dict[str, str]]:
-    return [
-        {
-            "path": path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path),
-            "reason": reason,
-        }
-        for each in done
-        for path, reason in each.left
-    ]
 
 
 def _entry(kind: Kind, items: Sequence[CacheItem], root: Path, limit: int) -> dict[str, Any]:
@@ -191,10 +177,6 @@ def _entry(kind: Kind, items: Sequence[CacheItem], root: Path, limit: int) -> di
         "limit_bytes": limit if kind.bounded else None,
         "folders": [str(root / folder) for folder in kind.folders],
     }
-
-
-def _short(moment: str | None) -> str | None:
-    return None if moment is None else moment[:16].replace("T", " ")
 
 
 def _size(count: int) -> str:

@@ -41,9 +41,8 @@ from realtalk.engine.running import run_job
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import ContentHash
 from realtalk.evals.folder import RunFolder, refuse_other_folder
-from realtalk.local.busy import being_written
 from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import atomic_path, private_folder, write_parquet
+from realtalk.local.writing import atomic_path, being_written, private_folder, write_parquet
 
 WORK, _TURNS = ".labelling", "turns"
 # Of a block, where a way of measuring does not say how many turns it takes at once.

@@ -1,14 +1,13 @@
 """What realtalk keeps in the user's cache: every kind of file declared, found, bounded, removed.
 
     KINDS["indexes"].holds                    → "vectors"
-    found = survey(cache_folder())
-    found.items[0]                            → CacheItem(indexes, memory/0f…a1.npz, 3 MB, …)
-    remove(found.items)                       → Removed(files=1, size=3012480, left=())
+    survey(cache_folder())[0]                 → CacheItem(indexes, memory/0f…a1.npz, 3 MB, …)
+    remove(survey(cache_folder()))            → Removed(files=1, size=3012480, left=())
     keep_within(INDEXES, folder, limit, new)  # the oldest by last use go, never the new one
 
 A kind says which folder below the cache is its own and how its files are called. What bears
-another name is not ours: it is counted, never opened, never removed. Links are not followed.
-A module that asks for the cache folder must be a writer of some kind here; a test holds it to it.
+another name is not ours, and never removed. Links are not followed. A module that asks for the
+cache folder must be a writer of some kind here; a test holds it to it.
 """
 
 from __future__ import annotations
@@ -18,22 +17,25 @@ import re
 import stat
 import time
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module, resources
+from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
 from realtalk.errors import RealtalkError
-from realtalk.local.busy import being_written
 from realtalk.local.download import DATASETS
+from realtalk.local.writing import being_written
 
 LIMIT = "REALTALK_CACHE_LIMIT"
 _DEFAULT_LIMIT = 2 * 10**9
 _UNITS = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _UNFINISHED = 3600.0  # seconds: a temporary file that nobody touched for longer was left behind
-_SETTLING = 2.0  # seconds: how long a file written in place may still grow
+# As `atomic_path` and `whole_folder` name what is not finished, and as the downloader does.
+_OURS = re.compile(r"\.(?P<stem>.+)\.[0-9a-f]{8}(?P<suffix>\.\w+)?")
+_DOWNLOADS = re.compile(r"tmp[a-z0-9_]{8}")
 
 # words: of a chat, or of a model that has read it. labels: ids and what was measured.
 Holds = Literal["words", "vectors", "labels", "published chats", "nothing of a chat"]
@@ -44,8 +46,7 @@ class Kind:
     """Files of one purpose.
 
     `files` is what a path below one of the folders looks like; its group `unit` is the part
-    that is kept or removed as one. `forget` is "module:function" for a file that holds many
-    things, each with its own last use: (path, moment) → bytes freed.
+    that is kept or removed as one.
     """
 
     name: str
@@ -54,14 +55,27 @@ class Kind:
     folders: tuple[str, ...]
     files: str
     writers: tuple[str, ...]
-    in_place: bool = False  # written under its own name, not renamed at the end
     bounded: bool = False
-    forget: str = ""
 
     @property
     def from_chats(self) -> bool:
         """Whether what is kept was made from somebody's chats."""
         return self.holds in ("words", "vectors", "labels")
+
+    def unit(self, name: str) -> tuple[str, bool]:
+        """What a file is part of ("" where it is not ours), and whether it is not finished."""
+        if self.name == "corpora" and _DOWNLOADS.fullmatch(name):
+            return name, True
+        ours = [_OURS.fullmatch(part) for part in name.split("/")]
+        plain = [
+            part if match is None else match["stem"] + (match["suffix"] or "")
+            for part, match in zip(name.split("/"), ours, strict=True)
+        ]
+        is_temporary = any(ours)
+        unit = re.fullmatch(self.files, "/".join(plain))
+        if unit is None:
+            return "", False
+        return (name if is_temporary else unit["unit"]), is_temporary
 
 
 def _kinds() -> Mapping[str, Kind]:
@@ -80,30 +94,16 @@ def _kinds() -> Mapping[str, Kind]:
 KINDS = _kinds()
 CORPORA, INDEXES, VECTORS = (KINDS[name] for name in ("corpora", "indexes", "vectors"))
 
-# As `atomic_path` and `whole_folder` name what is not finished, and as the downloader does.
-_OURS = re.compile(r"\.(?P<stem>.+)\.[0-9a-f]{8}(?P<suffix>\.\w+)?")
-_DOWNLOADS = re.compile(r"tmp[a-z0-9_]{8}")
-
 
 @dataclass(frozen=True, slots=True)
 class CacheItem:
     """What is kept or removed as one: mostly a file, sometimes a folder's files."""
 
     kind: Kind
-    folder: Path  # the kind's own
     files: tuple[Path, ...]
     size: int
     used: float  # the last time it was written or read
-    written: float
-    temporary: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """What lies in a cache. `strangers` are names that realtalk did not put there, and links."""
-
-    items: tuple[CacheItem, ...]
-    strangers: int
+    is_temporary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,90 +128,42 @@ def cache_limit() -> int:
     return int(float(match[1]) * _UNITS[match[2]])
 
 
-def survey(root: Path) -> Survey:
-    """Every item of every kind, oldest use first, and how much else lies there."""
-    items: list[CacheItem] = []
-    strangers = 0
-    for kind in KINDS.values():
-        for folder in kind.folders:
-            part = units(kind, root / folder)
-            items += part.items
-            strangers += part.strangers
-    known = {folder for kind in KINDS.values() for folder in kind.folders}
-    try:
-        strangers += sum(name not in known for name in os.listdir(root))  # noqa: PTH208
-    except FileNotFoundError:
-        pass
-    except OSError as error:
-        raise _unreadable(error, root) from error
-    return Survey(tuple(sorted(items, key=lambda item: item.used)), strangers)
+def survey(root: Path) -> tuple[CacheItem, ...]:
+    """Every item of every kind, the one used longest ago first."""
+    if root.exists() and not root.is_dir():
+        raise RealtalkError("cannot be read (not a folder)", where=str(root), fix="check it")
+    found = [
+        item
+        for kind in KINDS.values()
+        for folder in kind.folders
+        for item in units(kind, root / folder)
+    ]
+    return tuple(sorted(found, key=lambda item: item.used))
 
 
-def units(kind: Kind, folder: Path) -> Survey:
+def units(kind: Kind, folder: Path) -> list[CacheItem]:
     """What one kind keeps in one folder."""
     parts: dict[tuple[str, bool], list[tuple[Path, os.stat_result]]] = {}
-    strangers = 0
-    for path in _below(folder):
-        name = path.relative_to(folder).as_posix() if path != folder else ""
-        try:
-            known = path.lstat()
-        except FileNotFoundError:  # another process was faster
-            continue
-        unit, temporary = _unit(kind, name) if stat.S_ISREG(known.st_mode) else ("", False)
-        if not unit:
-            strangers += 1
-            continue
-        parts.setdefault((unit, temporary), []).append((path, known))
-    items = [
+    if folder.is_symlink():
+        return []
+    for place, _, names in os.walk(folder):  # which enters no links
+        for name in names:
+            path = Path(place) / name
+            key = kind.unit(path.relative_to(folder).as_posix())
+            with suppress(FileNotFoundError):  # another process was faster
+                known = path.lstat()
+                if key[0] and stat.S_ISREG(known.st_mode):
+                    parts.setdefault(key, []).append((path, known))
+    return [
         CacheItem(
             kind,
-            folder,
-            tuple(sorted(path for path, _ in found)),
-            sum(known.st_size for _, known in found),
-            max(max(known.st_atime, known.st_mtime) for _, known in found),
-            max(known.st_mtime for _, known in found),
-            temporary,
+            tuple(sorted(path for path, _ in files)),
+            sum(known.st_size for _, known in files),
+            max(max(known.st_atime, known.st_mtime) for _, known in files),
+            is_temporary,
         )
-        for (_, temporary), found in parts.items()
+        for (_, is_temporary), files in parts.items()
     ]
-    return Survey(tuple(items), strangers)
-
-
-def _unit(kind: Kind, name: str) -> tuple[str, bool]:
-    """What a file is part of ("" where it is not ours), and whether it is not finished."""
-    if kind is CORPORA and _DOWNLOADS.fullmatch(name):
-        return name, True
-    parts, temporary = [], False
-    for part in name.split("/"):
-        found = _OURS.fullmatch(part)
-        temporary |= found is not None
-        parts.append(part if found is None else found["stem"] + (found["suffix"] or ""))
-    match = re.fullmatch(kind.files, "/".join(parts))
-    if match is None:
-        return "", False
-    return (name if temporary else match["unit"]), temporary
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    """Every file and link below; a folder that is a link is given, not entered."""
-    if folder.is_symlink():
-        yield folder
-        return
-
-    def refuse(error: OSError) -> None:
-        if not isinstance(error, FileNotFoundError):
-            raise _unreadable(error, folder) from error
-
-    for place, folders, files in os.walk(folder, onerror=refuse):
-        here = Path(place)
-        yield from (here / name for name in files)
-        yield from (here / name for name in folders if (here / name).is_symlink())
-
-
-def _unreadable(error: OSError, path: Path) -> RealtalkError:
-    return RealtalkError(
-        f"cannot be read ({error.strerror})", where=str(error.filename or path), fix="check it"
-    )
 
 
 def remove(items: Iterable[CacheItem]) -> Removed:
@@ -219,9 +171,9 @@ def remove(items: Iterable[CacheItem]) -> Removed:
     files = size = 0
     left: list[tuple[Path, str]] = []
     for item in items:
-        reason = _in_use(item)
-        if reason:
-            left.append((item.files[0], reason))
+        is_young = item.is_temporary and time.time() - item.used < _UNFINISHED
+        if is_young or any(map(being_written, item.files)):
+            left.append((item.files[0], "being written"))
             continue
         for path in item.files:
             try:
@@ -233,68 +185,15 @@ def remove(items: Iterable[CacheItem]) -> Removed:
                 left.append((path, f"cannot be removed ({error.strerror})"))
                 break
             files, size = files + 1, size + known.st_size
-            if item.kind.folders or path.parent != item.folder:  # the temporary folder stays
-                _tidy(item.folder, path.parent)
+            with suppress(OSError):  # not empty, or gone
+                path.parent.rmdir()
     return Removed(files, size, tuple(left))
 
 
-def _in_use(item: CacheItem) -> str:
-    if any(each.is_symlink() for path in item.files for each in _upwards(path, item.folder)):
-        return "now behind a link"
-    age = time.time() - item.written
-    young = (item.temporary and age < _UNFINISHED) or (item.kind.in_place and age < _SETTLING)
-    return "being written" if young or any(being_written(path) for path in item.files) else ""
-
-
-def _upwards(path: Path, folder: Path) -> Iterator[Path]:
-    """The path and the folders that it lies in, up to the kind's own."""
-    yield path
-    while path != folder:
-        path = path.parent
-        yield path
-
-
-def _tidy(top: Path, folder: Path) -> None:
-    """Removes folders that have become empty, up to the kind's own."""
-    for each in _upwards(folder, top):
-        try:
-            each.rmdir()
-        except OSError:  # not empty, or gone
-            return
-
-
-def forget(items: Iterable[CacheItem], before: float) -> Removed:
-    """Removes what was last used before a moment from inside files that hold many things."""
-    size = 0
-    left: list[tuple[Path, str]] = []
-    for item in items:
-        reason = _in_use(item)
-        if not reason:
-            module, _, function = item.kind.forget.partition(":")
-            try:
-                size += getattr(import_module(module), function)(item.files[0], before)
-            except RealtalkError as error:
-                reason = error.what
-        if reason:
-            left.append((item.files[0], reason))
-    return Removed(0, size, tuple(left))
-
-
-def keep_within(kind: Kind, folder: Path, limit: int, written: Path) -> int:
-    """Removes the items used longest ago until all fit; what was just written always stays.
-
-    Gives back how many bytes the others still take. Nothing here may stop the run that wrote.
-    """
-    try:
-        items = sorted(units(kind, folder).items, key=lambda item: item.used)
-    except RealtalkError:
-        return 0
-    others = [item for item in items if written not in item.files]
-    rest = sum(item.size for item in others)
+def keep_within(kind: Kind, folder: Path, limit: int, written: Path) -> None:
+    """Removes the items used longest ago until all fit; what was just written always stays."""
+    items = sorted(units(kind, folder), key=lambda item: item.used)
     over = sum(item.size for item in items) - limit
-    for item in others:
-        if over <= 0:
-            break
-        gone = remove([item]).size
-        over, rest = over - gone, rest - gone
-    return rest
+    for item in items:
+        if over > 0 and written not in item.files:
+            over -= remove([item]).size

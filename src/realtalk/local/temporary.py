@@ -21,8 +21,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from realtalk.local.busy import being_written
-from realtalk.local.writing import private_stream
+from realtalk.local.writing import being_written, private_stream
 
 _LOCK = "in-use"
 

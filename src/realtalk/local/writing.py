@@ -97,6 +97,26 @@ def private_stream(path: Path, mode: Literal["ab+", "xb"] = "ab+") -> IO[bytes]:
     return stream
 
 
+def being_written(path: Path) -> bool:
+    """Whether another process has the file locked, as runs lock the rows that they add to.
+
+    Everything else is written under another name first: with its own name it is finished.
+    """
+    try:
+        import fcntl
+    except ImportError:  # on Windows an open file cannot be removed anyway
+        return False
+    try:
+        with path.open("rb") as stream:
+            # Shared: two that look at once must not take each other for a writer.
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # gone, or not ours to open
+        return False
+    return False
+
+
 @contextmanager
 def owner_only() -> Iterator[None]:
     """For what a library writes by itself. The umask is the process', so keep the block short."""
