@@ -5,11 +5,11 @@
     words.has("sola", "sole")       → True: Sole is called like a word, and "sola" is one
     words.has("mara", "mara")       → False: nothing but a name
 
-The languages are those whose commonest words the texts are full of; of scripts without spaces, the
-script tells. The words are counted ones (`ordinary.txt.gz`, made by `ordinary_words.py` from
-texts that may be counted) and those that people are called by (`named_words.txt`). Words
-that lists of names have, too ("angel", "ray"), count where the chat shows that they are words: they
-follow articles. Everything is folded.
+Which languages a chat is in, `languages` tells, where some common words are there to see. The words
+are counted ones (`ordinary.txt.gz`, made by ordinary_words.py from texts that may be
+counted) and those that people are called by (`named_words.txt`). Words that lists of names have,
+too ("angel", "ray"), count where the chat shows that they are words: they follow articles.
+Everything is folded.
 """
 
 from __future__ import annotations
@@ -24,22 +24,16 @@ from importlib.resources import files
 import regex
 
 from realtalk.text.folding import fold, fold_word
+from realtalk.text.languages import languages_in
 from realtalk.text.wordlists import by_language, data_text
 from realtalk.text.words import letter_words
 
 _HERE = "realtalk.text"
-_SAMPLE = 2_000  # texts are enough, and
-_SOME = 200  # to see the script
-_FEWEST = 4  # different common words that a language must be seen by
-_LEAST = 0.06  # of all words, and
-_NEAR = 0.75  # of those of the likeliest language
-_UNSPACED = {
-    "ja": regex.compile(r"[\p{Hiragana}\p{Katakana}]"),
-    "ko": regex.compile(r"\p{Hangul}"),
-    "zh": regex.compile(r"\p{Han}"),
-    "th": regex.compile(r"\p{Thai}"),
-}
-_MOST_OF_A_SCRIPT = 0.25  # of all letters
+_SAMPLE = 2_000  # texts are enough to see common words
+_FEWEST = 4  # different common words, without which a chat may be nothing but names
+_UNSPACED = frozenset({"ja", "ko", "zh", "th"})  # no spaces, and no list of common words
+# Languages that share most of their words, and that few words do not tell apart.
+_NEAR = {"en": ("pcm",), "hi": ("ne",)}
 _SHOWN = 2  # times that a name must follow an article to be a word
 _NOUNS_IN_CAPITALS = frozenset({"de"})
 
@@ -78,11 +72,13 @@ class OrdinaryWords:
 
 def ordinary_words(texts: Sequence[str]) -> OrdinaryWords:
     """The words of the languages that a chat's texts are in; of none where that cannot be told."""
-    sample = texts[:_SAMPLE]
-    counts: Counter[str] = Counter()
-    for text in sample:
-        counts.update(letter_words(text.lower()))
-    codes = (*_spaced(counts), *_unspaced(sample))
+    said = {fold_word(word) for text in texts[:_SAMPLE] for word in letter_words(text)}
+    found = [
+        code
+        for code in languages_in(texts)
+        if code in _UNSPACED or len(said & _commonest(code)) >= _FEWEST
+    ]
+    codes = tuple(dict.fromkeys(near for code in found for near in (code, *_NEAR.get(code, ()))))
     lists, doubtful = tuple(map(_words, codes)), tuple(map(_doubtful, codes))
     return OrdinaryWords(codes, lists, doubtful, _shown(texts, codes))
 
@@ -96,29 +92,6 @@ def merged(some: Iterable[OrdinaryWords]) -> OrdinaryWords:
     return OrdinaryWords(
         tuple(codes), tuple(map(_words, codes)), tuple(map(_doubtful, codes)), frozenset(shown)
     )
-
-
-def _spaced(counts: Mapping[str, int]) -> list[str]:
-    seen: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()  # how many different words
-    of_word = _codes()
-    for word, count in counts.items():
-        for code in of_word.get(fold_word(word), ()):
-            seen[code] += count
-            kinds[code] += 1
-    least = max(_LEAST * sum(counts.values()), _NEAR * max(seen.values(), default=0))
-    return sorted(code for code in seen if seen[code] >= least and kinds[code] >= _FEWEST)
-
-
-def _unspaced(texts: Sequence[str]) -> list[str]:
-    letters = "".join(letter_words("".join(texts[:_SOME])))
-    total = len(letters)
-    found = [
-        code
-        for code, pattern in _UNSPACED.items()
-        if len(pattern.findall(letters)) > _MOST_OF_A_SCRIPT * total
-    ]
-    return [code for code in found if code != "zh" or "ja" not in found]
 
 
 def _shown(texts: Sequence[str], codes: tuple[str, ...]) -> frozenset[str]:
@@ -151,13 +124,8 @@ def _rows() -> Mapping[str, str]:
 
 
 @cache
-def _codes() -> Mapping[str, list[str]]:
-    """The languages of which a word is among the commonest."""
-    found: dict[str, list[str]] = {}
-    for code, row in _rows().items():
-        for word in row.partition(" | ")[0].split():
-            found.setdefault(word, []).append(code)
-    return found
+def _commonest(code: str) -> frozenset[str]:
+    return frozenset(_rows().get(code, "").partition(" | ")[0].split())
 
 
 @cache
