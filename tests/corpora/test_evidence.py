@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from realtalk.corpora.evidence import resolve
+from realtalk.corpora.questions import resolve
 
 IDS = {f"D{day}:{number}" for day in range(1, 31) for number in range(1, 41)}
 

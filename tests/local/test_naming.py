@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.corpora.exports.speakers import plain_name, shown_names
+from realtalk.corpora.exports.assembly import plain_name, shown_names
 from realtalk.corpora.formats import FORMATS
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import ReadOptions

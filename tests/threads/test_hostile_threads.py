@@ -11,7 +11,7 @@ import pytest
 
 from realtalk.chat import Corpus, Message, is_nobody
 from realtalk.corpora.opening import open_reading
-from realtalk.corpora.published.reddit_columns import NOBODY
+from realtalk.corpora.published.reddit import NOBODY
 from realtalk.encoders.tokens import count_tokens
 from realtalk.errors import RealtalkError
 from realtalk.threads.prompting import prompt

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from realtalk.chat import Chat, Corpus
 from realtalk.corpora.audit import Audit
-from realtalk.corpora.categories import known
+from realtalk.corpora.questions import known_categories
 from realtalk.corpora.reading import Ledger
 
 Severity = Literal["error", "warning", "note"]
@@ -96,7 +96,7 @@ def check(corpus: Corpus, ledger: Ledger | None = None) -> CheckReport:
     def report(rule: str, chat: str, where: str, detail: str = "") -> None:
         findings.append(CheckFinding(rule, RULES[rule][0], chat, where, detail))
 
-    categories = known(corpus.format)
+    categories = known_categories(corpus.format)
     for chat in corpus.chats:
         for entries in (
             _messages(chat),

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.chat import Corpus, Question, unpack_extra
 from realtalk.corpora.audit import AuditedQuestion
-from realtalk.corpora.categories import known
+from realtalk.corpora.questions import known_categories
 from realtalk.evals.values import Row, Score
 from realtalk.memory.golds import Gold, audited_gold, published_gold
 from realtalk.memory.values import Context, RecalledAnswer
@@ -204,7 +204,7 @@ def answered_columns(answer: str | None, row: Row, reason: str | None = None) ->
 def rescored_columns(row: Row, answer: str | None) -> Row:
     """The columns of a stored row that the present formulas give; what was retrieved stays."""
     category = row["category"]
-    if row["sample"].endswith("_abs") and category in known("longmemeval"):
+    if row["sample"].endswith("_abs") and category in known_categories("longmemeval"):
         category = _ABSTENTION
     scored: Row = {}
     if answer is not None and row["left_out"] in ([], [NO_TRUTH]):

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from realtalk.corpora.categories import number_of
+from realtalk.corpora.questions import number_of
 from realtalk.ei.labels import Label
 from realtalk.studio.searching import MARKS
 from realtalk.studio.shelf import PIECE, Book

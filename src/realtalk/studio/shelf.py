@@ -21,7 +21,7 @@ from functools import cached_property
 from itertools import groupby
 
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.corpora.categories import CATEGORIES
+from realtalk.corpora.questions import CATEGORIES
 from realtalk.corpora.tables import from_corpus
 from realtalk.errors import RealtalkError
 from realtalk.portrait.aggregates import Aggregates

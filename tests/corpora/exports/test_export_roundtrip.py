@@ -33,7 +33,7 @@ from realtalk.corpora.exports import (
     telegram,
     viber,
 )
-from realtalk.corpora.exports.meta_json import INSTAGRAM, MESSENGER
+from realtalk.corpora.exports.meta import INSTAGRAM, MESSENGER
 from realtalk.corpora.formats import FORMATS
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source

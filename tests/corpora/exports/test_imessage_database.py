@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 from realtalk.chat import Attachment, unpack_extra
-from realtalk.corpora.exports.typedstream import typed_text
+from realtalk.corpora.exports.imessage import typed_text
 from realtalk.corpora.limits import VARIABLE
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Reading, ReadOptions

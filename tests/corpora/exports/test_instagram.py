@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from realtalk.chat import Attachment
-from realtalk.corpora.exports.meta_json import INSTAGRAM, MESSENGER
+from realtalk.corpora.exports.meta import INSTAGRAM, MESSENGER
 from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.source import Source
 

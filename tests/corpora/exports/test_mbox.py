@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from realtalk.chat import Attachment
-from realtalk.corpora.exports.mail_text import bare
+from realtalk.corpora.exports.mbox import bare
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import ReadOptions
 from realtalk.errors import RealtalkError

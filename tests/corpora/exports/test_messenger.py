@@ -11,7 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 from realtalk.chat import Attachment, Message, unpack_extra
-from realtalk.corpora.exports.meta_json import MESSENGER, repaired
+from realtalk.corpora.exports.meta import MESSENGER, repaired
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError

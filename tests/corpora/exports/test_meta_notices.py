@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from realtalk.chat import Attachment, Message, unpack_extra
-from realtalk.corpora.exports.meta_json import INSTAGRAM, MESSENGER
-from realtalk.corpora.exports.meta_notices import judge
+from realtalk.corpora.exports.meta import INSTAGRAM, MESSENGER
+from realtalk.corpora.exports.meta_notices import SUBJECT, judge, sort_of
 from realtalk.corpora.exports.meta_repeats import Line, MetaThread
-from realtalk.corpora.exports.meta_wording import SUBJECT, sort_of
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Source
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from corpus_strategies import corpora, damaged
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session, unpack_extra
-from realtalk.corpora.categories import known, name_of, number_of
 from realtalk.corpora.published.locomo import FORMAT
+from realtalk.corpora.questions import known_categories, name_of, number_of
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
@@ -225,12 +225,12 @@ def test_categories_by_format() -> None:
     assert (name_of("realtalk", 3), name_of("locomo", 3)) == ("commonsense", "open_domain")
     assert name_of("longmemeval", "multi-session") == "multi_session"
     for format_ in ("realtalk", "locomo"):
-        for name in known(format_):
+        for name in known_categories(format_):
             assert name_of(format_, number_of(format_, name)) == name
     assert number_of("locomo", "commonsense") is None
     assert number_of("locomo", "7") == 7
-    assert "knowledge_update" in known("longmemeval")
-    assert known("whatsapp") == frozenset()
+    assert "knowledge_update" in known_categories("longmemeval")
+    assert known_categories("whatsapp") == frozenset()
 
 
 def test_published_counts(data: Path) -> None:

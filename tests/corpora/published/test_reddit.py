@@ -105,7 +105,7 @@ def test_entries_are_put_away_on_the_way(
     posts = [POST, {**BARE, "author": "theo"}, {}, {**POST, "id": "t3_x"}, POST]
     path = _saved(tmp_path / "threads.json", posts)
     whole = _read(path)
-    monkeypatch.setattr("realtalk.corpora.published.reddit_columns._AT_ONCE", at_once)
+    monkeypatch.setattr("realtalk.corpora.published.reddit._AT_ONCE", at_once)
     some = _read(path)
     assert some.tables.messages.equals(whole.tables.messages)
     assert some.tables.messages.n_chunks() == 1

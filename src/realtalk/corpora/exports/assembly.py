@@ -8,12 +8,15 @@
     → Reading: one chat with D1:1, ledger "3 entries = 1 in messages + 1 system + 1 left over"
 
 A reader of one app only says what an entry means; who is who, what came first, which
-reply belongs where and whether everything is accounted for is decided here, once.
+reply belongs where and whether everything is accounted for is decided here, once. `values` takes
+what an entry needs out of JSON, `text_entries` out of lines of text.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,7 +25,6 @@ from typing import Any
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
 from realtalk.corpora.calls import packed_calls
-from realtalk.corpora.exports.speakers import Author, author, shown_names
 from realtalk.corpora.exports.values import whole
 from realtalk.corpora.json_input import NOT_TEXT
 from realtalk.corpora.limits import check_leftovers
@@ -32,6 +34,58 @@ from realtalk.corpora.sessions import cut, sorted_by_time
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
+from realtalk.text.folding import STRAY_SIGNS
+
+# Who wrote what: one name for every author of a chat, and no name for two of them.
+#
+#     shown_names([("7", "Ann", ""), ("8", "Ann ", ""), ("9", "Ben", "")])
+#     → {("id", "7"): "Ann (7)", ("id", "8"): "Ann (8)", ("id", "9"): "Ben"}
+#
+# The app's own id tells people apart. Where it has none, two people of one name cannot be told
+# apart and are one speaker. Of people who share a name each is called by another name that the app
+# has for them, or else by name and id. Case counts, what nobody can see does not.
+
+Author = tuple[str, str]  # ("id", the app's id) or ("name", the name)
+
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\u200c\u200d\ufe0e\ufe0f")  # drawn as nothing
+
+
+def author(number: str, name: str) -> Author:
+    """Who an entry is by: the id where there is one."""
+    return ("id", number) if number else ("name", name)
+
+
+def plain_name(name: str) -> str:
+    """A name without what cannot be seen; "" where nothing of it can."""
+    plain = " ".join(STRAY_SIGNS.sub("", unicodedata.normalize("NFC", name)).split())
+    return "" if all(letter in _BLANK or letter == " " for letter in plain) else plain
+
+
+def shown_names(people: Iterable[tuple[str, str, str]]) -> dict[Author, str]:
+    """A name for every author, from (id, name, another name) of each entry."""
+    names: dict[Author, str] = {}
+    others: dict[Author, str] = {}
+    for number, name, also in people:
+        key = author(number, name)
+        names[key] = names.get(key) or plain_name(name)
+        others[key] = others.get(key) or plain_name(also)
+    rivals = Counter(name for (kind, _), name in names.items() if kind == "id")
+    accounts = Counter(others.values())
+    used = set(names.values())
+    free = UniqueNames(taken=used)
+    shown: dict[Author, str] = {}
+    for key, name in names.items():
+        other = others[key]
+        if not name:
+            shown[key] = free.free(other or plain_name(key[1]) or "Unknown")
+        elif rivals[name] < 2 or key[0] == "name":
+            shown[key] = name  # an entry without id belongs to the one who has this name
+        elif other and accounts[other] == 1 and other not in used:
+            shown[key] = free.free(other)
+        else:
+            shown[key] = free.free(f"{name} ({key[1]})")
+    return shown
+
 
 _EVERY = 10_000  # leftovers between two looks whether there are too many
 # Where in a file, and which part of it: "message_1.json, messages[3]", "data.json:14".

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble
-from realtalk.corpora.exports.discord_package import table_rows
+from realtalk.corpora.exports.discord import table_rows
 from realtalk.corpora.exports.text_entries import EntryLines, export_lines
 from realtalk.corpora.exports.values import attached, from_stamp
 from realtalk.corpora.exports.whatsapp.dayparts import AFTER, BEFORE, SPACE, hour_of_day

@@ -9,7 +9,7 @@
 Newer downloads have no field that marks a notice, and the language is that of whoever requested
 the download. Two signs need no language: a sender who speaks of themselves by name in the same
 words as others do, and a sentence that repeats as people's do not (`meta_repeats`). What remains
-is looked up in `meta_wording`. What stays uncertain is a message, and is counted.
+is looked up in `meta_wording.txt`. What stays uncertain is a message, and is counted.
 """
 
 from __future__ import annotations
@@ -18,28 +18,109 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from realtalk.corpora.exports.meta_people import People
 from realtalk.corpora.exports.meta_repeats import (
     ENDS,
     Line,
     MetaThread,
     Own,
+    People,
+    Sort,
     Text,
     beside_files,
     by_reaction,
     by_repetition,
     frame_of,
 )
-from realtalk.corpora.exports.meta_wording import (
-    FIRST_WORDS,
-    SUBJECT,
-    Sort,
-    is_of_anybody,
-    is_particular,
-    sort_of,
+from realtalk.text.wordlists import data_text
+
+# What Messenger and Instagram write into a conversation by themselves, by language.
+#
+#     sort_of(f"{SUBJECT} named the group Garden club.")  → "notice"
+#     sort_of("Du hast einen Anhang gesendet.")           → "sent", the app's words for a file
+#     sort_of("see you at nine")                          → None
+#
+# The sentences are in `meta_wording.txt`, which says how they are written. Languages that are not
+# there are read by their structure (`meta_notices`); a phrase that is missing costs nothing but
+# certainty.
+
+SUBJECT = "\ue000"  # stands for the name of whoever did it
+
+_WORDS = {
+    "{x}": r".{1,300}?",
+    "{e}": r"[^\w\s]{1,16}(?: ?[^\w\s]{1,16})?",
+}
+
+
+def _templates() -> list[tuple[Sort, str, str]]:
+    """Every template: what it tells of, its mark ("", "!" or "*") and its words."""
+    templates: list[tuple[Sort, str, str]] = []
+    table = data_text("realtalk.corpora.exports", "meta_wording.txt")
+    for line in re.sub(r"\n ", " ", re.sub(r"\|\n ", "|", table)).splitlines():
+        kind, colon, sentences = line.partition(": ")
+        sort: Sort = "sent" if kind == "sent" else "unsent" if kind == "unsent" else "notice"
+        for written in sentences.split(" | ") if colon else ():
+            template = written.strip()
+            mark = template[:1] if template[:1] in ("!", "*") else ""
+            templates.append((sort, mark, template.removeprefix(mark)))
+    return templates
+
+
+def _regex(template: str) -> str:
+    body = template.rstrip(".")
+    stop = r"[.。।]?" if body != template else ""
+    body = re.sub(r"\.(?!\{)", r"\\.", body)
+    body = re.sub(r"(?<!\[)\((?!\?)", "(?:", body)  # groups that capture nothing fail faster
+    for name, pattern in _WORDS.items():
+        body = body.replace(name, pattern)
+    return body.replace("{s}", SUBJECT) + stop
+
+
+def _any_of(templates: list[str]) -> str:
+    return "|".join(f"(?:{_regex(template)})" for template in templates)
+
+
+def _first_words(template: str) -> set[str]:
+    """The words that may follow whoever did it."""
+    after = template.partition("{s}")[2]
+    group = re.match(r"[,?]* \(([^()]*)", after) or re.match(r"[,?]* ([\w]+)", after)
+    return (
+        {words[0] for choice in group[1].split("|") if (words := choice.split())}
+        if group
+        else set()
+    )
+
+
+_TEMPLATES = _templates()
+_MARKED = {mark: [words for _, own, words in _TEMPLATES if own == mark] for mark in ("!", "*")}
+_BY_SORT = re.compile(
+    "|".join(
+        f"(?P<{sort}>{_any_of([words for own, _, words in _TEMPLATES if own == sort])})"
+        for sort in get_args(Sort)
+    )
 )
+_PARTICULAR, _OF_ANYBODY = (re.compile(_any_of(_MARKED[mark])) for mark in ("!", "*"))
+FIRST_WORDS = frozenset(word for template in _MARKED["!"] for word in _first_words(template))
+
+
+def sort_of(text: str) -> Sort | None:
+    """What a text is in which SUBJECT stands for the sender; None where no template fits."""
+    match = _BY_SORT.fullmatch(text)
+    if match is None:
+        return None
+    return next((sort for sort in get_args(Sort) if match[sort] is not None), None)
+
+
+def is_particular(text: str) -> bool:
+    """Whether no person writes this, whatever the SUBJECT is."""
+    return _PARTICULAR.fullmatch(text) is not None
+
+
+def is_of_anybody(text: str) -> bool:
+    """Whether the app writes this of people who are not the sender."""
+    return _OF_ANYBODY.fullmatch(text) is not None
+
 
 _LONGEST = 400  # characters of a notice
 _NEAR = 16  # where the name stands at the latest: "Użytkownik Ann Berg"

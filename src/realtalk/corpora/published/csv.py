@@ -26,7 +26,7 @@ from typing import IO, Any
 from realtalk.chat import Chat, Corpus, Message, Reaction, reactions_in
 from realtalk.corpora.limits import MOST_COLUMNS, raised
 from realtalk.corpora.published.columns import FIELDS, TableRows, mapped
-from realtalk.corpora.published.gathering import gathered, in_turn, members_ending
+from realtalk.corpora.published.record import gathered, in_turn, members_ending
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError

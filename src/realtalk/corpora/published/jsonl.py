@@ -25,8 +25,7 @@ import orjson
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.corpora.json_input import BLANK, NOT_TEXT, head_text, json_lines
 from realtalk.corpora.published.columns import TableRows, mapped
-from realtalk.corpora.published.gathering import gathered, in_turn, members_ending
-from realtalk.corpora.published.record import record, restored
+from realtalk.corpora.published.record import gathered, in_turn, members_ending, record, restored
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError

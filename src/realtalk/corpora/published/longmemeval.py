@@ -21,10 +21,9 @@ from datetime import datetime
 from typing import Any
 
 from realtalk.chat import Chat, Message, Question, Session
-from realtalk.corpora.categories import name_of
 from realtalk.corpora.json_input import head_keys, items, listed, text_of
-from realtalk.corpora.published.gathering import gathered, members_of
-from realtalk.corpora.published.record import extra_of
+from realtalk.corpora.published.record import extra_of, gathered, members_of
+from realtalk.corpora.questions import name_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding
 from realtalk.local.naming import UniqueNames

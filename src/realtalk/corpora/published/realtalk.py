@@ -32,10 +32,9 @@ from realtalk.chat import (
     unpack_extra,
 )
 from realtalk.corpora.aliases import learn
-from realtalk.corpora.categories import name_of, number_of
-from realtalk.corpora.evidence import annotated_question
 from realtalk.corpora.json_input import head_keys, load, text_of
-from realtalk.corpora.published.gathering import by_number, gathered, in_turn
+from realtalk.corpora.published.record import by_number, gathered, in_turn
+from realtalk.corpora.questions import annotated_question, name_of, number_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError

@@ -24,12 +24,11 @@ import orjson
 
 from realtalk.chat import Attachment, Chat, Event, Message, Question, Session, pack_extra
 from realtalk.corpora.aliases import learn
-from realtalk.corpora.categories import name_of
-from realtalk.corpora.evidence import annotated_question
-from realtalk.corpora.published.gathering import gathered, in_turn
 from realtalk.corpora.published.realtalk import parse_time
+from realtalk.corpora.published.record import gathered, in_turn
 from realtalk.corpora.published.sheet_writing import ASKED, HEADINGS, unescape, write
 from realtalk.corpora.published.workbook import first_rows
+from realtalk.corpora.questions import annotated_question, name_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError

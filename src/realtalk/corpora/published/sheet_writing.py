@@ -18,8 +18,8 @@ from typing import Any
 import orjson
 
 from realtalk.chat import Chat, Corpus, Message, Question, unpack_extra
-from realtalk.corpora.categories import number_of
 from realtalk.corpora.published.realtalk import TIME
+from realtalk.corpora.questions import number_of
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import atomic_path, file_stems
 

@@ -1,20 +1,31 @@
-"""Evidence as annotators typed it into message ids that exist.
+"""What annotators wrote about questions: which messages they named, and of which category.
 
-    resolve(["D5:12;D5:16", "D 2:18", "23:29", "D12:3-D12:5", "D58"], ids)
-    → (("D5:12", "D5:16", "D2:18", "D23:29", "D12:3", "D12:4", "D12:5"), ("D58",))
+    resolve(["D5:12;D5:16", "D58"], ids)  → (("D5:12", "D5:16"), ("D58",))
+    name_of("locomo", 5)                  → "adversarial"
+    number_of("locomo", "adversarial")    → 5
+    name_of("longmemeval", "temporal-reasoning") → "temporal_reasoning"
 
-Accepted: `;` or `.` for `:`, several ids in one piece, ranges, stray spaces and full
-stops, a missing or lower-case D, leading zeros. What names no message after that is kept
-as unresolved, never guessed: in the published chats most of it are bubbles that held only
-a photo, whose number the publication dropped when it moved the photo to a neighbour.
+The same number means different things in different corpora, so every lookup names the
+format. A number or name that is not known stays as it is: nothing is guessed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from types import MappingProxyType
 
 from realtalk.chat import Question
+
+# Evidence as annotators typed it into message ids that exist.
+#
+#     resolve(["D5:12;D5:16", "D 2:18", "23:29", "D12:3-D12:5", "D58"], ids)
+#     → (("D5:12", "D5:16", "D2:18", "D23:29", "D12:3", "D12:4", "D12:5"), ("D58",))
+#
+# Accepted: `;` or `.` for `:`, several ids in one piece, ranges, stray spaces and full
+# stops, a missing or lower-case D, leading zeros. What names no message after that is kept
+# as unresolved, never guessed: in the published chats most of it are bubbles that held only
+# a photo, whose number the publication dropped when it moved the photo to a neighbour.
 
 # Spaces are counted: three unbounded runs side by side take the cube of their length.
 _ID = re.compile(r"(?<!\d)[Dd]?\s{0,3}:?\s{0,3}(\d{1,5})\s{0,3}[:;.]\s{0,3}(\d{1,7})(?!\d)")
@@ -100,3 +111,52 @@ def annotated_question(
     """A question whose evidence is resolved as far as it names messages."""
     evidence, unresolved = resolve(stated, ids)
     return Question(id_, text, answer, category, evidence, unresolved, stated)
+
+
+CATEGORIES: Mapping[str, Mapping[int, str]] = MappingProxyType(
+    {
+        name: MappingProxyType(dict(enumerate(categories.split(), 1)))
+        for name, categories in {
+            "realtalk": "multi_hop temporal commonsense",
+            "locomo": "multi_hop temporal open_domain single_hop adversarial",
+        }.items()
+    }
+)
+# Formats that publish names instead of numbers.
+_NAMES: Mapping[str, frozenset[str]] = {
+    "longmemeval": frozenset(
+        """
+        single_session_user single_session_assistant single_session_preference multi_session
+        temporal_reasoning knowledge_update
+        """.split()  # noqa: SIM905 - words read better than quotes
+    )
+}
+
+
+def name_of(format: str, category: object) -> str:
+    """The name of a category given as number, digits or name; "" for none."""
+    if category is None:
+        return ""
+    text = str(category).strip()
+    names = CATEGORIES.get(format, {})
+    if _is_number(text):
+        return names.get(int(text), text)
+    return text.replace("-", "_") if format in _NAMES else text
+
+
+def number_of(format: str, name: str) -> int | None:
+    """The number that the format's files use for a name; None where it has none."""
+    for number, known_name in CATEGORIES.get(format, {}).items():
+        if known_name == name:
+            return number
+    return int(name) if _is_number(name) else None
+
+
+def _is_number(text: str) -> bool:
+    # "²".isdigit() is true and int("²") is not a number: ASCII digits only.
+    return text.isascii() and text.isdigit() and len(text) < 9
+
+
+def known_categories(format: str) -> frozenset[str]:
+    """Every category name of a format; empty where the format has no questions."""
+    return frozenset(CATEGORIES.get(format, {}).values()) | _NAMES.get(format, frozenset())
