@@ -83,6 +83,17 @@ def test_rows_of_nothing(tmp_path: Path) -> None:
     assert work[1] < 2 * work[0]
 
 
+@pytest.mark.parametrize("cell", [b'<c r="XFD1048576"/>', b"<x:c r = 'xfd1048576'/>"])
+def test_a_cell_far_off(cell: bytes, tmp_path: Path) -> None:
+    files = {name: [data] for name, data in WORKBOOK.items()}
+    rows = (
+        b'<sheetData><row><c t="str" r="A1"><v>x</v></c></row><row>' + cell + b"</row></sheetData>"
+    )
+    sheet = {"xl/worksheets/sheet1.xml": [b"<worksheet>" + rows + b"</worksheet>"]}
+    said, _ = refusal(packed(files | sheet, tmp_path / "a.xlsx"), "sheet")
+    assert "a.xlsx: has more than 3,000,000 cells" in said
+
+
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that are looked into."""

@@ -15,7 +15,6 @@ from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Se
 from realtalk.corpora.formats import detect
 from realtalk.corpora.published import realtalk
 from realtalk.corpora.published.sheet import FORMAT
-from realtalk.corpora.published.sheet_writing import escape, unescape
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
@@ -158,11 +157,6 @@ def test_broken_workbooks(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(RealtalkError):
         read(path)
-
-
-@given(st.text(max_size=40))
-def test_escape_is_undone(text: str) -> None:
-    assert unescape(escape(text)) == text
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
