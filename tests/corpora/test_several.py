@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import realtalk as rt
 from joined_chats import GAP, Bubble, tables, wholes
 from realtalk.chat import Corpus, Message
-from realtalk.corpora.alignment import align
+from realtalk.corpora.matching import align
 from realtalk.corpora.merging import Merging, merge
 from realtalk.corpora.opening import Opened, open_reading
 from realtalk.corpora.people import SamePersonError

@@ -13,9 +13,12 @@ everything anew, for chats that nothing points to yet.
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -25,7 +28,7 @@ from realtalk.corpora.sessions import Gap, cut_frame, is_pause
 from realtalk.corpora.tables import MESSAGES
 from realtalk.local.naming import UniqueNames
 
-_OWN_ID = r"^D(\d{1,9}):(\d{1,9})$"
+_OWN_ID = re.compile(r"D(\d{1,9}):(\d{1,9})", re.ASCII)
 _LAST = 2**62  # after every time and place
 _TAKEN = ("text", "attachments", "edited", "deleted", "extra")  # of a message that was edited
 
@@ -74,38 +77,39 @@ def join(
     """
     matches = match(known, new)
     pairs = matches.pairs
-    reacted = _reacted(known, new, pairs.filter(pl.col("kind") == "same"))
+    kinds = Counter(kind for *_, kind in pairs)
+    extras, new_extras = known["extra"].to_list(), new["extra"].to_list()
+    reacted = {
+        old: at
+        for old, at, kind in pairs
+        if kind == "same" and _is_reacted(extras[old], new_extras[at])
+    }
     counts = JoinCounts(
-        joined=pairs.height,
-        new=new.height - pairs.height,
-        edited=matches.count("edited"),
-        deleted=matches.count("deleted"),
-        reacted=reacted.height,
+        joined=len(pairs),
+        new=new.height - len(pairs),
+        edited=kinds["edited"],
+        deleted=kinds["deleted"],
+        reacted=len(reacted),
         gone=matches.gone,
     )
     if take_edits:
-        known = _taken(known, new, pairs.filter(pl.col("kind") != "same"), _TAKEN)
+        changed = {old: at for old, at, kind in pairs if kind != "same"}
+        known = _taken(known, new, changed, _TAKEN)
         known = _taken(known, new, reacted, ("extra",))
     if not counts.new:
         return known, counts
-    merged = _in_order(known, new, pairs)
-    merged = _in_sessions(merged, gap, numbers)
-    return _named(merged, known, new, pairs), counts
+    known_at = {at: old for old, at, _ in pairs}
+    order = _order(known["time"], new["time"], known_at)
+    merged = pl.concat([known, new])[order]
+    places = [at - known.height if at >= known.height else None for at in order]
+    merged = _in_sessions(merged, places, gap, numbers)
+    return _named(merged, places, known, new, known_at), counts
 
 
-def _reacted(known: pl.DataFrame, new: pl.DataFrame, same: pl.DataFrame) -> pl.DataFrame:
-    """Pairs in which nothing but the reactions differs."""
-    both = same.with_columns(
-        known["extra"].gather(same["old"]).alias("before"),
-        new["extra"].gather(same["new"]).alias("after"),
-    )
-    marked = pl.any_horizontal(pl.col("before", "after").str.contains('"reactions"', literal=True))
-    both = both.filter((pl.col("before") != pl.col("after")) & marked)
-    alike = [
-        _but_reactions(before) == _but_reactions(after)
-        for before, after in both.select("before", "after").rows()
-    ]
-    return both.filter(pl.Series(alike, dtype=pl.Boolean)).select("old", "new")
+def _is_reacted(before: str, after: str) -> bool:
+    """Whether nothing but the reactions differs."""
+    marked = before != after and any('"reactions"' in extra for extra in (before, after))
+    return marked and _but_reactions(before) == _but_reactions(after)
 
 
 def _but_reactions(extra: str) -> Any:
@@ -119,92 +123,66 @@ def _but_reactions(extra: str) -> Any:
 
 
 def _taken(
-    known: pl.DataFrame, new: pl.DataFrame, changed: pl.DataFrame, columns: Sequence[str]
+    known: pl.DataFrame, new: pl.DataFrame, changed: Mapping[int, int], columns: Sequence[str]
 ) -> pl.DataFrame:
     """The known messages with what the new export has in some columns of them."""
-    if not changed.height:
-        return known
-    later = new[changed["new"]].select(columns).with_columns(place=changed["old"], is_later=True)
-    frame = known.with_row_index("place").join(
-        later, on="place", how="left", suffix="_later", maintain_order="left"
-    )
-    takes = [
-        pl.when("is_later").then(pl.col(f"{name}_later")).otherwise(pl.col(name)).alias(name)
-        for name in columns
+    places = [
+        known.height + changed[place] if place in changed else place
+        for place in range(known.height)
     ]
-    return frame.with_columns(takes).select(MESSAGES.names())
+    return known.with_columns(pl.concat([known, new]).select(columns)[places].get_columns())
 
 
-def _in_order(known: pl.DataFrame, new: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
-    """Both, oldest first, with `place` in the known (or null) and `new_place` in the new ones.
+def _order(known_times: pl.Series, new_times: pl.Series, known_at: Mapping[int, int]) -> list[int]:
+    """Places of both, oldest first; those of the new messages count on from the known ones.
 
     Known messages keep their order even where their times do not rise. Of one moment, a new
     message stands beside the one that it stands beside in its own file.
     """
-    micros = pl.col("time").dt.epoch("us")
-    held = known.with_columns(
-        when=micros.forward_fill().backward_fill().cum_max(),
-        place=pl.int_range(pl.len(), dtype=pl.Int64),
-        new_place=pl.lit(None, pl.Int64),
+    held, stamps = (
+        times.to_physical().forward_fill().backward_fill() for times in (known_times, new_times)
     )
-    at = pairs.select(pl.all().exclude("kind").cast(pl.Int64))
-    placed = new.with_columns(
-        when=micros.forward_fill().backward_fill(), new_place=pl.int_range(pl.len(), dtype=pl.Int64)
-    ).join(at.rename({"new": "new_place"}), on="new_place", how="left", maintain_order="left")
-    moments = held.select("place", "when")
-    for name, anchor in (
-        ("before", pl.col("old").forward_fill()),
-        ("after", pl.col("old").backward_fill()),
-    ):
-        placed = placed.with_columns(anchor.alias(name)).join(
-            moments.rename({"place": name, "when": f"{name}_when"}),
-            on=name,
-            how="left",
-            maintain_order="left",
+    moments: list[int | None] = held.cum_max().to_list()
+    keys = [(_at(moment), place, 0) for place, moment in enumerate(moments)]
+    after: list[int | None] = []  # the known message that follows each
+    for place in range(len(stamps) - 1, -1, -1):
+        after.append(known_at.get(place, after[-1] if after else None))
+    before: int | None = None
+    order = list(range(len(keys)))
+    for place, moment in enumerate(stamps):
+        before = known_at.get(place, before)
+        sides = ((before, 1), (after[-1 - place], -1))
+        beside = next(
+            (
+                (moments[other], other, side)
+                for other, side in sides
+                if other is not None and moment in (None, moments[other])
+            ),
+            (moment, _LAST, 1),
         )
-    # Beside the one before, else beside the one after, where the moment is theirs.
-    after_it = pl.col("before").is_not_null() & _is_at("before_when")
-    before_it = pl.col("after").is_not_null() & _is_at("after_when") & ~after_it
-    placed = placed.filter(pl.col("old").is_null()).with_columns(
-        when=pl.when(after_it)
-        .then("before_when")
-        .when(before_it)
-        .then("after_when")
-        .otherwise("when"),
-        beside=pl.when(after_it).then("before").when(before_it).then("after"),
-        side=pl.when(before_it).then(-1).otherwise(1),
-        place=pl.lit(None, pl.Int64),
-    )
-    held = held.with_columns(beside=pl.col("place"), side=pl.lit(0))
-    columns = [*MESSAGES.names(), "when", "beside", "side", "place", "new_place"]
-    both = pl.concat([held.select(columns), placed.select(columns)], how="vertical_relaxed")
-    order = [pl.col("when").fill_null(_LAST), pl.col("beside").fill_null(_LAST)]
-    return both.sort(*order, "side", "new_place").drop("when", "beside", "side")
+        keys.append((_at(beside[0]), *beside[1:]))
+        if place not in known_at:
+            order.append(len(keys) - 1)
+    return sorted(order, key=keys.__getitem__)  # equal ones stay in the order of their file
 
 
-def _is_at(moment: str) -> pl.Expr:
-    return pl.col("when").is_null() | (pl.col("when") == pl.col(moment)).fill_null(False)
+def _at(moment: int | None) -> int:
+    return _LAST if moment is None else moment
 
 
-def _in_sessions(merged: pl.DataFrame, gap: Gap, numbers: Sequence[int]) -> pl.DataFrame:
+def _in_sessions(
+    merged: pl.DataFrame, places: Sequence[int | None], gap: Gap, numbers: Sequence[int]
+) -> pl.DataFrame:
     """With a session for the new messages: one beside them, or the next number."""
-    is_new = merged["place"].is_null().to_list()
     times: list[datetime | None] = merged["time"].to_list()
     given: list[int] = merged["session"].to_list()
-    last = max([*numbers, *(n for n, new in zip(given, is_new, strict=True) if not new)], default=0)
-    at = 0
-    while at < len(given):
-        if not is_new[at]:
-            at += 1
-            continue
-        end = at
-        while end < len(given) and is_new[end]:
-            end += 1
-        last = _number_run(given, times, at, end, gap, last)
-        at = end
-    dates = dict(
-        merged.filter(pl.col("place").is_not_null()).select("session", "session_time").rows()
-    )
+    known = [at for at, place in enumerate(places) if place is None]
+    last = max([*numbers, *(given[at] for at in known)], default=0)
+    for before, end in pairwise([-1, *known, len(given)]):
+        if end - before > 1:
+            last = _number_run(given, times, before + 1, end, gap, last)
+    stated = merged["session_time"].to_list()
+    dates = {given[at]: stated[at] for at in known}
     for number, time in zip(given, times, strict=True):
         dates.setdefault(number, time)
     return merged.with_columns(
@@ -246,23 +224,28 @@ def _number_run(
 
 
 def _named(
-    merged: pl.DataFrame, known: pl.DataFrame, new: pl.DataFrame, pairs: pl.DataFrame
+    merged: pl.DataFrame,
+    places: Sequence[int | None],
+    known: pl.DataFrame,
+    new: pl.DataFrame,
+    known_at: Mapping[int, int],
 ) -> pl.DataFrame:
     """With ids for the new messages, and their replies to what they mean."""
-    parts = known["id"].str.extract_groups(_OWN_ID).struct.unnest()
-    parts = parts.drop_nulls().cast(pl.Int64)
-    position: dict[int, int] = dict(parts.group_by("1").agg(pl.col("2").max()).rows())
-    own_names = new["id"].str.contains(_OWN_ID).to_list()
-    free = UniqueNames("{}~{}", taken=() if all(own_names) else known["id"])
     given, known_ids, new_ids = (frame["id"].to_list() for frame in (merged, known, new))
+    position: dict[int, int] = {}
+    for id_ in known_ids:
+        if own := _OWN_ID.fullmatch(id_):
+            number = int(own[1])
+            position[number] = max(position.get(number, 0), int(own[2]))
+    own_names = all(map(_OWN_ID.fullmatch, new_ids))
+    free = UniqueNames("{}~{}", taken=() if own_names else known_ids)
     meant: dict[str, str] = {}  # the new export's ids → those that they have now
-    for old_place, place, _ in pairs.rows():
-        meant.setdefault(new_ids[place], known_ids[old_place])
-    places = merged["new_place"].to_list()
+    for at, old in known_at.items():
+        meant.setdefault(new_ids[at], known_ids[old])
     for at, (place, number) in enumerate(zip(places, merged["session"], strict=True)):
         if place is None:
             continue
-        if own_names[place]:
+        if _OWN_ID.fullmatch(new_ids[place]):
             position[number] = position.get(number, 0) + 1
             given[at] = f"D{number}:{position[number]}"
         else:
@@ -274,7 +257,7 @@ def _named(
     ]
     return merged.with_columns(
         pl.Series("id", given, pl.String), pl.Series("reply_to", replies, pl.String)
-    ).select(MESSAGES.names())
+    )
 
 
 def is_cut(messages: pl.DataFrame, gap: Gap) -> bool:

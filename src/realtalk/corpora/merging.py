@@ -19,9 +19,9 @@ from datetime import timedelta
 import polars as pl
 
 from realtalk.chat import pack_extra, unpack_extra
-from realtalk.corpora.alignment import Alignment, align, common
 from realtalk.corpora.calls import joined_calls, renamed_calls
 from realtalk.corpora.joining import JoinCounts, is_cut, join, recut
+from realtalk.corpora.matching import Alignment, align, common
 from realtalk.corpora.people import aliases_with, authors_of, known_names, same_people
 from realtalk.corpora.sessions import Gap
 from realtalk.corpora.tables import MESSAGES, ChatRow, Tables
@@ -153,14 +153,14 @@ class _Merger:
         """A chat of the same people at another time; no message shows that it is the same."""
         if self._known.format != self._new.format:
             return None
-        apart = []
+        apart, times = [], frame["time"].to_list()
         for known in likely:
             names = known_names(known, row, self._way.same)
             people = {names.get(name, name) for name in row.speakers}
             alike = people == set(known.speakers) or (
                 common_name(known.id) == common_name(row.id) and people & set(known.speakers)
             )
-            if alike and not common(self._frames[known.id], frame):
+            if alike and not common(self._frames[known.id]["time"].to_list(), times):
                 apart.append(known)
         named = [known for known in apart if common_name(known.id) == common_name(row.id)]
         if len(apart) > 1 and len(named) != 1 and not self._way.fresh:

@@ -16,9 +16,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from realtalk.corpora.alignment import align
 from realtalk.corpora.joining import is_cut, join, recut
-from realtalk.corpora.matching import span
+from realtalk.corpora.matching import align, span
 from realtalk.corpora.merging import by_chat, common_name, joined_row, taken_once
 from realtalk.corpora.reading import Reading
 from realtalk.corpora.sessions import Gap
@@ -107,7 +106,7 @@ def _merged(
     alignment = align(known, new)
     if alignment is None or alignment.offset or alignment.others():
         return None
-    spans = span(known), span(new)
+    spans = span(known["time"]), span(new["time"])
     if spans[0] and spans[1] and spans[1][1] < spans[0][1]:
         known, new = new, known  # what was exported first stays as it was
     new = new.with_columns(chat=pl.lit(home.id))

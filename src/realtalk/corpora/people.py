@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from realtalk.chat import Alias
-from realtalk.corpora.alignment import Alignment
+from realtalk.corpora.matching import Alignment
 from realtalk.corpora.tables import ChatRow, Tables
 from realtalk.errors import RealtalkError
 from realtalk.registry import suggest

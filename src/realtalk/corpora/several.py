@@ -143,7 +143,7 @@ def in_order(opened: Sequence[Opened]) -> list[Opened]:
 
     def key(each: Opened) -> tuple[Any, ...]:
         messages = each.reading.tables.messages
-        start, end = span(messages) or (datetime.min, datetime.min)
+        start, end = span(messages["time"]) or (datetime.min, datetime.min)
         rows = messages.select("speaker", "time", "text").hash_rows()
         return end, start, messages.height, int(rows.sum() or 0)
 
