@@ -66,7 +66,7 @@ if __name__ == "__main__":
 _REST = """
 import sys
 from pathlib import Path
-from realtalk.corpora.streaming import open_stream
+from realtalk.corpora.store import open_stream
 from realtalk.ei.labels import MEASURES, Label
 from realtalk.engine.engines import Inline
 from realtalk.surface.label_pieces import label_pieces

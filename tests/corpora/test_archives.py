@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from realtalk.corpora import archives, source
+from realtalk.corpora import source
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
 
@@ -56,7 +56,7 @@ def test_an_archive_in_an_archive_is_unpacked_once(tmp_path: Path, openings: lis
 def test_only_a_few_stay_open(
     tmp_path: Path, openings: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, "MAX_OPEN", 3)
+    monkeypatch.setattr(source, "MAX_OPEN", 3)
     found = Source.open(nested(tmp_path / "x.zip", 6, 2))
     first = found.members[0].open()
     assert [member.read() for member in found.members] == [b'[{"n": 0}]', b'[{"n": 1}]'] * 6
@@ -68,7 +68,7 @@ def test_only_a_few_stay_open(
 def test_what_is_kept_is_bounded_and_the_rest_is_still_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: int
 ) -> None:
-    monkeypatch.setattr(archives, "MAX_KEPT_BYTES", bound)
+    monkeypatch.setattr(source, "MAX_KEPT_BYTES", bound)
     found = Source.open(nested(tmp_path / "x.zip", 3, 3))
     texts = [member.read() for member in found.members]
     assert texts == [b'[{"n": %d}]' % n for n in range(3)] * 3
@@ -76,7 +76,7 @@ def test_what_is_kept_is_bounded_and_the_rest_is_still_read(
 
 def test_an_inner_bomb_stops_at_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "MAX_MEMBER_BYTES", 1 << 20)
-    monkeypatch.setattr(archives, "MAX_KEPT_BYTES", 1 << 20)
+    monkeypatch.setattr(source, "MAX_KEPT_BYTES", 1 << 20)
     path = tmp_path / "x.zip"
     path.write_bytes(packed({"inner.zip": packed({"big.txt": bytes(4 << 20)})}))
     [member] = Source.open(path).members

@@ -16,12 +16,19 @@ from corpus_strategies import corpora
 from engine_work import tree
 from file_modes import open_to_others
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.corpora.opening import open_reading
-from realtalk.corpora.parts import cut, message_files
+from realtalk.corpora.opening import add, open_reading, stored_options
 from realtalk.corpora.reading import Ledger, Reading, ReadOptions
-from realtalk.corpora.several import add, stored_options
-from realtalk.corpora.store import is_stored, load, record, store
-from realtalk.corpora.streaming import chats_in, is_collection, open_stream
+from realtalk.corpora.store import (
+    chats_in,
+    cut,
+    is_collection,
+    is_stored,
+    load,
+    message_files,
+    open_stream,
+    record,
+    store,
+)
 from realtalk.corpora.tables import from_corpus, to_corpus
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import refuse_strangers

@@ -16,11 +16,9 @@ import realtalk as rt
 from joined_chats import GAP, Bubble, tables, wholes
 from realtalk.chat import Corpus, Message
 from realtalk.corpora.matching import align
-from realtalk.corpora.merging import Merging, merge
-from realtalk.corpora.opening import Opened, open_reading
-from realtalk.corpora.people import SamePersonError
+from realtalk.corpora.merging import Merging, SamePersonError, merge
+from realtalk.corpora.opening import Opened, open_reading, together
 from realtalk.corpora.reading import Ledger, Reading, ReadOptions
-from realtalk.corpora.several import together
 from realtalk.corpora.store import load, store
 from realtalk.corpora.tables import Tables, to_corpus
 from realtalk.errors import RealtalkError
@@ -337,7 +335,7 @@ def test_a_corpus_that_changed_meanwhile_is_not_overwritten(
         store(open_reading("sample").reading, folder)
         return found
 
-    monkeypatch.setattr("realtalk.corpora.several.load", slow)
+    monkeypatch.setattr("realtalk.corpora.opening.load", slow)
     with pytest.raises(RealtalkError, match="changed while the export was read; run it again"):
         rt.read(second, into=folder)
     assert load(folder).tables.name == "sample"
@@ -374,7 +372,7 @@ def test_a_thousand_chats_of_one_name_take_no_thousand_looks(
     def looked(*_: object) -> None:
         raise AssertionError("chats were compared one by one")
 
-    monkeypatch.setattr("realtalk.corpora.overlaps.align", looked)
+    monkeypatch.setattr("realtalk.corpora.merging.align", looked)
     hello = {"id": 1, "type": "message", "date": "2024-05-01T09:30:00", "from": "Ann", "text": "hi"}
     chats = [
         {"name": "x", "type": "personal_chat", "id": n, "messages": [hello]} for n in range(1000)

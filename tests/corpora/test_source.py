@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from realtalk.corpora import source
-from realtalk.corpora.endings import ending
 from realtalk.corpora.opening import open_reading
-from realtalk.corpora.source import Source
+from realtalk.corpora.source import Source, ending
 from realtalk.errors import RealtalkError
 
 

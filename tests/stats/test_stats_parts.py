@@ -15,8 +15,7 @@ from corpus_strategies import corpora
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Ledger, Reading
-from realtalk.corpora.store import store
-from realtalk.corpora.streaming import open_stream
+from realtalk.corpora.store import open_stream, store
 from realtalk.stats import describe
 from realtalk.stats.combining import StatsPart
 from realtalk.stats.describe import count_chats, describe_stream

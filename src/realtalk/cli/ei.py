@@ -41,7 +41,7 @@ from realtalk.cli.options import (
 from realtalk.cli.verbs import Verbs
 
 if TYPE_CHECKING:
-    from realtalk.corpora.streaming import CorpusStream
+    from realtalk.corpora.store import CorpusStream
 
 _LABEL = "label"
 

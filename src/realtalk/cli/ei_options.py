@@ -12,7 +12,7 @@ from realtalk.cli.options import EngineOptions, opened, read_options
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
-    from realtalk.corpora.streaming import CorpusStream
+    from realtalk.corpora.store import CorpusStream
     from realtalk.ei.labels import Labeller
     from realtalk.ei.languages import Languages
     from realtalk.surface.labelling import Labels
@@ -65,7 +65,7 @@ def label_corpus(
 
 def pieces_of(path: str, chosen: EngineOptions, measures: str) -> CorpusStream | None:
     """A stored corpus that is labelled part by part: it has several, or an engine is asked for."""
-    from realtalk.corpora.streaming import open_stream
+    from realtalk.corpora.store import open_stream
 
     stream = open_stream(path)
     if stream is None or chosen.given() is not None:
@@ -87,7 +87,7 @@ def label_in_pieces(
 ) -> Labels:
     """Labels by an engine, with a bar."""
     from realtalk.cli.printing import progress, warn
-    from realtalk.corpora.streaming import CorpusStream
+    from realtalk.corpora.store import CorpusStream
     from realtalk.surface.choices import labeller_recipe
     from realtalk.surface.label_pieces import label_pieces
 

@@ -27,9 +27,8 @@ from realtalk.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from realtalk.corpora.opening import Opened
+    from realtalk.corpora.opening import Added, Opened
     from realtalk.corpora.reading import Reading, ReadOptions
-    from realtalk.corpora.several import Added
 
 T = TypeVar("T")
 
@@ -166,7 +165,7 @@ class _Request(NamedTuple):
 
 def _store(request: _Request, out: Path | None) -> None:
     from realtalk.cli.printing import print_json, say, warn
-    from realtalk.corpora.several import together
+    from realtalk.corpora.opening import together
     from realtalk.corpora.store import is_stored, provenance, store
 
     options = request.options
@@ -200,7 +199,7 @@ def _add(request: _Request, folder: Path, chat: str | None) -> None:
     from dataclasses import asdict
 
     from realtalk.cli.printing import print_json, say, warn
-    from realtalk.corpora.several import add, stored_options
+    from realtalk.corpora.opening import add, stored_options
 
     options = stored_options(folder, request.options)
     opened = _opened(request.paths, request.format_name, options)
@@ -240,7 +239,7 @@ def _somebody_there() -> bool:
 def _asking(people: Mapping[str, str], work: Callable[[Mapping[str, str]], T]) -> T:
     """Does the work; where names seem to be one person's and somebody is there, asks."""
     from realtalk.cli.printing import printable
-    from realtalk.corpora.people import SamePersonError
+    from realtalk.corpora.merging import SamePersonError
 
     same = dict(people)
     while True:

@@ -25,7 +25,7 @@ from realtalk.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from realtalk.corpora.streaming import CorpusStream
+    from realtalk.corpora.store import CorpusStream
     from realtalk.stats import CorpusStats
 
 
@@ -104,7 +104,7 @@ def stats(
 
 def _stream(path: str, asked: str | None) -> CorpusStream | None:
     """The corpus in pieces, where it has more than one or an engine is asked for."""
-    from realtalk.corpora.streaming import open_stream, opened_stream
+    from realtalk.corpora.store import open_stream, opened_stream
 
     if asked is not None:
         return opened_stream(path, asked)

@@ -19,9 +19,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import ijson
 import orjson
 
-from realtalk.corpora.endings import utf16
 from realtalk.corpora.limits import DEEPEST
-from realtalk.corpora.source import Member
+from realtalk.corpora.source import Member, utf16
 from realtalk.errors import RealtalkError
 
 _BOM = b"\xef\xbb\xbf"

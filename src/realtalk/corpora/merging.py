@@ -11,23 +11,184 @@ for files that are read together for the first time: ids and sessions are counte
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
+import orjson
 import polars as pl
 
-from realtalk.chat import pack_extra, unpack_extra
-from realtalk.corpora.calls import joined_calls, renamed_calls
+from realtalk.chat import Alias, Call, calls_in, pack_extra, unpack_extra
 from realtalk.corpora.joining import JoinCounts, is_cut, join, recut
-from realtalk.corpora.matching import Alignment, align, common
-from realtalk.corpora.people import aliases_with, authors_of, known_names, same_people
+from realtalk.corpora.matching import Alignment, align, common, span
+from realtalk.corpora.reading import Reading
 from realtalk.corpora.sessions import Gap
 from realtalk.corpora.tables import MESSAGES, ChatRow, Tables
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 from realtalk.registry import suggest
+
+# Calls, which apps write among messages as notices → who called when, kept beside a chat.
+#
+#     packed_calls([("Ann", datetime(2024, 5, 1, 9, 30))])    → {"Ann": ["2024-05-01T09:30:00"]}
+#     joined_calls(known, new, {"Mum": "Ann"})                → both, a call of both exports once
+#
+# They stand in the chat's `extra` as `calls`; `Chat.calls` reads them. A call is no message: it
+# takes part in no statistic of messages, turns or sessions.
+
+_NOW = timedelta(0)
+
+
+def packed_calls(calls: Iterable[tuple[str, datetime | None]]) -> dict[str, list[str]]:
+    """Calls as `extra` holds them; a call without a readable time is an empty text."""
+    packed: dict[str, list[str]] = {}
+    for speaker, time in calls:
+        packed.setdefault(speaker, []).append("" if time is None else time.isoformat())
+    return packed
+
+
+def joined_calls(known: str, new: str, names: Mapping[str, str], offset: timedelta = _NOW) -> str:
+    """The known chat's `extra` with the calls that the new one's tells beyond them.
+
+    `names` are the known names of people, `offset` is what the new clock lacks. Exports differ
+    in seconds, so calls of one person in one minute are the same ones.
+    """
+    there, told = calls_in(known), calls_in(new)
+    if not told:
+        return known
+    seen = Counter(map(_minute, there))
+    calls = [(call.speaker, call.time) for call in there]
+    for each in told:
+        moved = None if each.time is None else each.time + offset
+        call = Call(names.get(each.speaker, each.speaker), moved)
+        if seen[_minute(call)]:
+            seen[_minute(call)] -= 1
+        else:
+            calls.append((call.speaker, call.time))
+    return pack_extra({**unpack_extra(known), "calls": packed_calls(calls)})
+
+
+def renamed_calls(extra: str, names: Mapping[str, str]) -> str:
+    """The same calls by people who have other names now."""
+    calls = calls_in(extra)
+    if not calls or not names:
+        return extra
+    renamed = packed_calls((names.get(call.speaker, call.speaker), call.time) for call in calls)
+    return pack_extra({**unpack_extra(extra), "calls": renamed})
+
+
+def _minute(call: Call) -> tuple[str, datetime | None]:
+    return call.speaker, None if call.time is None else call.time.replace(second=0, microsecond=0)
+
+
+# Who is who in two exports of one chat: names differ between phones.
+#
+#     same_people(known, new, alignment, {"Mum": "Anna"})   → {"Mum": "Anna"}
+#     same_people(known, new, alignment, {})
+#     → SamePersonError: 'Mum' is called 'Anna' in the corpus; say so with --same "Mum=Anna"
+#
+# A name is taken for another only where the user said so, now or when an earlier export was joined,
+# or where the app's own ids say so. What the messages suggest is proposed, never done.
+
+_LISTED = 20  # names in an error
+JOINED = "another export"  # the source of an alias that was learned by joining
+
+
+class SamePersonError(RealtalkError):
+    """Two exports call somebody differently; `proposed` has the new names and the known ones."""
+
+    def __init__(self, chat: str, proposed: Mapping[str, str], unclear: tuple[str, ...]) -> None:
+        self.proposed = dict(proposed)
+        self.unclear = unclear
+        if proposed:
+            told = ", ".join(f"'{new}' is called '{known}'" for new, known in proposed.items())
+            what = f"{told} in the other file"
+            said = " ".join(f'--same "{new}={known}"' for new, known in proposed.items())
+            fix = f"if that is so, say {said}"
+        else:
+            what = f"'{unclear[0]}' has another name in the other file"
+            fix = f'say who it is: --same "{unclear[0]}=NAME"'
+        super().__init__(what, where=f"chat '{chat}'", fix=fix)
+
+
+def same_people(
+    known: ChatRow, new: ChatRow, alignment: Alignment | None, same: Mapping[str, str]
+) -> dict[str, str]:
+    """New names → known ones, where they differ; an error where the messages suggest more."""
+    names = known_names(known, new, same)
+    proposed: dict[str, str] = {}
+    unclear: list[str] = []
+    for name, suggested in (alignment.others() if alignment else {}).items():
+        if name in names and (name in same or name in same.values() or names[name] == suggested):
+            continue
+        if suggested is None:
+            unclear.append(name)
+        elif suggested != names.get(name, name):
+            proposed[name] = suggested
+    if proposed or unclear:
+        raise SamePersonError(known.id, proposed, tuple(unclear))
+    return names
+
+
+def known_names(known: ChatRow, new: ChatRow, same: Mapping[str, str]) -> dict[str, str]:
+    """What was said, is remembered or follows from ids: new names → known ones, if they differ."""
+    authors = {number: name for name, number in authors_of(known).items()}
+    numbers = authors_of(new)
+    remembered = {alias.name: alias.speaker for alias in known.aliases if alias.source == JOINED}
+    said_back = {theirs: ours for ours, theirs in same.items()}
+    names: dict[str, str] = {}
+    for name in new.speakers:
+        there = known.speakers
+        if name in same and (same[name] in there or said_back.get(name) not in there):
+            names[name] = same[name]
+        elif said_back.get(name) in there and name not in there:
+            names[name] = said_back[name]
+        elif numbers.get(name) in authors:
+            names[name] = authors[numbers[name]]
+        elif name in remembered:
+            names[name] = remembered[name]
+    return {name: other for name, other in names.items() if name != other}
+
+
+def authors_of(row: ChatRow) -> dict[str, str]:
+    """Speakers and the app's ids of them, where the reader kept them."""
+    try:
+        fields: Any = orjson.loads(row.extra or b"{}")
+    except orjson.JSONDecodeError:
+        return {}
+    authors = fields.get("authors") if isinstance(fields, dict) else None
+    if not isinstance(authors, dict):
+        return {}
+    return {name: number for name, number in authors.items() if isinstance(number, str)}
+
+
+def check_names(same: Mapping[str, str], parts: Iterable[Tables]) -> None:
+    """Refuses a name that nobody has in any of the files: most likely it is misspelt."""
+    people = {
+        name: None
+        for part in parts
+        for row in part.chats
+        for name in (*row.speakers, *(alias.name for alias in row.aliases))
+    }
+    for name in (name for pair in same.items() for name in pair):
+        if name not in people:
+            near = difflib.get_close_matches(name, people, n=3)
+            raise suggest("name", name, list(dict.fromkeys((*near, *people)))[:_LISTED])
+
+
+def aliases_with(known: ChatRow, names: Mapping[str, str]) -> tuple[Alias, ...]:
+    """The aliases of a chat, and those that were learned; no speaker's name becomes one."""
+    learned = [
+        Alias(name, speaker, JOINED)
+        for name, speaker in names.items()
+        if name not in known.speakers
+    ]
+    return tuple(dict.fromkeys((*known.aliases, *learned)))
+
 
 _COPY = re.compile(r"[ _]*\(\d{1,3}\)$")  # how browsers and phones name a second file
 _FEW = 8  # chats that are all looked at
@@ -312,3 +473,105 @@ def _renamed(tables: Tables, same: Mapping[str, str]) -> Tables:
             column = pl.when(here).then(pl.col("speaker").replace(names)).otherwise("speaker")
             tables = replace(tables, messages=tables.messages.with_columns(speaker=column))
     return replace(tables, chats=tuple(rows))
+
+
+# Several exports of one chat in one folder or archive, joined: what stands in two is taken once.
+#
+#     "WhatsApp Chat with Mara.txt"      messages of January and February
+#     "WhatsApp Chat with Mara (1).txt"  messages of February and March
+#     → one chat "Mara" of three months
+#
+# Files belong together where their names are alike and they agree on the time that both cover:
+# a greeting sent to two people in one minute makes no one chat of two.
+
+_SAME = ["speaker", "time", "text"]
+_LIKELY_SHARED = 5  # chats that share most messages with one
+_MOST = 500  # chats that share messages: nobody exports one so often, and each takes some time
+
+
+def join_overlaps(
+    reading: Reading, wanted: Sequence[str], gap: Gap, ids: Sequence[str] = ()
+) -> Reading:
+    """The reading with chats of one name joined where they agree.
+
+    `wanted` are the names that its chats have in their files, before two of one were told apart,
+    and `ids` what the app itself calls them: chats that it tells apart stay apart.
+    """
+    keys = [
+        (common_name(name), id_)
+        for name, id_ in zip(wanted, ids or [""] * len(wanted), strict=True)
+    ]
+    counts = Counter(keys)
+    if all(count == 1 for count in counts.values()):
+        return reading
+    chats = [row.id for row in reading.tables.chats]
+    names = dict(zip(chats, wanted, strict=True))
+    sharing = _sharing(reading.tables.messages, dict(zip(chats, keys, strict=True)))
+    if not sharing or len(sharing) > _MOST:
+        return reading
+    tables, notes = _joined(reading.tables, names, sharing, gap)
+    if not notes:
+        return reading
+    return Reading(tables=tables, ledger=reading.ledger, notes=(*reading.notes, *notes))
+
+
+def _joined(
+    tables: Tables, names: dict[str, str], sharing: Mapping[str, Sequence[str]], gap: Gap
+) -> tuple[Tables, list[str]]:
+    frames = by_chat(tables)
+    rows = {row.id: row for row in tables.chats}
+    into: dict[str, str] = {}  # a chat → the one that it was put into
+    notes: list[str] = []
+    for chat, others in sharing.items():
+        for home in dict.fromkeys(into.get(other, other) for other in others):
+            merged = _merged(rows[home], frames[home], rows[chat], frames[chat], gap)
+            if merged is not None:
+                frames[home], rows[home], shared = merged
+                into[chat] = home
+                names[home] = common_name(names[home])
+                notes.append(taken_once(shared))
+                break
+    free = UniqueNames()
+    kept = {name: free.free(names[name]) for name in rows if name not in into}
+    messages = [frames[name].with_columns(chat=pl.lit(new)) for name, new in kept.items()]
+    chats = tuple(replace(rows[name], id=new) for name, new in kept.items())
+    return replace(tables, chats=chats, messages=pl.concat(messages)), notes
+
+
+def _sharing(messages: pl.DataFrame, keys: Mapping[str, tuple[str, str]]) -> dict[str, list[str]]:
+    """Chats, and those of their name before them that have messages of theirs, most first."""
+    counts = Counter(keys.values())
+    alike = [chat for chat, key in keys.items() if counts[key] > 1]
+    common = {chat: "\0".join(key) for chat, key in keys.items()}
+    said = messages.filter(pl.col("chat").is_in(alike)).select("chat", *_SAME)
+    said = said.unique(maintain_order=True).with_columns(
+        name=pl.col("chat").replace_strict(common, return_dtype=pl.String)
+    )
+    said = said.with_columns(first=pl.col("chat").first().over("name", *_SAME))
+    pairs = said.filter(pl.col("first") != pl.col("chat")).group_by("chat", "first").len()
+    shared: dict[str, list[tuple[int, str]]] = {}
+    for chat, first, count in pairs.rows():
+        shared.setdefault(chat, []).append((-count, first))
+    return {
+        chat: [first for _, first in sorted(shared[chat])[:_LIKELY_SHARED]]
+        for chat in alike
+        if chat in shared
+    }
+
+
+def _merged(
+    home: ChatRow, known: pl.DataFrame, row: ChatRow, new: pl.DataFrame, gap: Gap
+) -> tuple[pl.DataFrame, ChatRow, int] | None:
+    """Both as one chat, or None where they disagree."""
+    alignment = align(known, new)
+    if alignment is None or alignment.offset or alignment.others():
+        return None
+    spans = span(known["time"]), span(new["time"])
+    if spans[0] and spans[1] and spans[1][1] < spans[0][1]:
+        known, new = new, known  # what was exported first stays as it was
+    new = new.with_columns(chat=pl.lit(home.id))
+    known = known.with_columns(chat=pl.lit(home.id))
+    whole, counts = join(known, new, gap)
+    if is_cut(known, gap):
+        whole = recut(whole, gap)
+    return whole, joined_row(home, row, {}, whole), counts.joined

@@ -64,8 +64,9 @@ class Ledger:
             )
 
     @staticmethod
-    def sum(unit: str, parts: Sequence[Ledger]) -> Ledger:
+    def sum(parts: Sequence[Ledger], unit: str = "") -> Ledger:
         """All parts as one, in one go: to add a hundred thousand chats one by one takes hours."""
+        unit = unit or (parts[0].unit if parts else "entries")
         return Ledger(
             unit if all(part.unit == unit for part in parts) else "entries",
             sum(part.total for part in parts),

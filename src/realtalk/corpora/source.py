@@ -13,6 +13,7 @@ sizes are bounded by what is really read, not by what the archive claims (`limit
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import hashlib
 import io
@@ -20,17 +21,212 @@ import os
 import re
 import stat
 import sys
+import weakref
 import zipfile
+import zlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import count
 from pathlib import Path
+from threading import RLock
 from typing import IO, cast
 
-from realtalk.corpora.archives import UNPACKING_ERRORS, Archives, Zip
-from realtalk.corpora.endings import ending
+import orjson
+
 from realtalk.corpora.limits import LONGEST_NAME, MOST_PIPED_BYTES, Allowance, Measure, raised
 from realtalk.errors import RealtalkError
+
+# What a file holds by its first bytes, for files whose name does not say it.
+#
+#     ending(b'{"name": "Ann", "messages": [')         → ".json"
+#     ending(b'{"speaker": "Ann"}\n{"speaker": ...')   → ".jsonl"
+#     ending(b"AuthorID,Author,Date,Content")          → ".csv"
+#     ending(b"12/07/2017, 22:35 - Mara: hi")          → ".txt"
+#     ending(b"SQLite format 3\0")                    → ".db"
+#     ending(b"\x89PNG")                               → ""
+#
+# People rename exports, mail programs take the ending off, and a pipe has no name at all.
+
+_DATABASE = b"SQLite format 3\0"
+_JSON = re.compile(r"\s*(?:\{|\[\s*[\[{])")
+_PAGE = re.compile(r"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
+# A line of column names: words, and nothing that a date or a sentence is made of.
+_COLUMNS = re.compile(r'"?[^\W\d][\w \-]*"?(?:([,;\t])"?[^\W\d][\w \-]*"?)+\s*')
+
+
+def utf16(data: bytes) -> str:
+    """The byte order of UTF-16 text, also of one without a mark ("" for other text)."""
+    if data.startswith(codecs.BOM_UTF16_LE) or data.startswith(codecs.BOM_UTF16_BE):
+        return "utf-16"
+    head = data[:512]
+    if len(head) < 8:
+        return ""
+    # Dates, times and signs stand in one byte of the two; other text has no zero bytes.
+    if head[1::2].count(0) * 3 > len(head[1::2]) and not head[0::2].count(0):
+        return "utf-16-le"
+    if head[0::2].count(0) * 3 > len(head[0::2]) and not head[1::2].count(0):
+        return "utf-16-be"
+    return ""
+
+
+def ending(head: bytes) -> str:
+    """The ending that a file with this head deserves; "" where it is no text."""
+    if head.startswith(_DATABASE):
+        return ".db"
+    wide = utf16(head)
+    if not wide and b"\0" in head:
+        return ""
+    text = head.decode(wide or "utf-8-sig", "replace")
+    if _JSON.match(text):
+        return ".jsonl" if _is_lines(text) else ".json"
+    if _PAGE.match(text):
+        return ".html"
+    first = text.lstrip("\r\n").partition("\n")[0].rstrip("\r")
+    columns = _COLUMNS.fullmatch(first)
+    if columns is not None and _goes_on(text.lstrip("\r\n"), columns[1]):
+        return ".tsv" if columns[1] == "\t" else ".csv"
+    return ".txt" if text.strip() else ""
+
+
+def _is_lines(text: str) -> bool:
+    """Whether the first line is an object of its own and another one follows."""
+    first, _, rest = text.lstrip().partition("\n")
+    if not rest.lstrip().startswith("{"):
+        return False
+    try:
+        return isinstance(orjson.loads(first), dict)
+    except orjson.JSONDecodeError:
+        return False
+
+
+def _goes_on(text: str, delimiter: str) -> bool:
+    """Whether what follows the names of columns is a row; a chat may be titled "Ann,Bo"."""
+    rows = [line for line in text.split("\n", 20)[1:20] if line.strip()]
+    return not rows or delimiter in rows[0] or '"' in rows[0]
+
+
+# Zip archives that many files are read from: each is opened, listed and unpacked once.
+#
+#     archives = Archives()
+#     outer = Zip("export.zip", path=Path("export.zip"))
+#     archives.listed(outer)        → {"chats/inner.zip": ZipInfo, ...}
+#     archives.open(outer, info)    → a stream of one file; several may be read side by side
+#
+# To list an archive takes as long as it has files, and an archive inside an archive must be
+# unpacked to be listed: done anew for every file, a thousand files cost a million steps. So the
+# last few stay open. What is unpacked stays in memory, up to a bound; an archive beyond it is read
+# through its own archive, slowly, and nothing is ever written to disk.
+
+MAX_OPEN = 16  # archives; each may be an open file, of which a process has few
+MAX_KEPT_BYTES = 256 << 20  # of unpacked archives, all of them together
+
+UNPACKING_ERRORS = (
+    OSError,
+    EOFError,
+    zlib.error,
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    KeyError,
+    ValueError,
+)
+_NAMES_ARE_UTF8 = 0x800
+_ENCRYPTED = 0x1
+_numbers = count()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Zip:
+    """Where an archive lies: on disk, or inside of something that `opener` opens."""
+
+    where: str
+    path: Path | None = None
+    opener: Callable[[], IO[bytes]] | None = None
+    allowance: Allowance | None = None  # what all that is in it may unpack to
+    number: int = field(default_factory=lambda: next(_numbers), init=False)
+
+
+class Archives:
+    """The archives of one source that were read last."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()  # an archive in an archive asks for its own
+        # By number: a `Zip` knows its opener, which knows this, which would never be let go.
+        self._open: OrderedDict[int, tuple[zipfile.ZipFile, int]] = OrderedDict()
+        weakref.finalize(self, _close, self._open)
+
+    def listed(self, place: Zip) -> dict[str, zipfile.ZipInfo]:
+        """The files of an archive by name, folders left out."""
+        with self._lock:
+            try:
+                infos = self._archive(place).infolist()
+            except UNPACKING_ERRORS as error:
+                raise RealtalkError("not a readable zip archive", where=place.where) from error
+        members = {_name(info): info for info in infos if not info.is_dir()}
+        if any(info.flag_bits & _ENCRYPTED for info in members.values()):
+            raise RealtalkError(
+                "the archive is encrypted", where=place.where, fix="unpack it first, then read that"
+            )
+        return members
+
+    def open(self, place: Zip, info: zipfile.ZipInfo) -> IO[bytes]:
+        """A stream of its own: it lives on when its archive is put away."""
+        with self._lock:
+            try:
+                return self._archive(place).open(info)
+            except UNPACKING_ERRORS as error:
+                where = f"{place.where}/{_name(info)}"
+                raise RealtalkError("cannot be unpacked", where=where) from error
+
+    def _archive(self, place: Zip) -> zipfile.ZipFile:
+        if place.number in self._open:
+            self._open.move_to_end(place.number)
+            return self._open[place.number][0]
+        stream, kept = _unpacked_archive(place)
+        archive = zipfile.ZipFile(stream)
+        self._open[place.number] = archive, kept
+        while len(self._open) > 1 and (
+            len(self._open) > MAX_OPEN
+            or sum(size for _, size in self._open.values()) > MAX_KEPT_BYTES
+        ):
+            _, (oldest, _) = self._open.popitem(last=False)
+            oldest.close()  # zipfile keeps the file open while a stream of it lives
+        return archive
+
+
+def _close(opened: OrderedDict[int, tuple[zipfile.ZipFile, int]]) -> None:
+    while opened:
+        opened.popitem()[1][0].close()
+
+
+def _unpacked_archive(place: Zip) -> tuple[Path | IO[bytes], int]:
+    """What to read an archive from, and how many bytes of it are kept in memory."""
+    if place.path is not None:
+        return place.path, 0
+    assert place.opener is not None
+    measure, kept = Measure(), io.BytesIO()
+    with place.opener() as stream:
+        while kept.tell() <= MAX_KEPT_BYTES and (chunk := stream.read(1 << 20)):
+            kept.write(chunk)
+            if place.allowance is not None:
+                measure.add(chunk)
+                place.allowance.note(place.opener, measure)
+    if (size := kept.tell()) <= MAX_KEPT_BYTES:
+        return kept, size
+    return place.opener(), 0
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    """A file's name; many programs write UTF-8 and do not say so."""
+    if info.flag_bits & _NAMES_ARE_UTF8 or info.filename.isascii():
+        return info.filename
+    try:
+        return info.filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return info.filename
+
 
 STANDARD_INPUT = "-"
 

@@ -27,7 +27,7 @@ from typing import Any
 import polars as pl
 
 from realtalk.chat import Corpus
-from realtalk.corpora.streaming import CorpusStream
+from realtalk.corpora.store import CorpusStream
 from realtalk.corpora.tables import to_corpus
 from realtalk.ei.blocks import block_frames, write_labels
 from realtalk.ei.encoder_choice import EncoderName

@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from realtalk.corpora.streaming import CorpusStream
+from realtalk.corpora.store import CorpusStream
 from realtalk.corpora.tables import Tables
 from realtalk.local.progress import Progress, silent
 from realtalk.stats.combining import COUNTS, MINUTE, StatsPart, combine, in_units, mean

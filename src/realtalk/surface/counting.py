@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from realtalk.corpora.streaming import CorpusPiece, CorpusStream
+from realtalk.corpora.store import CorpusPiece, CorpusStream
 from realtalk.engine.jobs import Engine, Job, JobReport
 from realtalk.engine.running import run_job
 from realtalk.local.progress import Progress, silent

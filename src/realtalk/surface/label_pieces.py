@@ -16,7 +16,7 @@ from realtalk.surface.sources import Readable, as_corpus, as_stream
 
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
-    from realtalk.corpora.streaming import CorpusStream
+    from realtalk.corpora.store import CorpusStream
     from realtalk.ei.labels import Labeller
     from realtalk.engine.jobs import Engine
 

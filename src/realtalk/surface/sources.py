@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, get_args
 
 from realtalk.chat import Corpus
-from realtalk.corpora.opening import SAMPLES, Opened, open_reading
+from realtalk.corpora.opening import SAMPLES, Opened, add, open_reading, stored_options, together
 from realtalk.corpora.reading import DateOrder, Ledger, Reading, ReadOptions
-from realtalk.corpora.several import add, stored_options, together
-from realtalk.corpora.streaming import CorpusStream, open_stream, opened_stream
+from realtalk.corpora.store import CorpusStream, open_stream, opened_stream
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 

@@ -21,7 +21,7 @@ from functools import cache, cached_property
 from typing import overload
 
 from realtalk.chat import Corpus
-from realtalk.corpora.streaming import chats_in
+from realtalk.corpora.store import chats_in
 from realtalk.corpora.tables import Tables
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from realtalk.chat import Call, Chat, calls_in
-from realtalk.corpora.calls import joined_calls
-from realtalk.corpora.opening import open_reading
+from realtalk.corpora.merging import joined_calls
+from realtalk.corpora.opening import add, open_reading, together
 from realtalk.corpora.reading import ReadOptions
-from realtalk.corpora.several import add, together
 from realtalk.corpora.store import load, store
 from realtalk.portrait.build import PortraitOptions, make_portrait, people_frame
 from realtalk.stats import describe

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from realtalk.chat import Attachment, Message
-from realtalk.corpora.endings import ending
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Reading
+from realtalk.corpora.source import ending
 from realtalk.errors import RealtalkError
 
 PC = """마라,테오 님과 카카오톡 대화

@@ -24,11 +24,10 @@ from itertools import pairwise
 from typing import Any
 
 from realtalk.chat import Alias, Attachment, Chat, Corpus, Message, pack_extra
-from realtalk.corpora.calls import packed_calls
 from realtalk.corpora.exports.values import whole
 from realtalk.corpora.json_input import NOT_TEXT
 from realtalk.corpora.limits import check_leftovers
-from realtalk.corpora.overlaps import join_overlaps
+from realtalk.corpora.merging import join_overlaps, packed_calls
 from realtalk.corpora.reading import Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.sessions import cut, sorted_by_time
 from realtalk.corpora.source import Source
@@ -211,7 +210,7 @@ def assemble(
     notes: Iterable[str] = (),
 ) -> Reading:
     """The reading of all drafts; those without a message only count in the ledger."""
-    ledger = Ledger.sum(drafts[0].unit if drafts else "entries", [d.ledger for d in drafts])
+    ledger = Ledger.sum([draft.ledger for draft in drafts])
     all_notes = list(dict.fromkeys(notes))
     chats: list[Chat] = []
     wanted: list[str] = []

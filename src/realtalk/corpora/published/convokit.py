@@ -268,7 +268,7 @@ def _read(source: Source, options: ReadOptions) -> Reading:
         notes += reader.notes()
         if len(folders) == 1:
             name, format_ = reader.origin(name, format_)
-    ledger = Ledger.sum("entries", ledgers)
+    ledger = Ledger.sum(ledgers)
     if not ledger.in_messages:
         raise RealtalkError("holds no utterance that can be read", where=str(source.path))
     return Reading(corpus=Corpus(name, format_, tuple(chats)), ledger=ledger, notes=tuple(notes))

@@ -90,7 +90,7 @@ def gathered(
     name: str | None = None,
 ) -> Reading:
     """One corpus of all chats, with unique ids: two folders may hold files of one name."""
-    ledger = Ledger.sum(unit, ledgers)
+    ledger = Ledger.sum(ledgers, unit)
     if not ledger.in_messages:
         raise RealtalkError("holds no message that can be read", where=str(source.path))
     ids = UniqueNames("{}-{}")

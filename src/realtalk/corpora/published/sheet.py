@@ -38,13 +38,12 @@ from realtalk.chat import (
     unpack_extra,
 )
 from realtalk.corpora.aliases import learn
-from realtalk.corpora.archives import UNPACKING_ERRORS
 from realtalk.corpora.limits import VARIABLE, Allowance, Measure, raised
 from realtalk.corpora.published.realtalk import TIME, parse_time
 from realtalk.corpora.published.record import gathered, in_turn
 from realtalk.corpora.questions import annotated_question, name_of, number_of
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
-from realtalk.corpora.source import Member, Source, holding
+from realtalk.corpora.source import UNPACKING_ERRORS, Member, Source, holding
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import atomic_path, file_stems
 

@@ -20,14 +20,13 @@ from typing import get_args
 import polars as pl
 
 from realtalk.chat import pack_extra
-from realtalk.corpora.calls import packed_calls
 from realtalk.corpora.exports.whatsapp.bodies import classify
 from realtalk.corpora.exports.whatsapp.headers import MARKS, find, has_header
 from realtalk.corpora.exports.whatsapp.text import head, lines
 from realtalk.corpora.exports.whatsapp.timeline import Timeline, timeline
 from realtalk.corpora.exports.whatsapp.wording import ENCRYPTED, GROUP_EVENTS
 from realtalk.corpora.limits import raised
-from realtalk.corpora.overlaps import join_overlaps
+from realtalk.corpora.merging import join_overlaps, packed_calls
 from realtalk.corpora.reading import DateOrder, Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.sessions import cut_frame
 from realtalk.corpora.source import Member, Source, matching
@@ -96,7 +95,7 @@ def read_chat(data: bytes, dates: DateOrder | None, where: str, name: str) -> Ex
     ledger = _ledger(heads, text.count, name)
     if cut:
         end = Leftover(f"{name}:{text.count + 1}", _CUT)
-        ledger = Ledger.sum("lines", (ledger, Ledger("lines", 1, 0, 0, (end,))))
+        ledger = Ledger.sum((ledger, Ledger("lines", 1, 0, 0, (end,))))
     messages = heads.filter(pl.col("role") == "message")
     if not messages.height:
         raise RealtalkError("the file holds no message", where=where)
@@ -333,7 +332,7 @@ def read(source: Source, options: ReadOptions) -> Reading:
         pl.DataFrame(schema=EVENTS),
         pl.DataFrame(schema=QUESTIONS),
     )
-    reading = Reading(tables=tables, ledger=Ledger.sum("lines", ledgers), notes=tuple(notes))
+    reading = Reading(tables=tables, ledger=Ledger.sum(ledgers, "lines"), notes=tuple(notes))
     return join_overlaps(reading, [wanted for wanted, _ in named], options.gap)
 
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import polars as pl
 import pyarrow as pa
 
-from realtalk.corpora.endings import utf16
 from realtalk.corpora.json_input import decoded
+from realtalk.corpora.source import utf16
 
 _BLOCK = 1 << 22
 
