@@ -22,6 +22,7 @@ import gzip
 import json
 import math
 import re
+import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -80,6 +81,7 @@ def own_chats(folder: Path) -> Iterator[LabelledChat]:
 
 def held_chats() -> Iterator[LabelledChat]:
     """The chats of our own that were held out in training; thresholds were fitted on them."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))  # whence `research` is imported
     from research.training.chats import every_chat
 
     for number, chat in enumerate(each for each in every_chat() if each.held):
@@ -365,7 +367,7 @@ def timing(chats: list[LabelledChat]) -> None:
 
 def words(chats: list[LabelledChat], tool: Tool, shown: bool) -> None:
     """What became of ordinary words, by language; in chats that name nobody, by themselves."""
-    from research.training import names_words
+    import names_words
 
     found = []
     for chat in chats:

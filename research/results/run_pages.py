@@ -43,12 +43,14 @@ def empty_folder() -> Iterator[None]:
 def run(code: str, space: dict[str, Any]) -> tuple[str, Any]:
     """What the code prints, and the value of its last expression (None where it has none)."""
     tree = ast.parse(code)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr):
+        tree.body.pop()
     said = io.StringIO()
     value = None
     with contextlib.redirect_stdout(said):
         exec(compile(tree, "<page>", "exec"), space)
-        if last is not None:
+        if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), "<page>", "eval"), space)
     return said.getvalue(), value
 
