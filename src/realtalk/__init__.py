@@ -18,151 +18,90 @@ __version__ = "0.2.0.dev0"
 
 switch_off()  # before any library is imported that would report to its maker
 
-import importlib  # noqa: E402
-import sys  # noqa: E402
-from types import ModuleType  # noqa: E402
-from typing import TYPE_CHECKING, Any  # noqa: E402
+from typing import TYPE_CHECKING  # noqa: E402
+
+from realtalk.lazy import offer  # noqa: E402
 
 if TYPE_CHECKING:
-    from realtalk.chat import Chat, Corpus, Event, Message, Question, Reaction, Session, Turn
-    from realtalk.corpora.reading import Reading
+    from realtalk import ei, memory, persona, threads
+    from realtalk.api import data, runs
+    from realtalk.api.batch import batch
+    from realtalk.api.benchmarks import compare, predict, probe, simulate
+    from realtalk.api.chats import check, export, redact, stats
+    from realtalk.api.labels import label
+    from realtalk.api.options import Engine, Model, Reading
+    from realtalk.api.pages import mcp, report, studio
+    from realtalk.api.sources import read, samples
+    from realtalk.api.sweeping import sweep
+    from realtalk.chat import Chat, Corpus, Message, Question, Session, Turn
     from realtalk.errors import RealtalkError
-    from realtalk.memory.values import Budget, Context
-    from realtalk.persona.datasets import TuningSet
-    from realtalk.persona.talking import Talk
-    from realtalk.persona.tuning import Tuned
-    from realtalk.redaction.redact import Key
-    from realtalk.stats.values import CorpusStats
-    from realtalk.surface.benchmarks import compare, predict, probe, simulate
-    from realtalk.surface.conversing import converse
-    from realtalk.surface.corpora import Findings, check, redact, stats
-    from realtalk.surface.each import EachResult, each
-    from realtalk.surface.guessing import guess
-    from realtalk.surface.labelling import Facets, Labels, label
-    from realtalk.surface.own_chats import export_dataset, talk, tune
-    from realtalk.surface.pages import report, studio
+    from realtalk.surface.labelling import Labels
     from realtalk.surface.runs import Run
-    from realtalk.surface.sources import read, samples
-    from realtalk.surface.sweeping import Sweep, sweep
     from realtalk.surface.tables import ResultTable
-    from realtalk.surface.telling import told_apart
 
 __all__ = [
-    "Budget",
     "Chat",
-    "Context",
     "Corpus",
-    "CorpusStats",
-    "EachResult",
-    "Event",
-    "Facets",
-    "Findings",
-    "Key",
+    "Engine",
     "Labels",
     "Message",
+    "Model",
     "Question",
-    "Reaction",
     "Reading",
     "RealtalkError",
     "ResultTable",
     "Run",
     "Session",
-    "Sweep",
-    "Talk",
-    "Tuned",
-    "TuningSet",
     "Turn",
+    "batch",
     "check",
     "compare",
-    "converse",
-    "each",
-    "export_dataset",
-    "guess",
+    "data",
+    "ei",
+    "export",
     "label",
+    "mcp",
+    "memory",
+    "persona",
     "predict",
     "probe",
     "read",
     "redact",
     "report",
+    "runs",
     "samples",
     "simulate",
     "stats",
     "studio",
     "sweep",
-    "talk",
-    "told_apart",
-    "tune",
+    "threads",
 ]
 
-_PLACES = {
-    "realtalk.chat": "Chat Corpus Event Message Question Reaction Session Turn",
-    "realtalk.corpora.reading": "Reading",
-    "realtalk.redaction.redact": "Key",
-    "realtalk.errors": "RealtalkError",
-    "realtalk.memory.values": "Budget Context",
-    "realtalk.persona.datasets": "TuningSet",
-    "realtalk.persona.talking": "Talk",
-    "realtalk.persona.tuning": "Tuned",
-    "realtalk.stats.values": "CorpusStats",
-    "realtalk.surface.benchmarks": "compare predict probe simulate",
-    "realtalk.surface.conversing": "converse",
-    "realtalk.surface.corpora": "Findings check redact stats",
-    "realtalk.surface.each": "EachResult each",
-    "realtalk.surface.guessing": "guess",
-    "realtalk.surface.labelling": "Facets Labels label",
-    "realtalk.surface.own_chats": "export_dataset talk tune",
-    "realtalk.surface.pages": "report studio",
-    "realtalk.surface.runs": "Run",
-    "realtalk.surface.sources": "read samples",
-    "realtalk.surface.sweeping": "Sweep sweep",
-    "realtalk.surface.tables": "ResultTable",
-    "realtalk.surface.telling": "told_apart",
-}
-_HOMES = {name: place for place, names in _PLACES.items() for name in names.split()}
-_ROOMS = frozenset({"report", "stats", "studio"})  # packages that share a function's name
-
-
-def _offered(name: str) -> Any:
-    return getattr(importlib.import_module(_HOMES[name]), name)
-
-
-class _Room(ModuleType):
-    """A package that can be called: `realtalk.stats` holds modules, `rt.stats(corpus)` counts."""
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        return _offered(self.__name__.rpartition(".")[2])(*args, **named)
-
-    @property
-    def __signature__(self) -> Any:
-        import inspect
-
-        return inspect.signature(_offered(self.__name__.rpartition(".")[2]))
-
-
-class _Door(ModuleType):
-    """This package: it makes the rooms callable whenever they are imported."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _ROOMS and isinstance(value, ModuleType):
-            value.__class__ = _Room
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Door
-
-
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for an offer
-
-    def __getattr__(name: str) -> Any:
-        """What is offered, loaded now and kept."""
-        if name in _ROOMS:
-            return importlib.import_module(f"{__name__}.{name}")
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = _offered(name)
-        globals()[name] = found
-        return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = offer(
+        __name__,
+        {
+            "realtalk.api.batch": "batch",
+            "realtalk.api.benchmarks": "compare predict probe simulate",
+            "realtalk.api.chats": "check export redact stats",
+            "realtalk.api.demo": "demo",
+            "realtalk.api.labels": "label",
+            "realtalk.api.options": "Engine Model Reading",
+            "realtalk.api.pages": "mcp report studio",
+            "realtalk.api.sources": "read samples",
+            "realtalk.api.sweeping": "sweep",
+            "realtalk.chat": "Chat Corpus Message Question Session Turn",
+            "realtalk.errors": "RealtalkError",
+            "realtalk.surface.labelling": "Labels",
+            "realtalk.surface.runs": "Run",
+            "realtalk.surface.tables": "ResultTable",
+        },
+        {
+            "data": "realtalk.api.data",
+            "ei": "realtalk.ei",
+            "memory": "realtalk.memory",
+            "persona": "realtalk.persona",
+            "runs": "realtalk.api.runs",
+            "threads": "realtalk.threads",
+        },
+    )

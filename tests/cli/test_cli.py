@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from realtalk.cli.options import apart
+
 from realtalk.cli.reference import reference
 
 REPO = Path(__file__).parents[2]

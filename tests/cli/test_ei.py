@@ -49,7 +49,7 @@ class ByLength:
 
 @pytest.fixture
 def labelled(run: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    monkeypatch.setattr("realtalk.surface.choices.make_labeller", lambda *given: ByLength())
+    monkeypatch.setattr("realtalk.api.labels.make_labeller", lambda *given: ByLength())
     for name, folder in (("sample", "people"), ("sample-simulated", "models")):
         status, out, err = run("ei", name, "--measures", "hub", "--out", folder)
         assert status == 0
@@ -78,24 +78,24 @@ def test_unscored_turns_are_counted(run: Any, labelled: Path) -> None:
 
 
 def test_agree_consistency_compare(run: Any, labelled: Path) -> None:
-    same = json.loads(run("ei", "agree", "people", "people", "--json")[1])
-    assert same["measures"]["sentiment"]["kappa"]["value"] == 1
+    same = json.loads(run("runs", "compare", "people", "people", "--json")[1])
+    kappa = {row["measure"]: row for row in same["rows"] if row["score"] == "kappa"}
+    assert kappa["sentiment"]["estimate"] == 1
     status, out, _ = run("ei", "consistency", "people", "--figures", "pictures")
     assert status == 0 and "Mara" in out
     assert list((labelled / "pictures").glob("*.png"))
-    status, out, _ = run("ei", "compare", "people", "models")
-    assert status == 0 and "what holds" in out
+    status, _, err = run("runs", "compare", "people", "models")
+    assert status == 0 and "what holds" in err
 
 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
         (("sample", "--measures", "jugde", "--out", "x"), "did you mean 'judge'?"),
-        (("sample", "--measures", "judge", "--out", "x"), "the judge needs one model"),
+        (("sample", "--measures", "judge", "--out", "x"), "the judge needs a model"),
         (("sample", "--model", "openai/gpt-4o-mini"), "--model is not for --measures embedded"),
         (("sample", "--measures", "hub", "--prompts", "x"), "--prompts is not for --measures hub"),
         (("sample", "--base-url", "http://x"), "--base-url is not for --measures embedded"),
-        (("agree", "nowhere", "nowhere"), "no labels here"),
         (("consistency", "broken.parquet"), "not a readable Parquet file"),
     ],
 )
@@ -138,9 +138,9 @@ def test_labels_remember_their_protocol(run: Any, labelled: Path) -> None:
     for folder, protocol in (("people", "turns"), ("paper", "paper"), ("single", "released")):
         found = json.loads(run("ei", "consistency", folder, "--json")[1])
         assert found["protocol"] == [protocol]
-        found = json.loads(run("ei", "compare", folder, folder, "--json")[1])
+        found = json.loads(run("runs", "compare", folder, folder, "--json")[1])
         assert found["protocol"] == [protocol]
-    status, _, err = run("ei", "compare", "people", "paper")
+    status, _, err = run("runs", "compare", "people", "paper")
     assert status == 2 and err.count("\n") == 1
     assert "people was made with the protocol 'turns', paper with 'paper'" in err
     # Joined turns are joined turns: one asks for the reading of the paper's text by its name.
@@ -159,15 +159,15 @@ def test_two_folders_of_one_name_are_told_apart(run: Any, labelled: Path) -> Non
     for folder in ("a", "b"):
         (labelled / folder).mkdir()
         (labelled / folder / "labels").symlink_to(labelled / "people")
-    found = json.loads(run("ei", "compare", "a/labels", "b/labels", "--json")[1])
+    found = json.loads(run("runs", "compare", "a/labels", "b/labels", "--json")[1])
     assert found["names"] == ["a/labels", "b/labels"]
 
 
 def test_agree_says_which_turns_it_is_about(run: Any, labelled: Path) -> None:
     run("ei", "sample", "--measures", "hub", "--protocol", "released", "--out", "single")
-    found = json.loads(run("ei", "agree", "people", "single", "--json")[1])
+    found = json.loads(run("runs", "compare", "people", "single", "--json")[1])
     assert found["only_first"] > 0 and found["only_second"] > 0
-    _, out, err = run("ei", "agree", "people", "single")
+    _, out, err = run("runs", "compare", "people", "single")
     assert (
         f"{found['turns']} turns are in both, {found['only_first']} in the first only, "
         f"{found['only_second']} in the second only"
@@ -226,12 +226,12 @@ def test_a_chat_in_another_language_is_said_wherever_its_labels_are(
     assert [who["english"] for who in found["speakers"]] == [0.0, 0.0]
     # The labels carry it: what is said of them needs the chat no more.
     (tmp_path / "chat.txt").unlink()
-    _, out, err = run("ei", "agree", "labels", "labels", "--json")
+    _, out, err = run("runs", "compare", "labels", "labels", "--json")
     assert err.count(f"note: {line}") == 1
     assert {side["notes"][0][: len(line)] for side in json.loads(out)["languages"].values()} == {
         line
     }
-    _, out, err = run("ei", "compare", "sample", "labels", "--json")
+    _, out, err = run("runs", "compare", "sample", "labels", "--json")
     assert f"note: labels: {line}" in err and "note: sample:" not in err
     assert "sample is in English, labels in Spanish: what differs may be the language's" in err
     languages = json.loads(out)["languages"]
@@ -268,10 +268,10 @@ def test_nothing_to_draw_is_said(run: Any, tmp_path: Path) -> None:
 def test_labels_made_otherwise_are_compared_with_a_warning(
     run: Any, labelled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "labelled by" not in run("ei", "compare", "people", "models")[2]
+    assert "labelled by" not in run("runs", "compare", "people", "models")[2]
     monkeypatch.setattr(ByLength, "version", "2")
     run("ei", "sample-simulated", "--measures", "hub", "--out", "later")
-    status, out, err = run("ei", "compare", "people", "later", "--json")
+    status, out, err = run("runs", "compare", "people", "later", "--json")
     assert status == 0 and json.loads(out)
     assert "note: labelled by length 1 and by length 2" in err
 
@@ -285,7 +285,7 @@ def test_chats_that_the_encoder_learned_from_are_named(
     learned = Learned({"Harbour": np.array(sorted(known), np.uint32)})
     monkeypatch.setattr(Learned, "of", staticmethod(lambda model: learned))
     monkeypatch.setattr(ByLength, "name", "embedded")
-    monkeypatch.setattr("realtalk.surface.choices.make_labeller", lambda *given: ByLength())
+    monkeypatch.setattr("realtalk.api.labels.make_labeller", lambda *given: ByLength())
     said = run("ei", "sample")[2]
     assert f"{first.id}: in-sample, the encoder learned from Harbour" in said
     assert f"{second.id}: in-sample" not in said

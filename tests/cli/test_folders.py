@@ -14,10 +14,10 @@ ROOT = Path(__file__).parents[2]
 WRITERS = {
     "probe": ("probe", "sample", "--reader", "none", "--limit", "2"),
     "score": ("probe", "score", "sample", "answers.jsonl"),
-    "probe sweep": ("probe", "sweep", "sample", "--memories", "recent", "--limit", "2"),
+    "probe sweep": ("sweep", "probe", "sample", "--memories", "recent", "--limit", "2"),
     "persona": ("persona", "run", "sample", "-s", "Mara", "--simulator", "constant"),
     "persona sweep": (
-        *("persona", "sweep", "sample", "-s", "Mara", "--simulator", "constant"),
+        *("sweep", "simulate", "sample", "-s", "Mara", "--simulator", "constant"),
         *("--sessions", "1"),
     ),
     "threads": ("threads", "run", "sample-threads", "--predictor", "majority", "--limit", "5"),

@@ -11,7 +11,7 @@ import pytest
 
 import realtalk as rt
 from judge_server import JudgeServer
-from realtalk.surface.sweeping import parse_axes, sweep
+from realtalk.api.sweeping import parse_axes, sweep
 
 PRICES = {"openai-api/local/tiny": {"input": 1000, "output": 2000, "currency": "EUR"}}
 
@@ -32,9 +32,9 @@ def test_a_run_says_what_it_cost(run: Any, tmp_path: Path) -> None:
     assert cost["calls"] == 5 and cost["model"] == "openai-api/local/tiny"
     amount = (cost["tokens_in"] * 1000 + cost["tokens_out"] * 2000) / 1_000_000
     assert cost["cost"] == {"amount": pytest.approx(amount), "currency": "EUR"}
-    status, out, _ = run("threads", "show", "kept-run", *priced)
+    status, out, _ = run("runs", "show", "kept-run", *priced)
     assert status == 0 and f"{amount:,.4f} EUR" in out
-    assert json.loads(run("threads", "show", "kept-run", *priced, "--json")[1])["costs"] == [cost]
+    assert json.loads(run("runs", "show", "kept-run", *priced, "--json")[1])["costs"] == [cost]
     costs = rt.Run.load("kept-run").costs(PRICES).frame.row(0, named=True)
     assert costs["amount"] == pytest.approx(amount) and costs["currency"] == "EUR"
     unknown = rt.Run.load("kept-run").costs({}).frame.row(0, named=True)
@@ -53,7 +53,7 @@ def test_a_run_without_a_model_costs_nothing(run: Any, tmp_path: Path) -> None:
 
 
 def test_every_combination_is_run_once(run: Any, tmp_path: Path) -> None:
-    words = ("threads", "sweep", "sample-threads", "--set", "predictor=majority,mean")
+    words = ("sweep", "predict", "sample-threads", "--set", "predictor=majority,mean")
     more = ("--set", "with-scores=true,false", "--set", "limit=20", "--set", "setting=p-conv")
     status, out, err = run(*words, *more, "--out", "swept")
     assert status == 0, err
@@ -78,7 +78,7 @@ def test_every_combination_is_run_once(run: Any, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_settings_of_whom_is_tested_are_swept_too(run: Any, tmp_path: Path) -> None:
-    words = ("persona", "sweep", "sample", "-s", "Mara", "--simulator", "constant", "--limit", "3")
+    words = ("sweep", "simulate", "sample", "-s", "Mara", "--simulator", "constant", "--limit", "3")
     status, out, err = run(*words, "--set", "says=ok,haha no", "--out", "swept", "--json")
     assert status == 0, err
     assert [each["set"] for each in json.loads(out)] == [{"says": "ok"}, {"says": "haha no"}]
@@ -102,7 +102,7 @@ def test_settings_of_whom_is_tested_are_swept_too(run: Any, tmp_path: Path) -> N
     ],
 )
 def test_what_cannot_be_swept_is_said(run: Any, given: tuple[str, ...], line: str) -> None:
-    status, _, err = run("threads", "sweep", "sample-threads", *given, "--out", "swept")
+    status, _, err = run("sweep", "predict", "sample-threads", *given, "--out", "swept")
     assert (status, err.count("\n")) == (2, 1), err
     assert line in err
 

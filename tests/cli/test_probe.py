@@ -61,18 +61,18 @@ def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None
     assert run(*words, "--budget", "400", "--out", "short", "--fresh")[0] == 0
     whole = ("probe", "sample", "--memory", "whole", "--limit", "12", "--out", "whole")
     assert run(*whole)[0] == 0
-    status, out, _ = run("probe", "compare", "short", "whole", "--json")
+    status, out, _ = run("runs", "compare", "short", "whole", "--json")
     assert status == 0
     found = json.loads(out)
     assert found["changes"]["f1"]["n"] == 12
     assert found["changes"]["all@budget"]["second"] == 1.0
     f1 = found["changes"]["f1"]
     assert (f1["groups"], f1["p"], f1["p_holm"]) == (2, None, None)
-    status, out, err = run("probe", "table", "mine=short", "whole")
+    status, out, err = run("runs", "table", "mine=short", "whole")
     assert status == 0 and "mine" in out and "whole, read by extract" in out, err
-    both = json.loads(run("probe", "table", "short", "short", "--json")[1])
+    both = json.loads(run("runs", "table", "short", "short", "--json")[1])
     assert len(both) == 1 and both["recent, read by extract (short)"]["n"] == 12
-    status, out, err = run("probe", "compare", "short", "whole")
+    status, out, err = run("runs", "compare", "short", "whole")
     assert status == 0 and "p (Holm)" in out
     assert "fewer than 5 chats for" in err and "cannot be told" in err
 
@@ -102,14 +102,14 @@ def test_a_run_of_an_earlier_version_is_brought_up_to_date(run: Any, tmp_path: P
     del told["settings"]["scoring"]
     place.write_text(json.dumps(told), "utf-8")
     fix = "bring it up to date: realtalk probe rescore old"
-    for call in (("probe", "compare", "old", "new"), (*words, "--out", "old")):
+    for call in (("runs", "compare", "old", "new"), (*words, "--out", "old")):
         status, _, err = run(*call)
         assert status == 2 and fix in err and err.count("\n") == 1
-    status, _, err = run("probe", "rescore", "old")
+    status, _, err = run("runs", "rescore", "old")
     assert status == 0 and "scored again: 0 of 6 rows changed" in err
-    assert run("probe", "compare", "old", "new")[0] == 0
+    assert run("runs", "compare", "old", "new")[0] == 0
     assert run(*words, "--out", "old")[0] == 0
-    status, _, err = run("probe", "rescore", "old", "--prompts", "mine")
+    status, _, err = run("runs", "rescore", "old", "--prompts", "mine")
     assert status == 2 and "--prompts is for a judge" in err
 
 
@@ -141,7 +141,7 @@ def test_enough_chats_are_tested_as_chats(run: Any, tmp_path: Path) -> None:
     words = ("probe", "corpus", "--reader", "none", "--out")
     assert run(*words, "all", "--memory", "whole")[0] == 0
     assert run(*words, "none", "--memory", "none")[0] == 0
-    status, out, err = run("probe", "compare", "none", "all", "--json")
+    status, out, err = run("runs", "compare", "none", "all", "--json")
     assert status == 0
     found = json.loads(out)["changes"]["recall@budget"]
     assert found["p"] == 2 / 2**5 == found["p_holm"] / 2
@@ -153,7 +153,7 @@ def test_a_sweep_draws_score_against_tokens(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "180")
     status, out, _ = run(
-        *("probe", "sweep", "sample", "--memories", "recent,whole", "--budgets", "200,400"),
+        *("sweep", "probe", "sample", "--memories", "recent,whole", "--budgets", "200,400"),
         *("--limit", "8", "--reader", "none", "--out", "sweep"),
     )
     assert status == 0
@@ -180,16 +180,16 @@ def test_a_model_answers_and_another_judges(
         status, out, _ = run(*words, *model)
         assert status == 0 and "events, read by llm" in out
         assert len(server.calls) == 4
-        status, _, err = run("probe", "rescore", "run", "--judge", "openai-api/local/tiny")
+        status, _, err = run("runs", "rescore", "run", "--judge", "openai-api/local/tiny")
         assert status == 2 and "would judge its own answers" in err
         status, out, _ = run(
-            "probe", "rescore", "run", "--judge", "openai-api/local/judge", "--json"
+            "runs", "rescore", "run", "--judge", "openai-api/local/judge", "--json"
         )
         assert status == 0
         assert len(server.calls) == 4 + 8
         assert [each["own_answers"] for each in json.loads(out)["judged"]] == [False, False]
         # As Table 3 has it, where somebody asks for it by name: every output then says so.
-        status, own, err = run("probe", "rescore", "run", "--judge", "same")
+        status, own, err = run("runs", "rescore", "run", "--judge", "same")
         assert status == 0 and len(server.calls) == 4 + 8 + 8
         assert "(its own answers)" in own
         assert "judged by the model that answered" in " ".join(err.split())
@@ -198,7 +198,7 @@ def test_a_model_answers_and_another_judges(
         assert both == {("openai-api/local/judge", False), ("openai-api/local/tiny", True)}
         assert len(server.calls) == 4 + 8 + 8
         run("probe", "sample", "--memory", "recent", "--limit", "2", "--out", "ruled")
-        status, _, err = run("probe", "rescore", "ruled", "--judge", "same")
+        status, _, err = run("runs", "rescore", "ruled", "--judge", "same")
         assert status == 2 and "no model answers that 'same' could name" in err
     judged = json.loads(out)["judged"]
     assert [(each["wording"], each["right"], each["n"]) for each in judged] == [

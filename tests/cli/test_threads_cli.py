@@ -109,38 +109,36 @@ def test_a_chat_of_two_is_no_forum_but_gives_a_result_or_one_line(run: Any) -> N
 @pytest.mark.slow
 def test_runs_side_by_side(run: Any, runs: Path, tmp_path: Path) -> None:
     named = [str(runs / "majority"), f"people={runs / 'mean'}"]
-    status, out, _ = run("threads", "table", *named, "--domains")
+    status, out, _ = run("runs", "table", *named, "--domains")
     assert status == 0
     assert "people" in out and "paper: GPT-4.1" in out and "Worldnews" in out
-    status, out, _ = run("threads", "table", *named, "--no-published", "--best-of")
+    status, out, _ = run("runs", "table", *named, "--no-published", "--best-of")
     assert "best of 2" in out and "paper" not in out
-    status, out, _ = run("threads", "table", *named, "--json")
+    status, out, _ = run("runs", "table", *named, "--json")
     assert [each["name"] for each in json.loads(out)] == ["majority", "people"]
-    status, _, err = run("threads", "table", str(runs / "mean"), "--figures", "pictures")
+    status, _, err = run("runs", "table", str(runs / "mean"), "--figures", "pictures")
     assert status == 0
     assert {path.suffix for path in (tmp_path / "pictures").iterdir()} == {".png", ".svg", ".html"}
     assert (tmp_path / "pictures" / "sentiment-mcc.png").stat().st_size > 5000
-    status, _, err = run("threads", "table", "nowhere")
+    status, _, err = run("runs", "table", "nowhere")
     assert (status, "no run here" in err) == (2, True)
     mixed = (str(runs / "mean"), str(runs / "impact"))
-    status, _, err = run("threads", "table", *mixed, "--best-of")
+    status, _, err = run("runs", "table", *mixed, "--best-of")
     assert (status, "different tasks" in err) == (2, True)
 
 
 def test_settings_and_runs_are_compared(run: Any, runs: Path) -> None:
-    status, out, err = run("threads", "compare", str(runs / "mean"))
+    status, out, err = run("runs", "compare", str(runs / "mean"))
     assert status == 0
     assert "p-conv against p-nonconv" in out
     assert "+199%" in err
-    status, out, _ = run(
-        *("threads", "compare", str(runs / "majority"), str(runs / "mean"), "--json")
-    )
+    status, out, _ = run(*("runs", "compare", str(runs / "majority"), str(runs / "mean"), "--json"))
     told = json.loads(out)
     assert set(told) == {"p-conv", "p-nonconv", "np-conv", "np-nonconv"}
     assert told["p-conv"]["changes"]["mcc"]["difference"]["value"] > 0.5
-    status, _, err = run("threads", "compare", str(runs / "mean"), "--settings", "p-conv")
+    status, _, err = run("runs", "compare", str(runs / "mean"), "--settings", "p-conv")
     assert (status, "are not two settings" in err) == (2, True)
-    status, _, err = run("threads", "compare", str(runs / "mean"), str(runs / "impact"))
+    status, _, err = run("runs", "compare", str(runs / "mean"), str(runs / "impact"))
     assert (status, "compare one task" in err) == (2, True)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from realtalk.surface.reference import reference
+
 from research.results import run_pages
 
 DOCS = Path(__file__).parents[2] / "docs"

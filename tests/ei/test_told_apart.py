@@ -273,13 +273,13 @@ def test_the_command_says_it(run: Any, tmp_path: Any, monkeypatch: pytest.Monkey
     assert write is not None
     for name, formal in (("people", False), ("bots", True)):
         write(corpus(name, 3, 1, formal=formal), tmp_path / f"{name}.jsonl")
-    status, out, err = run("ei", "compare", "people.jsonl", "bots.jsonl")
+    status, out, err = run("runs", "compare", "people.jsonl", "bots.jsonl")
     assert status == 0, err
     assert "told apart, turn by turn" in out and "words and letters" in out
-    told = json.loads(run("ei", "compare", "people.jsonl", "bots.jsonl", "--json")[1])
+    told = json.loads(run("runs", "compare", "people.jsonl", "bots.jsonl", "--json")[1])
     assert told["told_apart"]["words"]["auc"]["value"] > 0.9
     assert told["told_apart"]["facets"]["speaker_disjoint"] is True
-    table = rt.told_apart(tmp_path / "people.jsonl", tmp_path / "bots.jsonl")
+    table = rt.ei.distinguishability(tmp_path / "people.jsonl", tmp_path / "bots.jsonl")
     assert table.frame["score"].to_list() == ["words", "facets"]
     assert table.frame["estimate"].min() > 0.9  # type: ignore[operator]
 

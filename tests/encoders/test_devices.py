@@ -60,9 +60,9 @@ def test_a_device_is_for_an_encoder() -> None:
     with pytest.raises(RealtalkError, match="--device is not for --measures judge"):
         rt.label("sample", "judge", "openai/gpt-4o-mini", device="cuda")
     with pytest.raises(RealtalkError, match="--device is for the memory retrieved"):
-        rt.probe("sample", "recent", device="cuda")
+        rt.probe("sample", memory="recent", device="cuda")
     with pytest.raises(RealtalkError, match="without an encoder"):
-        rt.probe("sample", "retrieved", settings={"way": "bm25"}, device="cuda")
+        rt.probe("sample", memory="retrieved", settings={"way": "bm25"}, device="cuda")
 
 
 def test_the_cpu_needs_no_torch() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from realtalk.surface.each import gathered
 
 from engine_faults import workers_of
 from engine_work import SECRET, heavy, no_work, shouting, tree, write_inputs
@@ -23,7 +24,6 @@ from realtalk.engine.jobs import ONE_THREAD, Job, JobReport, fingerprint, tasks
 from realtalk.engine.running import run_job
 from realtalk.errors import RealtalkError
 from realtalk.local.stores import name_of
-from realtalk.surface.each import gathered
 
 _DRIVER = """
 import sys

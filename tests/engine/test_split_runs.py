@@ -129,11 +129,11 @@ class Broken:
 
 def test_a_chat_that_fails_is_named(chats: Corpus, tmp_path: Path) -> None:
     with pytest.raises(RealtalkError, match=r"6 chats could not be probed, this one: .*cannot be"):
-        rt.probe(chats, Broken(), out=tmp_path / "split", **HERE)
+        rt.probe(chats, memory=Broken(), out=tmp_path / "split", **HERE)
     assert (tmp_path / "split" / ".chats").is_dir(), "what is done stays"
     with pytest.raises(RealtalkError, match="made with other settings"):
-        rt.probe(chats, "recent", out=tmp_path / "split", **HERE)
-    rt.probe(chats, "recent", out=tmp_path / "split", fresh=True, **HERE)
+        rt.probe(chats, memory="recent", out=tmp_path / "split", **HERE)
+    rt.probe(chats, memory="recent", out=tmp_path / "split", fresh=True, **HERE)
     assert not (tmp_path / "split" / ".chats").exists()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from realtalk.surface.each import gathered
 
 import realtalk as rt
 from engine_work import SECRET, shouting, tree, write_inputs
@@ -32,7 +33,6 @@ from realtalk.local.stores import (
     remove,
     stamp,
 )
-from realtalk.surface.each import gathered
 from store_server import BUCKET, s3_server
 
 CHAT = """[04.05.26, 09:00:00] Ines: the oven broke, I am waiting for the mechanic

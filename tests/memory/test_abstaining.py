@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from realtalk.api.choices import make_reader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
@@ -28,7 +29,6 @@ from realtalk.memory.rows import category_of, may_abstain
 from realtalk.memory.values import Budget, Context
 from realtalk.memory.wording import load_wording
 from realtalk.models.asking import Asked
-from realtalk.surface.choices import make_reader
 
 TURN = {"role": "user", "content": "the ferry costs nine crowns", "has_answer": True}
 
@@ -335,16 +335,16 @@ def test_a_run_of_version_010_is_read_compared_reported_and_brought_up_to_date(
     assert (old.memory, old.reader, old.name) == (today.memory, today.reader, today.name)
     assert len(old.timings) == 24
     for command in (
-        ("probe", "show", "old"),
-        ("probe", "failures", "old"),
-        ("probe", "compare", "old", "new", "--budget", "300"),
+        ("runs", "show", "old"),
+        ("runs", "failures", "old"),
+        ("runs", "compare", "old", "new", "--budget", "300"),
         ("report", "old", "--out", "page.html"),
     ):
         status, _, err = run(*command)
         assert status == 0, err
     status, _, err = run(*words, "recent", "--out", "old")
     assert status == 2 and "made by version 0.1.0" in err and "probe rescore old" in err
-    assert run("probe", "rescore", "old")[0] == 0
+    assert run("runs", "rescore", "old")[0] == 0
     assert [row["answer"] for row in load_probe(tmp_path / "old").rows] == [
         row["answer"] for row in today.rows
     ]

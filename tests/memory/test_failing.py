@@ -66,19 +66,22 @@ def test_the_commands_show_a_question_and_write_the_page(run: Any, tmp_path: Pat
     words = ("probe", "sample", "--memory", "recent", "--limit", "6", "--budget", "300")
     assert run(*words, "--out", "recent")[0] == 0
     assert run(*words, "--out", "audited", "--golds", "audited")[0] == 2  # nothing of it is known
-    status, out, _ = run("probe", "failures", "recent", "--json")
+    status, out, _ = run("runs", "failures", "recent", "--json")
     failed = json.loads(out)
     assert status == 0 and {"why", "sample", "group"} <= set(failed[0])
     name = f"{failed[0]['group']}:{failed[0]['sample']}"
-    status, out, _ = run("probe", "show", "recent", name, "--chats", "sample")
+    status, out, _ = run("runs", "show", "recent", name, "--chats", "sample")
     assert status == 0 and f"why it failed: {failed[0]['why']}" in out and "evidence D" in out
-    status, out, _ = run("probe", "show", "recent", name, "--json")
+    status, out, _ = run("runs", "show", "recent", name, "--json")
     assert json.loads(out)[0]["sample"] == failed[0]["sample"]
-    page = ("probe", "failures", "recent", "again=recent", "--page", "failed.html")
+    page = ("runs", "failures", "recent", "again=recent", "--page", "failed.html")
     assert run(*page, "--chats", "sample")[0] == 0
     html = (tmp_path / "failed.html").read_text("utf-8")
     assert "again: why" in html and "Reasons" in html and "<script src" not in html
-    assert run("probe", "failures", "recent", "recent")[0] == 2
+    assert run("runs", "failures", "recent", "recent")[0] == 2
+    assert run("probe", "mteb", "recent", "--out", "x.json")[0] == 2
+    line = "error: the result file has no name; name it with --out: --out REALTALK.json\n"
+    assert run("probe", "mteb", "recent") == (2, "", line)
     path = write_audit(tmp_path / "mine.jsonl")
     status, _, err = run(*words, "--golds", str(path))
     assert status == 2 and "no chat here was audited" in err

@@ -153,14 +153,14 @@ def test_a_corrected_audit_takes_the_place_of_the_one_before(run: Any, tmp_path:
         for key, each in questions.items()
     }
     path = write_audit(tmp_path / "mine.jsonl", Audit("mine", {chat: corrected}))
-    status, _, err = run("probe", "rescore", "run", "--audit", str(path))
+    status, _, err = run("runs", "rescore", "run", "--audit", str(path))
     assert status == 0 and "1 of 5 rows changed" in err
     beside = load_probe(tmp_path / "run").audited
     assert beside is not None and beside.rows[1]["gold"] == "Salt"
     assert beside.rows[1]["evidence"] == ["D2:2"]
-    status, _, err = run("probe", "rescore", "plain", "--audit", str(path))
+    status, _, err = run("runs", "rescore", "plain", "--audit", str(path))
     assert status == 2 and "not of this run's chats" in err
-    status, _, err = run("probe", "rescore", "alone", "--audit", str(path))
+    status, _, err = run("runs", "rescore", "alone", "--audit", str(path))
     assert status == 2 and "scored by audited golds" in err
 
 
@@ -185,7 +185,7 @@ def test_the_oracle_shows_the_evidence_of_the_golds_in_use() -> None:
         assert scored and all(row["recall@budget"] == 1.0 for row in scored)
     with pytest.raises(RealtalkError, match="was not told the evidence"):
         Oracle().build(asked())
-    assert rt.probe(corpus(), "oracle", reader="none").rows[0]["message_ids"] == ["D2:3"]
+    assert rt.probe(corpus(), memory="oracle", reader="none").rows[0]["message_ids"] == ["D2:3"]
 
 
 ANOTHER_PROCESSOR = 0.006  # 8-bit products round otherwise: .003 to .005 were seen
@@ -196,7 +196,7 @@ def test_figures_of_the_ten_chats(data: Path) -> None:
     """Those of the audit's own README, and of the board's questions."""
     chats = open_reading(data / "realtalk").reading.corpus
     run: Callable[[str], ProbedRun] = lambda golds: (  # noqa: E731
-        rt.probe(chats, "retrieved", reader="none", budget="2000w", golds=golds).record
+        rt.probe(chats, memory="retrieved", reader="none", budget="2000w", golds=golds).record
     )
     figures = run("published").scores.retrieval
     assert figures is not None and figures.audited is not None

@@ -92,14 +92,14 @@ def test_every_output_says_so(knows: Callable[..., None], run: Any, tmp_path: Pa
     told = json.loads(run("probe", "kept", "--reader", "none", "--json")[1])
     assert told["in_sample"]["ESConv"]["questions"] == 1
     assert "the retrieval encoder" in told["in_sample"]["ESConv"]["learned_by"]
-    swept = run("probe", "sweep", "kept", "--memories", "retrieved,recent", "--budgets", "500",
+    swept = run("sweep", "probe", "kept", "--memories", "retrieved,recent", "--budgets", "500",
                 "--reader", "none", "--out", "sweep", "--json")  # fmt: skip
     assert (
         json.loads(swept[1])["retrieved"]["in_sample"]
         and not json.loads(swept[1])["recent"]["in_sample"]
     )
     assert "retrieved: in-sample" in " ".join(swept[2].split())
-    compared = run("probe", "compare", "seen", "sweep/recent", "--json")
+    compared = run("runs", "compare", "seen", "sweep/recent", "--json")
     assert compared[0] == 0, compared[2]
     assert [bool(each) for each in json.loads(compared[1])["in_sample"]] == [True, False]
     page = json.dumps(make_report([tmp_path / "seen"]).to_json())

@@ -123,7 +123,7 @@ def test_a_simulation_can_be_scored_by_it(folder: Path, tmp_path: Path) -> None:
     assert scored["semantic"].to_list() == pytest.approx([e.f1 for e in wanted if e is not None])
     settings = RunFolder.load(tmp_path / "other", "persona simulation").settings
     assert settings["scoring"]["semantic"].startswith("BERTScore tiny@")
-    again = CliRunner().invoke(app, ["persona", "compare", *map(str, tmp_path.iterdir())])
+    again = CliRunner().invoke(app, ["runs", "compare", *map(str, tmp_path.iterdir())])
     assert "semantic similarity" in again.output
 
 

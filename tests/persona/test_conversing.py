@@ -19,6 +19,7 @@ import pytest
 import realtalk as rt
 from file_modes import open_to_others
 from persona_chats import ines
+from realtalk.api.conversing import printed
 from realtalk.chat import Chat, Corpus, Message, Session, unpack_extra
 from realtalk.corpora.formats import FORMATS
 from realtalk.corpora.opening import open_reading
@@ -35,7 +36,6 @@ from realtalk.persona.pace import ChatPace, PlannedTurn, draw_turns, pace_of
 from realtalk.persona.prompting import text_of
 from realtalk.persona.values import Settings, TurnPrompt
 from realtalk.report.writers import says_simulated
-from realtalk.surface.conversing import printed
 
 MONDAY = date(2025, 1, 6)
 NOON = datetime(2025, 1, 6, 12)
@@ -358,7 +358,7 @@ def slowly(self, shown, progress=None):
 
 if len(sys.argv) > 2:
     simulators.Constant.solve = slowly
-rt.converse("constant", settings={"says": "well. yes!"}, days=3, chats=2, out=sys.argv[1],
+rt.persona.converse("constant", settings={"says": "well. yes!"}, days=3, chats=2, out=sys.argv[1],
             memory="recent", like="sample")
 """
 
@@ -383,8 +383,8 @@ def test_a_killed_run_ends_in_the_same_chats(tmp_path: Path) -> None:
 
 def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
     begin: dict[str, Any] = {"days": 2, "memory": "recent", "out": tmp_path / "out"}
-    made = rt.converse("constant", **begin)
-    assert rt.converse("constant", **begin) == made
+    made = rt.persona.converse("constant", **begin)
+    assert rt.persona.converse("constant", **begin) == made
     for change, what in (
         ({"seed": 1}, "holds other chats|another seed"),
         ({"budget": "99w"}, "was made with another budget"),
@@ -392,12 +392,12 @@ def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
         ({"like": "sample"}, "was made with another pace"),
     ):
         with pytest.raises(RealtalkError, match=what) as caught:
-            rt.converse("constant", **{**begin, **change})
+            rt.persona.converse("constant", **{**begin, **change})
         assert "--fresh" in str(caught.value)
-    assert rt.converse("constant", **{**begin, "seed": 1}, fresh=True) != made
+    assert rt.persona.converse("constant", **{**begin, "seed": 1}, fresh=True) != made
     rt.read("sample", out=tmp_path / "real")
     with pytest.raises(RealtalkError, match="holds a stored corpus: not a folder for simulated"):
-        rt.converse("constant", **{**begin, "out": tmp_path / "real"}, fresh=True)
+        rt.persona.converse("constant", **{**begin, "out": tmp_path / "real"}, fresh=True)
 
 
 # People
@@ -407,9 +407,9 @@ def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
     given: dict[str, Any] = {"corpus": ines(), "days": 2, "like": ines(), "memory": "none"}
     other = {"speaker": "Juno"}
     with pytest.raises(RealtalkError, match="no consent to write as Ines"):
-        rt.converse("retrieve", speaker="Ines", other=other, **given)
+        rt.persona.converse("retrieve", speaker="Ines", other=other, **given)
     with pytest.raises(RealtalkError, match="no consent to write as Juno"):
-        rt.converse("retrieve", speaker="ines", consent="self", other=other, **given)
+        rt.persona.converse("retrieve", speaker="ines", consent="self", other=other, **given)
     asked: list[str] = []
 
     def answer(line: str) -> str:
@@ -419,7 +419,7 @@ def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
     given["settings"] = {"by": "words"}
     agreeing: dict[str, Any] = {"speaker": "Juno", "consent": answer}
     out = tmp_path / "out"
-    corpus = rt.converse(
+    corpus = rt.persona.converse(
         "retrieve", speaker="Ines", consent="self", other=agreeing, out=out, **given
     )
     (chat,) = corpus.chats
@@ -430,12 +430,12 @@ def test_a_speaker_is_written_as_with_their_yes_only(tmp_path: Path) -> None:
     known = {turn.text for each in ines().chats for turn in each.turns}
     assert {turn.text for turn in chat.turns} <= known
     # What was said once is not asked again.
-    rt.converse("retrieve", speaker="Ines", other={"speaker": "Juno"}, out=out, **given)
+    rt.persona.converse("retrieve", speaker="Ines", other={"speaker": "Juno"}, out=out, **given)
     assert len(asked) == 1
 
 
 def test_both_sides_can_be_different(tmp_path: Path) -> None:
-    corpus = rt.converse(
+    corpus = rt.persona.converse(
         "retrieve",
         corpus=ines(),
         speaker="Ines",
@@ -476,7 +476,7 @@ def test_both_sides_can_be_different(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_is_one_line(given: dict[str, Any], line: str) -> None:
     with pytest.raises(RealtalkError, match=line) as caught:
-        rt.converse(**given)
+        rt.persona.converse(**given)
     assert "\n" not in str(caught.value)
 
 

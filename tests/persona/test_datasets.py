@@ -157,7 +157,7 @@ def test_alpaca_is_as_the_tools_document_it() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_reply_is_written_once_and_the_file_is_one_table(form: str, tmp_path: Path) -> None:
-    made = rt.export_dataset("sample", "Mara", form, out=tmp_path / "made.jsonl")
+    made = rt.persona.export_dataset("sample", speaker="Mara", form, out=tmp_path / "made.jsonl")
     data = (tmp_path / "made.jsonl").read_bytes()
     rows = [json.loads(line) for line in data.splitlines()]
     assert rows == list(made.rows)
@@ -174,7 +174,9 @@ def test_every_reply_is_written_once_and_the_file_is_one_table(form: str, tmp_pa
 def test_who_is_who_is_said_before_anything_is_written(tmp_path: Path) -> None:
     out = tmp_path / "made.jsonl"
     told: list[tuple[str, bool]] = []
-    rt.export_dataset("sample", "mara", out=out, say=lambda line: told.append((line, out.exists())))
+    rt.persona.export_dataset(
+        "sample", speaker="mara", out=out, say=lambda line: told.append((line, out.exists()))
+    )
     assert told == [
         ("Chat_1_Mara_Theo: assistant Mara (118 replies), user Theo", False),
         ("Chat_2_Mara_Juno: assistant Mara (114 replies), user Juno", False),
@@ -185,7 +187,7 @@ def test_who_is_who_is_said_before_anything_is_written(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_redacted_rows_name_nobody(tmp_path: Path) -> None:
     out = tmp_path / "made.jsonl"
-    made = rt.export_dataset("sample", "Theo", redacted=True, names=["plum"], out=out)
+    made = rt.persona.export_dataset("sample", speaker="Theo", redacted=True, names=["plum"], out=out)
     text = out.read_text("utf-8")
     assert not any(name in text for name in ("Mara", "Theo", "Juno", "plum "))
     assert made.speaker.startswith("Person")
@@ -204,7 +206,7 @@ def test_what_is_wrong_is_said(
     speaker: str, form: str, exchanges: int | None, line: str, tmp_path: Path
 ) -> None:
     with pytest.raises(RealtalkError) as raised:
-        rt.export_dataset("sample", speaker, form, exchanges=exchanges, out=tmp_path / "x")
+        rt.persona.export_dataset("sample", speaker=speaker, form, exchanges=exchanges, out=tmp_path / "x")
     assert line in str(raised.value)
     assert not (tmp_path / "x").exists()
 

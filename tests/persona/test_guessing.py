@@ -249,21 +249,25 @@ def test_the_command_and_python(run: Any, tmp_path: Path) -> None:
     store(Reading(corpus=CORPUS, ledger=Ledger("entries", total, total)), tmp_path / "corpus")
     persona_run(tmp_path / "flat")
     status, out, err = run(
-        *("persona", "guess", "corpus", "--simulated", "best=flat", "--out", "c", "--json")
+        *("persona", "who-wrote-it", "corpus", "--simulated", "best=flat", "--out", "c", "--json")
     )
     assert status == 0, err
     (told,) = json.loads(out)
     assert told["variants"][""]["facts"]["chance"] == 0.25
-    found = rt.guess(CORPUS, "classifier", simulated=tmp_path / "flat", seed=1, limit=5)
+    found = rt.persona.who_wrote_it(
+        CORPUS, guesser="classifier", simulated=tmp_path / "flat", seed=1, limit=5
+    )
     assert found.kind == "who wrote it" and len(found.rows) == 5
     assert {"accuracy", "took_simulated"} <= set(found.summary().frame["score"])
     found.save(tmp_path / "d")
     for words in (("table", "c", "d", "--speakers"), ("compare", "c", "d"), ("show", "c")):
-        status, out, err = run("persona", "guess", *words)
+        status, out, err = run("persona", "who-wrote-it", *words)
         assert status == 0 and "accuracy" in out, err
-    status, out, err = run("persona", "guess", "failures", "c", "--json")
+    status, out, err = run("runs", "failures", "c", "--json")
     assert status == 0 and all(row["answer"] != row["truth"] for row in json.loads(out)), err
-    status, _, err = run("persona", "guess", "corpus", "-g", "classifier", "--model", "openai/x")
+    status, _, err = run(
+        "persona", "who-wrote-it", "corpus", "-g", "classifier", "--model", "openai/x"
+    )
     assert status == 2 and "the guesser classifier asks no model" in err
-    status, _, err = run("persona", "guess", "corpus", "--simulated", "c")
+    status, _, err = run("persona", "who-wrote-it", "corpus", "--simulated", "c")
     assert status == 2 and "a run of who wrote it, not of persona simulation" in err

@@ -148,18 +148,31 @@ def test_a_large_model_keeps_less_and_learns_the_same(
 @needs_torch
 def test_one_chat_is_enough_and_whole_takes_all(folder: Path, tmp_path: Path) -> None:
     told: list[str] = []
-    made = rt.tune(
-        one_chat(), "ines", base=str(folder), out=tmp_path / "one", epochs=1, say=told.append
+    made = rt.persona.tune(
+        one_chat(),
+        speaker="ines",
+        base=str(folder),
+        out=tmp_path / "one",
+        epochs=1,
+        say=told.append,
     )
     assert told[0].startswith("learning Ines from 12 turns of Oven")
     assert made.untuned is not None and made.kept == 1
     assert read_settings(tmp_path / "one")["about"]["chat"] == "Oven"
-    rt.tune(ines(), "Ines", base=str(folder), out=tmp_path / "all", epochs=1, whole=True)
+    rt.persona.tune(
+        ines(), speaker="Ines", base=str(folder), out=tmp_path / "all", epochs=1, whole=True
+    )
     about = read_settings(tmp_path / "all")["about"]
     assert about["chat"] == "Oven + Boat" and about["speaker"] == "Ines"
     # Nothing may be tested with it: it has seen every chat.
     with pytest.raises(RealtalkError, match="trained with chat Oven \\+ Boat"):
-        rt.simulate(ines(), "Ines", "tuned", settings={"adapter": tmp_path / "all"}, limit=1)
+        rt.simulate(
+            ines(),
+            speaker="Ines",
+            simulator="tuned",
+            settings={"adapter": tmp_path / "all"},
+            limit=1,
+        )
 
 
 @needs_torch

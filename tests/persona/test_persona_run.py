@@ -189,10 +189,10 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
         status, out, err = run(*sample, "--simulator", name, *more, "--out", name)
         assert status == 0, err
         assert "averages over speakers" in out and "Table 2" not in out
-    status, out, err = run("persona", "table", "flat=constant", "near=retrieve", "--json")
+    status, out, err = run("runs", "table", "flat=constant", "near=retrieve", "--json")
     assert status == 0, err
     assert [each["name"] for each in json.loads(out)] == ["flat", "near"]
-    status, out, err = run("persona", "compare", "flat=constant", "near=retrieve", "--json")
+    status, out, err = run("runs", "compare", "flat=constant", "near=retrieve", "--json")
     assert status == 0, err
     compared = json.loads(out)
     assert compared["names"] == ["flat", "near"]
@@ -200,10 +200,10 @@ def test_the_command_from_turns_to_comparison(run: Any, tmp_path: Path) -> None:
     assert (rouge["n"], rouge["groups"]) == (12, 1)
     assert rouge["p"] is kappa["p"] is None  # one speaker is no sample of people
     Path("retrieve").rename("k=3")  # a folder may be called like NAME=RUN
-    status, out, err = run("persona", "compare", "flat=constant", "near=k=3", "--json")
+    status, out, err = run("runs", "compare", "flat=constant", "near=k=3", "--json")
     assert status == 0, err
     assert json.loads(out) == compared
-    status, out, err = run("persona", "table", "k=3", "--json")
+    status, out, err = run("runs", "table", "k=3", "--json")
     assert status == 0, err
     assert json.loads(out)[0]["name"] == "retrieve (k=3)"
 

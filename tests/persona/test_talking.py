@@ -147,10 +147,19 @@ def test_consent_is_asked_once_by_name_and_kept(tmp_path: Path) -> None:
 
     out = tmp_path / "talk"
     settings = {"says": "aye"}
-    talk = rt.talk(ines(), "ines", "constant", consent=answer, settings=settings, out=out)
+    talk = rt.persona.talk(
+        ines(), speaker="ines", simulator="constant", consent=answer, settings=settings, out=out
+    )
     assert asked == [question("Ines")] and asked[0].count("Ines") == 5
     assert talk.say("is it dry?") == "aye"
-    again = rt.talk(ines(), "Ines", "constant", consent=nobody_asks, settings=settings, out=out)
+    again = rt.persona.talk(
+        ines(),
+        speaker="Ines",
+        simulator="constant",
+        consent=nobody_asks,
+        settings=settings,
+        out=out,
+    )
     assert again.say("well?") == "aye"
     about = unpack_extra(again.corpus.chats[0].extra)["simulated"]
     assert about["consent"]["answer"] == "given"
@@ -159,7 +168,9 @@ def test_consent_is_asked_once_by_name_and_kept(tmp_path: Path) -> None:
 def test_without_a_yes_nothing_begins(tmp_path: Path) -> None:
     for answer in ("", "no", "maybe"):
         with pytest.raises(RealtalkError, match=r"no consent to write as Ines; .*--consent self"):
-            rt.talk(ines(), "Ines", "constant", consent=answer, out=tmp_path / "talk")
+            rt.persona.talk(
+                ines(), speaker="Ines", simulator="constant", consent=answer, out=tmp_path / "talk"
+            )
     assert not (tmp_path / "talk").exists()
     agreed("Ines", "self", tmp_path)
     assert known("Ines", tmp_path) == agreed("Ines", "self")
@@ -180,13 +191,22 @@ def test_a_published_and_an_invented_person_have_answers_of_their_own(
     tmp_path: Path, answer: str, meaning: str
 ) -> None:
     out = tmp_path / "talk"
-    talk = rt.talk(ines(), "Ines", "constant", consent=answer, settings={"says": "aye"}, out=out)
+    talk = rt.persona.talk(
+        ines(),
+        speaker="Ines",
+        simulator="constant",
+        consent=answer,
+        settings={"says": "aye"},
+        out=out,
+    )
     assert talk.consent.meaning.startswith(meaning)
     talk.say("is it dry?")
     (chat,) = open_reading(str(out)).reading.corpus.chats
     kept = unpack_extra(chat.extra)["simulated"]["consent"]
     assert kept["answer"] == answer and kept["meaning"] == talk.consent.meaning
-    again = rt.talk(ines(), "Ines", "constant", consent=nobody_asks, out=out)
+    again = rt.persona.talk(
+        ines(), speaker="Ines", simulator="constant", consent=nobody_asks, out=out
+    )
     assert again.consent == talk.consent
     agreed("Ines", answer, tmp_path)
     assert known("Ines", tmp_path) == talk.consent
@@ -208,7 +228,7 @@ def test_a_mistyped_answer_is_told_the_nearest(run: Any) -> None:
 
 def test_who_is_who_in_a_talk() -> None:
     chats = ines()
-    begin: Callable[..., Talk] = lambda **given: rt.talk(  # noqa: E731
+    begin: Callable[..., Talk] = lambda **given: rt.persona.talk(  # noqa: E731
         chats, "Ines", "copy", consent="self", **given
     )
     assert begin(chat="Oven").partner == "Tobias"
@@ -220,7 +240,7 @@ def test_who_is_who_in_a_talk() -> None:
     oven = chats.chats[0]
     group = Corpus("dock", "jsonl", (replace(oven, speakers=(*oven.speakers, "Juno")),))
     with pytest.raises(RealtalkError, match=r"2 others speak in the chat.*--as NAME"):
-        rt.talk(group, "Ines", "copy", consent="self")
+        rt.persona.talk(group, speaker="Ines", simulator="copy", consent="self")
 
 
 # The command
@@ -304,14 +324,22 @@ def test_a_tuned_speaker_is_shown_as_it_writes_and_keeps_the_consent(tmp_path: P
     texts = [text for turn in turns for text in (turn.text, messages(turn.prompt)[0]["content"])]
     base = save_tiny_model(tmp_path / "tiny", texts, window=4096)
     adapter = tmp_path / "adapters" / "ines"
-    rt.tune(ines(), "Ines", base=str(base), out=adapter, epochs=1, whole=True, context_tokens=60)
+    rt.persona.tune(
+        ines(), speaker="Ines", base=str(base), out=adapter, epochs=1, whole=True, context_tokens=60
+    )
     settings = {"adapter": adapter.parent, "device": "cpu", "max_tokens": 24}
-    talk = rt.talk(ines(), "Ines", "tuned", consent="self", settings=settings)
+    talk = rt.persona.talk(
+        ines(), speaker="Ines", simulator="tuned", consent="self", settings=settings
+    )
     pieces: list[str] = []
     reply = talk.say("is it dry?", pieces.append)
     assert "".join(pieces) == reply and len([each for each in pieces if each]) > 1
     assert json.loads((adapter / "consent.json").read_text("utf-8"))["answer"] == "self"
-    again = rt.talk(ines(), "Ines", "tuned", consent=nobody_asks, settings=settings)
+    again = rt.persona.talk(
+        ines(), speaker="Ines", simulator="tuned", consent=nobody_asks, settings=settings
+    )
     assert again.say("is it dry?") == reply  # the same, shown or not
     # The adapter with its consent is still an adapter.
-    rt.tune(ines(), "Ines", base=str(base), out=adapter, epochs=1, whole=True, context_tokens=60)
+    rt.persona.tune(
+        ines(), speaker="Ines", base=str(base), out=adapter, epochs=1, whole=True, context_tokens=60
+    )

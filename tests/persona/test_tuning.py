@@ -81,7 +81,7 @@ def test_an_adapter_that_makes_it_worse_is_told(
     assert replace(worse, untuned=8.0).helps is True
     assert replace(worse, untuned=None).helps is None
     for made, is_told in ((worse, True), (replace(worse, untuned=8.0), False)):
-        monkeypatch.setattr("realtalk.surface.own_chats.tune", lambda *_, made=made, **__: made)
+        monkeypatch.setattr("realtalk.api.persona.tune", lambda *_, made=made, **__: made)
         status, _, err = run("persona", "tune", "sample", "--speaker", "Mara")
         assert status == 0
         assert ("less likely with this adapter" in err) is is_told

@@ -12,9 +12,9 @@ import pytest
 
 from file_modes import open_to_others
 from persona_chats import ines
+from realtalk.api.pages import open_desk
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
-from realtalk.surface.pages import open_desk
 from studio_server import SCRIPT, entered, studio
 from talk_rooms import Piecemeal, talk_desk
 

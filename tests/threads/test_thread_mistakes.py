@@ -49,7 +49,7 @@ def test_comparing_with_a_setting_where_nothing_was_predicted(run: Any) -> None:
     """`parent` knows nothing without the conversation: strict scores are 0 there, not a crash."""
     words = ("-t", "next_text", "-p", "parent", "--limit", "15", "--out", "parent")
     assert run("threads", "run", SAMPLE, *words)[0] == 0
-    status, out, _ = run("threads", "compare", "parent", "--json")
+    status, out, _ = run("runs", "compare", "parent", "--json")
     assert status == 0
     (found,) = json.loads(out).values()
     assert found["strict"]["rouge_1"]["first"] == 0.0
@@ -60,8 +60,8 @@ def test_comparing_with_a_setting_where_nothing_was_predicted(run: Any) -> None:
 
 @pytest.mark.usefixtures("made")
 def test_settings_that_cannot_be_compared(run: Any) -> None:
-    one_line(run("threads", "compare", "made", "--settings", "p-conv,p-conv"), "not two settings")
-    two = ("threads", "compare", "made", "made")
+    one_line(run("runs", "compare", "made", "--settings", "p-conv,p-conv"), "not two settings")
+    two = ("runs", "compare", "made", "made")
     one_line(run(*two, "--settings", "p-conv,np-conv"), "leave --settings out")
     assert run(*two)[0] == 0
 
@@ -78,4 +78,4 @@ def test_rows_of_something_else(run: Any, made: Path, line: str, command: str) -
 def test_settings_of_something_else(run: Any, made: Path) -> None:
     kept = json.loads((made / "run.json").read_text("utf-8"))
     (made / "run.json").write_text(json.dumps({**kept, "settings": {}}), "utf-8")
-    one_line(run("threads", "table", "made"), "made", "not the settings", "--fresh")
+    one_line(run("runs", "table", "made"), "made", "not the settings", "--fresh")

@@ -17,19 +17,56 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from realtalk.cli.advice import followed
 from realtalk.local.progress import Trouble
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from realtalk.cli.building import Command
     from realtalk.cli.layout import Part
     from realtalk.local.progress import Progress
 
 # Control characters (ESC and the C1 block among them), and what turns the order of a line around.
 _STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
+_PARAMETER = re.compile(r"`(\w+)=(?:'([^']*)'|([^`]*))`")
 _BEYOND_ASCII = re.compile(_STEERING.pattern.replace("\x00-\x1f", ""))
 _LINES_KEPT = re.compile(_STEERING.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+
+
+_running: list[Command] = []  # the command whose messages are printed
+
+
+@contextmanager
+def running(command: Command) -> Iterator[None]:
+    """From now on messages are those of this command, and remarks that functions log are shown."""
+    import logging
+
+    class Remarks(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            (warn if record.levelno >= logging.WARNING else say)(record.getMessage())
+
+    logger, handler = logging.getLogger("realtalk"), Remarks(logging.INFO)
+    before = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    _running[:] = [command]  # it stays: what goes wrong is printed after it
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.level, logger.propagate = before
+
+
+def spelled(line: str) -> str:
+    """A message with parameters as options: "give `into='mara'`" → "give --into mara"."""
+    names = _running[-1].option_names if _running else {}
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found[1], (found[2] or found[3] or "").removesuffix("True")
+        return f"{names.get(name, '--' + name.replace('_', '-'))} {value}".strip()
+
+    return _PARAMETER.sub(option, line)
 
 
 def printable(text: str, *, lines: bool = False) -> str:
@@ -148,13 +185,13 @@ def print_text(text: str) -> None:
 
 def say(line: str) -> None:
     """A plain remark for the person, on standard error."""
-    console(stderr=True).print(printable(followed(line)), soft_wrap=True)
+    console(stderr=True).print(printable(spelled(line)), soft_wrap=True)
 
 
 def warn(line: str, screen: Console | None = None) -> None:
     """A remark that should not be overlooked; above the bar where that bar's screen is given."""
     screen = screen or console(stderr=True)
-    screen.print(f"note: {printable(followed(line))}", style="yellow", soft_wrap=True)
+    screen.print(f"note: {printable(spelled(line))}", style="yellow", soft_wrap=True)
 
 
 def warn_of_trouble(done: int, total: int, what: str) -> None:  # noqa: ARG001
@@ -163,17 +200,15 @@ def warn_of_trouble(done: int, total: int, what: str) -> None:  # noqa: ARG001
         warn(what)
 
 
-def end_unscored(reasons: Iterable[str | None]) -> None:
-    """Ends with status 1 where nothing has a score: `reasons` are why, None of what has one."""
-    import typer
-
+def end_unscored(reasons: Iterable[str | None]) -> int:
+    """Status 1 where nothing has a score: `reasons` are why, None of what has one."""
     found = Counter(reasons)
     if None in found:
-        return
+        return 0
     (reason, count), *_ = [*found.most_common(1), ("there was nothing to score", 0)]
     often = f" ({count:,} of {found.total():,})" if len(found) > 1 else ""
-    sys.stderr.write(f"error: nothing was scored: {followed(str(reason))}{often}\n")
-    raise typer.Exit(1)
+    sys.stderr.write(f"error: nothing was scored: {spelled(str(reason))}{often}\n")
+    return 1
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """The command's help as one Markdown page: `python -m realtalk.cli.reference`.
 
-Made from the parser itself, so the page cannot say what the command does not do; a test keeps
+Made from the commands themselves, so the page cannot say what they do not do; a test keeps
 docs/reference.md equal to it. The settings of the Inspect tasks are read from the source of their
 functions, since importing these needs inspect-ai.
 """
@@ -9,72 +9,52 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import re
+import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from realtalk.cli.building import Command, Option
 
 
 def reference() -> str:
     """Every command with its arguments, options and examples."""
-    from realtalk.cli.main import commands
+    from realtalk.cli.commands import COMMANDS, GROUPS
 
-    root = commands()
     parts = [
         "# Command reference\n",
         "Made by `python -m realtalk.cli.reference`; do not edit by hand.\n",
-        *_command(root, "realtalk"),
-        *_inspect_tasks(),
     ]
-    return "\n".join(parts)
+    seen: set[str] = set()
+    for command in COMMANDS:
+        group = command.words.partition(" ")[0]
+        if group in GROUPS and group not in seen:
+            parts.append(f"## `realtalk {group}`\n\n{GROUPS[group]}\n")
+            seen.add(group)
+        parts += _command(command, is_default=group in GROUPS and group == command.words)
+    return "\n".join([*parts, *_inspect_tasks()])
 
 
-def _command(command: Any, path: str) -> Iterator[str]:
-    yield f"## `{path}`\n"
-    yield _help(command.help or "")
-    arguments = [p for p in command.params if p.param_type_name == "argument"]
-    options = [p for p in command.params if p.param_type_name == "option"]
-    rows = [(_names(p), _meaning(p)) for p in [*arguments, *options] if _names(p)]
-    if rows:
-        yield "| | |\n|---|---|"
-        yield "\n".join(f"| `{name}` | {meaning} |" for name, meaning in rows) + "\n"
-    children = getattr(command, "commands", {})
-    for name in children:
-        yield from _command(children[name], f"{path} {name}")
+def _command(command: Command, is_default: bool) -> Iterator[str]:
+    words = f"{command.words} [{command.default_verb}]" if is_default else command.words
+    yield f"### `realtalk {words}`\n"
+    yield f"{command.help}\n"
+    if examples := list(command.examples()):
+        yield "```sh\n" + "\n".join(examples) + "\n```\n"
+    yield "| | |\n|---|---|"
+    yield "\n".join(_row(option) for option in command.options) + "\n"
 
 
-def _help(text: str) -> str:
-    """Examples are the indented lines of a docstring: they become a code block."""
-    lines: list[str] = []
-    examples: list[str] = []
-    for line in re.sub(r"\f.*", "", text, flags=re.DOTALL).splitlines():
-        if line.startswith("    "):
-            examples.append(line.strip())
-        else:
-            lines.append(line)
-    prose = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
-    block = "\n\n```sh\n" + "\n".join(examples) + "\n```" if examples else ""
-    return f"{prose}{block}\n"
-
-
-def _names(parameter: Any) -> str:
-    if parameter.param_type_name == "argument":
-        return str(parameter.metavar or parameter.name.upper())
-    names = ", ".join(parameter.opts)
-    if getattr(parameter, "is_flag", False):
-        return names
-    return f"{names} {getattr(parameter, 'metavar', None) or 'VALUE'}"
-
-
-def _meaning(parameter: Any) -> str:
-    text = (getattr(parameter, "help", None) or "").replace("|", "\\|")
-    default = parameter.default
-    if parameter.required and parameter.param_type_name == "option":
-        text += " Required."
-    elif isinstance(default, str) or (default and not isinstance(default, bool)):
-        text += f" Default: `{default}`."
-    return text.strip()
+def _row(option: Option) -> str:
+    names = ", ".join(option.keywords) or option.name.upper()
+    default, shown = option.default, option.help.replace("|", "\\|")
+    if option.keywords and default is inspect.Parameter.empty:
+        shown += " Required."
+    elif isinstance(default, str) or (default and not isinstance(default, bool | dict | tuple)):
+        shown += f" Default: `{default}`." if default else ""
+    return f"| `{names}` | {shown} |"
 
 
 _TASKS = "realtalk.tasks"

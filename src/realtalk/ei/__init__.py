@@ -9,6 +9,8 @@
 it is stored and printed; `figures` and `timelines` draw.
 """
 
+from typing import TYPE_CHECKING
+
 from realtalk.ei.comparison import (
     CorpusComparison,
     PaperFinding,
@@ -35,6 +37,7 @@ from realtalk.ei.values import (
     speakers_frame,
     speakers_json,
 )
+from realtalk.lazy import offer
 
 __all__ = [
     "FACETS",
@@ -61,3 +64,12 @@ __all__ = [
     "speakers_frame",
     "speakers_json",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = offer(
+        __name__,
+        {
+            "realtalk.api.labels": "speaker_consistency",
+            "realtalk.api.telling": "distinguishability",
+        },
+    )

@@ -1,1 +1,26 @@
 """What a model is shown of a long chat when it is asked about it, and how well that serves."""
+
+from typing import TYPE_CHECKING
+
+from realtalk.lazy import offer
+
+if TYPE_CHECKING:
+    from realtalk.api.runs import contexts, score
+    from realtalk.memory.values import Budget, Context, Memory
+
+__all__ = [
+    "Budget",
+    "Context",
+    "Memory",
+    "contexts",
+    "score",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = offer(
+        __name__,
+        {
+            "realtalk.api.runs": "contexts score",
+            "realtalk.memory.values": "Budget Context Memory",
+        },
+    )

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.notebook import counted, table_html, table_text
-from realtalk.surface import choices
-from realtalk.surface.sources import Readable, as_corpus
 from realtalk.surface.tables import ResultTable, frame_of
 
 if TYPE_CHECKING:
@@ -230,6 +228,7 @@ class Labels:
         return ResultTable(title, frame_of(columns, rows), notes, found.to_json())
 
     def _comparison(self, other: Labels) -> ResultTable:
+        from realtalk.ei import finding_rows
         from realtalk.ei.comparison import compare
 
         found = compare(self._speakers, other._speakers, (self.corpus, other.corpus))
@@ -249,7 +248,8 @@ class Labels:
         ]
         columns = ("facet", "first", "second", "delta", "low", "high", "p", "p_holm", "n")
         title = f"facets: {self.corpus} (first) beside {other.corpus} (second)"
-        notes = (*found.doubts, *_both(self, other))
+        held = [" ".join(str(cell) for cell in row if cell) for row in finding_rows(found)[1]]
+        notes = (*found.doubts, *(f"what holds: {line}" for line in held), *_both(self, other))
         return ResultTable(title, frame_of(columns, rows), notes, found.to_json())
 
     def figures(self, folder: str | PathLike[str] | None = None) -> dict[str, Any]:
@@ -311,59 +311,6 @@ class Labels:
 
 def _both(first: Labels, second: Labels) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*first.cautions, *second.cautions)))
-
-
-def label(
-    corpus: Readable,
-    measure: str = "embedded",
-    model: str | Sequence[str] | None = None,
-    *,
-    protocol: str = "turns",
-    prompts: str | PathLike[str] | None = None,
-    ask: str = choices.ASKED,
-    base_url: str | None = None,
-    connections: int = 10,
-    rate: str | None = None,
-    device: str = "cpu",
-    encoder: str = "auto",
-    engine: str | None = None,
-    workers: int | None = None,
-    address: str | None = None,
-    out: str | PathLike[str] | None = None,
-    fresh: bool = False,
-    progress: Progress = silent,
-) -> Labels:
-    """Labels every turn: reflective, grounding, sentiment, emotion, intimacy, empathy.
-
-    `measure` is "embedded" (the encoder in this package; nothing leaves the machine), "hub"
-    (classifiers run here; `model` may name others as measure=name) or "judge" (the language model
-    that `model` names is sent the chat, and asked what `ask` lists with our rubrics or those in
-    the folder `prompts`). `protocol` is "turns", "paper" or "released". `device` is where the
-    encoders in this package run: "cpu" or "cuda"; `encoder` is which of them labels: "english",
-    "multilingual", or "auto", by the language of each chat. Labelling in the folder `out` goes on
-    where it was stopped; `fresh` starts anew there.
-
-    `engine` "processes" or "ray" labels with so many `workers`, on the cluster at `address`; the
-    labels are the same. The path of a stored corpus in parts is read part by part.
-    """
-    from realtalk.engine.engines import choose
-    from realtalk.surface.label_pieces import label_pieces, pieces_of
-
-    models = [model] if isinstance(model, str) else list(model or ())
-    place = None if prompts is None else Path(prompts)
-    labeller = choices.make_labeller(
-        measure, models, place, ask, connections, base_url, rate, device, encoder
-    )
-    folder = None if out is None else Path(out)
-    asked = any(each is not None for each in (engine, workers, address))
-    pieces = pieces_of(corpus, measure, asked=asked)
-    if pieces is not None:
-        chosen = choose(engine, workers, address, device)
-        build = choices.labeller_recipe(
-            measure, models, threads=chosen.threads, device=device, encoder=encoder
-        )
-        return label_pieces(pieces, build, chosen, protocol, folder, fresh=fresh, progress=progress)
-    return label_by(labeller, as_corpus(corpus), protocol, folder, fresh=fresh, progress=progress)
 
 
 def label_by(

@@ -46,7 +46,7 @@ class ResultTable:
             "title": self.title,
             "rows": self.frame.to_dicts(),
             "notes": list(self.notes),
-            **({} if self._details is None else {"details": dict(self._details)}),
+            **(self._details or {}),
         }
 
     def __repr__(self) -> str:
@@ -65,6 +65,17 @@ def frame_of(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> pl.Da
 
     schema = {name: kind(name) for name in columns}
     return pl.DataFrame([{name: row.get(name) for name in columns} for row in rows], schema=schema)
+
+
+def with_intervals(frame: pl.DataFrame) -> tuple[list[str], list[list[Any]]]:
+    """Headings and rows of a table, each estimate and its interval in one cell."""
+    rows = frame.to_dicts()
+    if not {"score", "estimate", "low", "high"} <= set(frame.columns):
+        return frame.columns, [list(row.values()) for row in rows]
+    columns = [name for name in frame.columns if name not in ("low", "high")]
+    written = [row | {"estimate": figure_text(row)} for row in rows]
+    headings = ["figure" if name == "estimate" else name for name in columns]
+    return headings, [[row[name] for name in columns] for row in written]
 
 
 def figure_text(row: Mapping[str, Any]) -> str | None:

@@ -1,0 +1,432 @@
+"""Read, check, redact or report: what is done to every input of a batch, and what is left of it.
+
+    read    → corpora/Mara, …             stored corpora
+    check   → checks/Mara.json, …         what `realtalk check --json` prints, and findings.parquet
+    redact  → shared/corpus-1, …          stored corpora without their people
+    report  → pages/Mara.html, …          one page about each
+
+A redacted part has a number for a name: exports are named after people. Stand-ins are given anew
+in each: Person1 of one corpus is nobody in particular in another, so that sharing two tells nobody
+who is in both, and a part depends on its own input alone.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import orjson
+
+from realtalk.engine.homes import home_of, record_of
+from realtalk.engine.jobs import Engine, Job, JobReport
+from realtalk.engine.running import PARTS, PARTS_KEY, run_job
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+from realtalk.local.stores import Place, child, children, kind_of, name_of, place_of, read_bytes
+from realtalk.local.writing import private_folder
+from realtalk.registry import suggest
+
+if TYPE_CHECKING:
+    from realtalk.corpora.check import CheckReport
+    from realtalk.corpora.opening import Opened
+    from realtalk.corpora.reading import ReadOptions
+    from realtalk.portrait.build import PortraitOptions
+
+_FINDINGS = "findings.parquet"
+_COLUMNS = ("severity", "rule", "chat", "where", "detail")
+
+
+def work_each(
+    name: str,
+    paths: Sequence[str],
+    out: Place,
+    way: InputReading,
+    engine: Engine,
+    *,
+    fresh: bool = False,
+    progress: Progress = silent,
+    **options: Any,
+) -> JobReport:
+    """The work of that name on every input that the paths name, one part each in `out`."""
+    make, known = _WORKS[name]
+    for option in options:
+        if option not in known:
+            raise suggest(f"option of {name}", option, list(known))
+    work = make(way, out, options)
+    settings = {**way.settings, **work.settings}
+    inputs = gathered(paths, out)
+    job = Job(work.kind, inputs, partial(_same, work), out, settings, work.suffix, work.numbered)
+    report = run_job(job, engine, fresh=fresh, progress=progress)
+    work.finish(report)
+    return report
+
+
+@dataclass(frozen=True)
+class InputReading:
+    """How inputs are opened: the format, where it is given, and the readers' options."""
+
+    format_name: str | None
+    options: ReadOptions
+
+    def __post_init__(self) -> None:
+        """A bar of the driver's terminal is not for workers."""
+        object.__setattr__(self, "options", replace(self.options, progress=silent))
+
+    def open(self, source: Path) -> Opened:
+        """A stored corpus, or whatever a reader knows."""
+        from realtalk.corpora.opening import open_reading
+
+        return open_reading(source, self.format_name, self.options)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the parts depend on, for the job's record."""
+        gap = self.options.gap
+        return {
+            "format": self.format_name,
+            "gap": gap.total_seconds() if isinstance(gap, timedelta) else gap,
+            "dates": self.options.dates,
+            "timezone": self.options.timezone,
+            "columns": dict(self.options.columns),
+        }
+
+
+class EachWork(Protocol):
+    """What is done to every input; it travels to the workers as it is."""
+
+    kind: ClassVar[str]
+    suffix: ClassVar[str]
+    numbered: ClassVar[str]
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What the parts depend on, beside how inputs are read."""
+        ...
+
+    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]: ...
+
+    def finish(self, report: JobReport) -> None:
+        """What is left to do when every input was worked on."""
+
+
+@dataclass(frozen=True)
+class _ReadingWork:
+    """Base of the works: nothing beside the reading, a folder per part, nothing at the end."""
+
+    way: InputReading
+    suffix: ClassVar[str] = ""
+    numbered: ClassVar[str] = ""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {}
+
+    def finish(self, report: JobReport) -> None:
+        """Every part stands for itself."""
+
+
+def _same(work: EachWork) -> EachWork:
+    return work
+
+
+def figures_of(opened: Opened) -> dict[str, Any]:
+    """What a job's table says of every input."""
+    tables = opened.reading.tables
+    return {
+        "format": opened.format,
+        "chats": len(tables.chats),
+        "messages": tables.messages.height,
+        "notes": list(opened.reading.notes),
+    }
+
+
+@dataclass(frozen=True)
+class ExportReader(_ReadingWork):
+    """Reads one export and stores it."""
+
+    kind: ClassVar[str] = "reading"
+
+    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+        from realtalk.corpora.store import store
+
+        opened = self.way.open(source)
+        store(opened.reading, place, opened.source, self.way.options)
+        figures = figures_of(opened)
+        notes = figures.pop("notes")
+        return {**figures, "left_over": len(opened.reading.ledger.leftovers), "notes": notes}
+
+
+@dataclass(frozen=True)
+class CorpusChecker(_ReadingWork):
+    """Writes the report of one input; at the end all findings as one table."""
+
+    kind: ClassVar[str] = "checking"
+    suffix: ClassVar[str] = ".json"
+
+    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+        from realtalk.corpora.check import check
+        from realtalk.local.writing import write_json
+
+        opened = self.way.open(source)
+        reading = opened.reading
+        written = report_json(check(reading.corpus, reading.ledger), opened)
+        write_json(place, written)
+        levels = {name: written[name] for name in ("severity", "errors", "warnings")}
+        # "notes" are what the reader assumed, in every job's table.
+        return {**figures_of(opened), **levels, "remarks": written["notes"]}
+
+    def finish(self, report: JobReport) -> None:
+        """All findings in the order of the inputs: the same by every engine."""
+        import polars as pl
+
+        from realtalk.local.writing import write_parquet
+
+        schema = pl.Schema(dict.fromkeys(("part", "input", *_COLUMNS), pl.String))
+        home = home_of(report.out)
+        frame = pl.DataFrame(list(_findings(report)), schema)
+        if frame.is_empty():
+            home.remove(_FINDINGS)
+            return
+        with home.scratch() as folder:
+            home.put(write_parquet(folder / "table", frame), _FINDINGS)
+
+
+def report_json(report: CheckReport, opened: Opened) -> dict[str, Any]:
+    """A report with what it is of, as `realtalk check --json` prints it."""
+    reading = opened.reading
+    about = {"name": reading.tables.name, "format": opened.format}
+    return report.to_json() | about | {"ledger": reading.ledger.to_json()}
+
+
+def gravest(report: JobReport) -> str | None:
+    """The gravest level of a finding in any input; None where nothing is odd."""
+    present = {row["figures"]["severity"] for row in report.rows if not row["problem"]}
+    return next((level for level in ("error", "warning", "note") if level in present), None)
+
+
+def _findings(report: JobReport) -> Iterator[dict[str, Any]]:
+    for row in report.rows:
+        if row["problem"]:
+            continue
+        part = child(report.out, row["part"])
+        data = read_bytes(part) if isinstance(part, str) else part.read_bytes()
+        for finding in orjson.loads(data)["findings"]:
+            known = {"part": row["part"], "input": row["input"]}
+            yield known | {name: finding[name] for name in _COLUMNS}
+
+
+@dataclass(frozen=True)
+class CorpusRedactor(_ReadingWork):
+    """Stores one input redacted, and writes its key into the folder `keys`."""
+
+    names: tuple[str, ...] = ()
+    keep: frozenset[str] = frozenset()
+    keys: Path | None = None
+    kind: ClassVar[str] = "redacting"
+    numbered: ClassVar[str] = "corpus"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return {
+            "names": sorted(self.names),
+            "keep": sorted(self.keep),
+            "keys": self.keys is not None,
+        }
+
+    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+        from realtalk.local.writing import write_json
+        from realtalk.redaction.redact import redact
+        from realtalk.redaction.sources import name_sources
+        from realtalk.redaction.standins import SORTS
+        from realtalk.redaction.storing import store_redacted
+
+        opened = self.way.open(source)
+        corpus, key = redact(
+            opened.reading.corpus, names=self.names, keep=self.keep, sources=name_sources()
+        )
+        messages = store_redacted(corpus, place)
+        if self.keys is not None:
+            write_json(self.keys / f"{place.name}.json", key.to_file())
+        figures = {**figures_of(opened), "messages": messages}
+        counts = key.counts()
+        return {**figures, "found": {sort: counts.get(sort, 0) for sort in SORTS}, "left": key.left}
+
+    def finish(self, report: JobReport) -> None:
+        """Raises where a part of an earlier sitting has no key there."""
+        if self.keys is None:
+            return
+        parts = [row["part"] for row in report.rows if not row["problem"]]
+        lost = [part for part in parts if not (self.keys / f"{part}.json").is_file()]
+        if lost:
+            raise RealtalkError(
+                f"has no key of {lost[0]}" + (f" and {len(lost) - 1:,} more" if lost[1:] else ""),
+                where=str(self.keys),
+                fix="name the folder of before, or start anew with --fresh",
+            )
+
+
+@dataclass(frozen=True)
+class PageWriter(_ReadingWork):
+    """Writes the page of one input."""
+
+    options: PortraitOptions
+    kind: ClassVar[str] = "pages"
+    suffix: ClassVar[str] = ".html"
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return asdict(self.options)
+
+    def __call__(self, source: Path, place: Path) -> Mapping[str, Any]:
+        from realtalk.portrait.build import make_portrait, write_portrait
+
+        opened = self.way.open(source)
+        portrait = make_portrait(opened.reading, self.options)
+        write_portrait(portrait, place)
+        figures = figures_of(opened)
+        cautions = [line for line in (portrait.options.sampled, *portrait.options.cautions) if line]
+        return {**figures, "notes": [*figures["notes"], *cautions]}
+
+
+_Options = Mapping[str, Any]
+
+
+def _read(way: InputReading, _: Place, __: _Options) -> EachWork:
+    return ExportReader(way)
+
+
+def _check(way: InputReading, _: Place, options: _Options) -> EachWork:
+    return CorpusChecker(way, **options)
+
+
+def _redact(way: InputReading, out: Place, options: _Options) -> EachWork:
+    from realtalk.redaction.redact import refuse_unknown_kinds
+
+    keep = frozenset(_listed(options, "keep"))
+    refuse_unknown_kinds(keep)
+    keys = options.get("key")
+    folder = None if keys is None else _key_folder(Path(keys), out)
+    return CorpusRedactor(way, tuple(_listed(options, "names")), keep, folder)
+
+
+def _report(way: InputReading, _: Place, options: _Options) -> EachWork:
+    from realtalk.portrait.build import PortraitOptions
+
+    return PageWriter(way, PortraitOptions(**options))
+
+
+def _listed(options: _Options, name: str) -> Sequence[str]:
+    value = options.get(name, ())
+    if isinstance(value, str):
+        raise RealtalkError(f"{name} is one text", fix=f"give a list: {name}=[…]")
+    return list(value)
+
+
+def _key_folder(keys: Path, out: Place) -> Path:
+    """The folder of keys, made; keys beside what they open would be shared with it."""
+    place = keys.absolute()
+    if isinstance(out, Path) and place.resolve().is_relative_to(out.resolve()):
+        raise RealtalkError(
+            "keys would lie among what is to be shared",
+            where=str(keys),
+            fix="name a folder outside of --out",
+        )
+    try:
+        return private_folder(place)
+    except OSError as error:
+        raise RealtalkError(
+            f"cannot be a folder of keys ({error.strerror})", where=str(keys)
+        ) from error
+
+
+_WORKS: Mapping[
+    str, tuple[Callable[[InputReading, Place, _Options], EachWork], tuple[str, ...]]
+] = {
+    "read": (_read, ()),
+    "check": (_check, ()),
+    "redact": (_redact, ("names", "keep", "key")),
+    "report": (_report, ("labels", "quick", "words", "anonymous", "chat", "title")),
+}
+
+
+def gathered(paths: Sequence[str], out: Place) -> tuple[Place, ...]:
+    """Every input that the paths name, once, in their order; the job's own folder holds none.
+
+    A folder stands for what lies in it: each file and each folder in it is one input. A stored
+    corpus is one input itself, and the folder of a job stands for the job's parts. Two paths to
+    one place are one input.
+    """
+    inputs: dict[Place, Place] = {}
+    own = _resolved(out)
+    for path in paths:
+        for found in _named(path):
+            if _resolved(found) != own:
+                for part in _parts(found) or [found]:
+                    inputs.setdefault(_resolved(part), part)
+    if not inputs:
+        raise RealtalkError("nothing to read", where=", ".join(paths[:3]), fix="check the path")
+    return tuple(inputs.values())
+
+
+def _resolved(place: Place) -> Place:
+    return place.resolve() if isinstance(place, Path) else place
+
+
+def _named(path: str) -> Sequence[Place]:
+    place = place_of(path)
+    try:
+        if _is_folder(place):
+            return _inside(place)
+        if place.exists() if isinstance(place, Path) else kind_of(place):
+            return [place]
+    except OSError as error:
+        raise RealtalkError(f"cannot be opened ({error.strerror})", where=path) from error
+    # A file of that very name wins: exports have brackets in theirs.
+    matches: Sequence[Place] = []
+    if isinstance(place, str):
+        folder, _, pattern = place.rpartition("/")
+        matches = [found for found in children(folder) if fnmatchcase(name_of(found), pattern)]
+    elif glob.has_magic(path):
+        matches = sorted(map(Path, glob.glob(path, recursive=True)))  # noqa: PTH207  (absolute patterns)
+    if not matches:
+        raise RealtalkError("no such file or folder", where=path, fix="check the path")
+    return matches
+
+
+def _is_folder(place: Place) -> bool:
+    return place.is_dir() if isinstance(place, Path) else kind_of(place) == "directory"
+
+
+def _inside(folder: Place) -> Sequence[Place]:
+    from realtalk.corpora.store import is_stored
+
+    if isinstance(folder, str):
+        places: Sequence[Place] = children(folder)
+        is_corpus = f"{folder}/corpus.json" in places
+    else:
+        places = sorted(folder.iterdir())
+        is_corpus = is_stored(folder)
+    if is_corpus or _parts(folder) is not None:
+        return [folder]
+    return [place for place in places if not name_of(place).startswith(".")]
+
+
+def _parts(folder: Place) -> list[Place] | None:
+    """The parts of a job that wrote into the folder, in their order; None where no job did."""
+    from realtalk.evals.folder import RunFolder
+
+    if not _is_folder(folder):
+        return None
+    record = record_of(folder)
+    if not (record / "run.json").is_file() or not (record / f"{PARTS}.jsonl").is_file():
+        return None
+    rows = RunFolder.load(record, None).rows(PARTS, PARTS_KEY)
+    # Names only, never a way out of the folder.
+    names = [row["part"] for row in rows if not row["problem"]]
+    return [child(folder, name) for name in names if Path(name).name == name]

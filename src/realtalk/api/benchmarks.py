@@ -1,0 +1,373 @@
+"""A corpus and whom to test → a run: memories, simulators, predictors; comparisons.
+
+probe("sample", memory="recent", budget="500")             → Run of memory probing
+probe("sample", memory=MyMemory())                         a memory of your own
+simulate("sample", speaker="Mara", simulator="retrieve")   → Run of persona simulation
+predict("sample-threads", predictor="mean")                → Run of thread tasks
+compare(one, other)                                        → ResultTable
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.api.options import Engine, Model, Reading, value_object
+from realtalk.api.sources import Readable, as_corpus
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from realtalk.chat import Corpus
+    from realtalk.memory.values import Memory
+    from realtalk.persona.choosing import Choice
+    from realtalk.surface.labelling import Labels
+    from realtalk.surface.runs import Run
+    from realtalk.surface.tables import ResultTable
+
+
+def probe(
+    corpus: Readable,
+    *,
+    memory: str | Memory = "retrieved",
+    budget: str | int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    protocol: str | None = None,
+    reader: str | None = None,
+    judge: str | None = None,
+    prompts: str | PathLike[str] | None = None,
+    categories: Sequence[str] = (),
+    limit: int | None = None,
+    golds: str | PathLike[str] = "published",
+    seed: int = 0,
+    device: str = "cpu",
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    model: Model | str | None = None,
+    engine: Engine | str | None = None,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Ask a corpus's questions of a memory and score what comes back.
+
+    A memory is a name (whole, recent, none, events, restored, retrieved, notes, oracle, outside,
+    langchain, mem0), `module:Class`, or in Python any object with `name`, `version`, `settings`
+    and `build(chat)`. Without a model evidence is scored; with one also its answers. Call it again
+    to resume. With an engine chats are probed at once, where no model is asked.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        memory: Memory under test.
+        budget: Context size, e.g. 1000, 2000w or all.
+        settings: Setting of the memory, e.g. around=3.
+        protocol: Rules of the memory: clean or paper.
+        reader: Who answers: none or llm.
+        judge: Model that judges answers; same: the reader.
+        prompts: Folder with prompts of your own.
+        categories: Only these categories, e.g. temporal,multi_hop.
+        limit: Questions to ask.
+        golds: Right answers: published, audited, lmeb or a file.
+        seed: Random seed.
+        device: Where the encoder runs: cpu or cuda.
+        out: Folder for the run.
+        fresh: Delete the existing run and start over.
+        model: The model that answers, which is sent what the memory shows.
+        engine: Where the work is done.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Returns:
+        A run: `.summary()`, `.compare(other)`, `.failures()`, `.rows`.
+
+    Example:
+        rt.probe("sample")
+        rt.probe("sample", memory="recent", budget="1000,2000", out="probe-recent")
+        rt.probe("data/realtalk", engine=Engine("processes", workers=4), out="probe-retrieved")
+        rt.probe("data/realtalk", memory="events", model="openai/gpt-4o-mini", out="probe-events")
+    """
+    from realtalk.api.choices import budgets_of, make_judge, make_reader, memory_of
+    from realtalk.memory.asking import Plan
+    from realtalk.memory.benchmark import KIND
+    from realtalk.memory.golds import golds_named
+    from realtalk.memory.rescoring import probe_and_judge
+    from realtalk.surface.runs import Run
+
+    place = None if out is None else Path(out)
+    spread, asked = value_object(Engine, engine), value_object(Model, model)
+    chats = as_corpus(corpus, reading, progress)
+    folder = None if prompts is None else Path(prompts)
+    chosen = make_reader(reader, asked, chats, prompts=folder, seed=seed, judged=judge is not None)
+    remembering = memory_of(memory, settings, protocol, device)
+    named = memory if isinstance(memory, str) else ""
+    plan = Plan(
+        chats,
+        remembering,
+        chosen,
+        budgets_of(named, chosen.name, None if budget is None else str(budget)),
+        tuple(dict.fromkeys(categories)) or None,
+        limit,
+        golds_named(str(golds)),
+    )
+    judging = make_judge(judge, chosen.settings, asked, prompts=folder)
+    if not spread:
+        record = probe_and_judge(plan, place, judge=judging, fresh=fresh, progress=progress)
+        return Run(KIND, record)
+    from functools import partial
+
+    from realtalk.memory.by_engine import probe_by
+
+    if judging is not None:
+        raise RealtalkError("a judge is a language model", fix="judge with `realtalk runs rescore`")
+    make = partial(memory_of, memory, settings, protocol, device)
+    record = probe_by(plan, make, spread.chosen(), place, fresh=fresh, progress=progress)
+    return Run(KIND, record)
+
+
+def simulate(
+    corpus: Readable,
+    *,
+    speaker: str | None = None,
+    simulator: str | None = None,
+    prompts: str | PathLike[str] | None = None,
+    style: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    labels: Labels | str | PathLike[str] | None = None,
+    choice: str = "ei",
+    context_sessions: int = 3,
+    context_tokens: int = 1500,
+    limit: int | None = None,
+    bertscore: str | None = None,
+    bertscore_layer: int | None = None,
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    model: Model | str | None = None,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Continue as a speaker at each of their turns in the tested chat, and score it.
+
+    Without a speaker, everybody with two chats is simulated: one chat is learned from, the other
+    tested. A simulator is copy, constant, common, retrieve (the default), llm (the default with a
+    model), local, tuned or written. Call it again to resume.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        speaker: Speaker to simulate (default: all with two chats).
+        simulator: Simulator under test.
+        prompts: Folder with prompts of your own.
+        style: Describe the speaker's style to the model.
+        settings: Setting of the simulator, e.g. adapter=DIR.
+        labels: Labels of the corpus: saves labelling.
+        choice: Which chat is tested: ei or paper.
+        context_sessions: Sessions shown as context.
+        context_tokens: Tokens shown as context.
+        limit: First turns of each speaker.
+        bertscore: Hub model for semantic similarity.
+        bertscore_layer: Layer of that model.
+        out: Folder for the run.
+        fresh: Delete the existing run and start over.
+        model: The model that continues, which is sent the chat.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.simulate("sample", speaker="Mara", out="as-mara")
+        rt.simulate("data/realtalk", simulator="constant", out="constant")
+        rt.simulate("sample", model="openai/gpt-4o-mini", style=True, out="llm")
+    """
+    from realtalk.api.choices import semantics_of, simulator_of
+    from realtalk.evals import refuse_other_folder
+    from realtalk.persona.benchmark import KIND, run_persona
+    from realtalk.persona.registry import make_simulator
+    from realtalk.persona.scoring import TurnScorer
+    from realtalk.persona.turns import tasks_of
+    from realtalk.surface.runs import Run
+
+    place = None if out is None else Path(out)
+    if place is not None:
+        refuse_other_folder(place)
+    folder = None if prompts is None else Path(prompts)
+    asked = value_object(Model, model).given()
+    name, given = simulator_of(simulator, settings, **asked, style=style, prompts=folder)
+    made = make_simulator(name, given)
+    semantics = semantics_of(bertscore, bertscore_layer)
+    chats, choices = chosen_chats(corpus, labels, choice, speaker, reading, progress)
+    context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    tasks = tasks_of(chats, choices, **context)
+    scorer = TurnScorer(chats, bertscore=semantics)
+    record = run_persona(
+        chats, tasks, made, place, scorer=scorer, fresh=fresh, limit=limit, progress=progress
+    )
+    return Run(KIND, record)
+
+
+def predict(
+    corpus: Readable,
+    *,
+    task: str = "sentiment",
+    setting: str = "p-conv",
+    predictor: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    budget: int | None = None,
+    prompts: str | PathLike[str] | None = None,
+    protocol: str = "clean",
+    leaks: Sequence[str] = (),
+    with_scores: bool = False,
+    split: str = "user",
+    history: str = "recent",
+    shots: int = 0,
+    limit: int | None = None,
+    train_limit: int | None = None,
+    seed: int = 0,
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    model: Model | str | None = None,
+    engine: Engine | str | None = None,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Predict one task of every reply in the test part, and score it.
+
+    A predictor is majority (the default), parent, mean, nearest, regression or llm (the default
+    with a model). The protocol clean shows nothing from at or after the reply; released is the
+    paper's code. With an engine texts are encoded at once. Call it again to resume.
+
+    Args:
+        corpus: Threads, corpus or sample name.
+        task: Task: sentiment, impact or next_text.
+        setting: Setting: p-conv, p-nonconv, np-conv, np-nonconv or all.
+        predictor: Predictor under test.
+        settings: Setting of the predictor, e.g. k=5.
+        budget: Prompt size in tokens.
+        prompts: Folder with prompts of your own.
+        protocol: Rules of the task: clean or released.
+        leaks: Leak to let in, for comparison.
+        with_scores: Show scores of earlier posts.
+        split: What is held out: user or global.
+        history: Posts shown: recent or near.
+        shots: Examples in the prompt.
+        limit: Replies to predict, drawn at random.
+        train_limit: Replies to learn from.
+        seed: Random seed.
+        out: Folder for the run.
+        fresh: Delete the existing run and start over.
+        model: The model that predicts, which is sent the threads.
+        engine: Where the work is done.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.predict("sample-threads")
+        rt.predict("sample-threads", task="impact", predictor="mean", setting="all", out="mean")
+        rt.predict("threads.jsonl", model="openai/gpt-4o-mini", limit=100, out="llm")
+    """
+    from realtalk.api.choices import predictor_of, settings_named
+    from realtalk.surface.runs import Run
+    from realtalk.threads.benchmark import KIND, ThreadTask, run_threads
+    from realtalk.threads.drawing import Draw
+    from realtalk.threads.registry import make_predictor
+
+    place = None if out is None else Path(out)
+    named = settings_named(setting)
+    folder = None if prompts is None else Path(prompts)
+    given = value_object(Model, model).given()
+    asked = {**given, "budget": budget, "prompts": folder, "seed": seed}
+    made = make_predictor(*predictor_of(predictor, settings, asked))
+    spread = value_object(Engine, engine)
+    draw = Draw(
+        task=task,
+        protocol=protocol,
+        leaks=tuple(leaks),
+        with_scores=with_scores,
+        split=split,
+        history=history,
+        shots=shots,
+        limit=limit,
+        train_limit=train_limit,
+        seed=seed,
+    )
+    chats = as_corpus(corpus, reading, progress)
+    drawn = ThreadTask(draw.samples(chats, progress), named, draw.record)
+    if not spread:
+        return Run(KIND, run_threads(chats, drawn, made, place, fresh=fresh, progress=progress))
+    from realtalk.threads.by_engine import predict_by
+
+    chosen = spread.chosen()
+    return Run(KIND, predict_by(chats, drawn, made, chosen, place, fresh=fresh, progress=progress))
+
+
+def compare(
+    first: Labels | Run | str | PathLike[str],
+    second: Labels | Run | str | PathLike[str],
+    *,
+    variant: str | None = None,
+) -> ResultTable:
+    """Compare two runs of one kind, or two labellings: paired differences.
+
+    Whole groups (chats, speakers, users) are drawn for the interval and swapped for the test; p is
+    also corrected by Holm. Labels of the same turns are compared by their agreement, of different
+    corpora facet by facet (a corpus is labelled first).
+
+    Args:
+        first: Run or labels, their folder, or a corpus.
+        second: The other, of the same kind.
+        variant: Budget or setting, where runs have several.
+
+    Example:
+        rt.compare("events-run", "retrieved-run")
+        rt.compare("labels", "judged")
+    """
+    from realtalk.surface.labelling import Labels
+    from realtalk.surface.runs import Run
+
+    one, other = _loaded(first), _loaded(second)
+    if isinstance(one, Labels) and isinstance(other, Labels):
+        return one.compare(other)
+    if isinstance(one, Run) and isinstance(other, Run):
+        return one.compare(other, variant)
+    what = [each.kind if isinstance(each, Run) else "labels" for each in (one, other)]
+    raise RealtalkError(
+        f"{what[0]} and {what[1]} cannot be compared", fix="compare two of one kind"
+    )
+
+
+def _loaded(given: Labels | Run | str | PathLike[str]) -> Labels | Run:
+    from realtalk.ei.label_files import is_labels
+    from realtalk.surface.labelling import Labels
+    from realtalk.surface.runs import Run
+
+    if isinstance(given, Labels | Run):
+        return given
+    if not isinstance(given, str) and not hasattr(given, "__fspath__"):
+        raise RealtalkError(
+            f"{type(given).__name__} cannot be compared", fix="compare labels, runs or folders"
+        )
+    place = Path(given)
+    if (place / "run.json").is_file() and not is_labels(place):
+        return Run.load(place)
+    from realtalk.api.labels import labels_of
+
+    return labels_of(given)
+
+
+def chosen_chats(
+    corpus: Readable,
+    labels: Labels | str | PathLike[str] | None,
+    choice: str,
+    speaker: str | None,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> tuple[Corpus, list[Choice]]:
+    """The corpus, and of each speaker which chat is learned from and which is tested."""
+    from realtalk.persona.turns import choices_of
+    from realtalk.surface.labelling import Labels
+    from realtalk.surface.runs import Run
+
+    chats = as_corpus(corpus, reading, progress)
+    if isinstance(labels, Run):
+        raise RealtalkError(
+            "expected Labels, got a Run", fix="give Labels, or a folder that `realtalk ei` wrote"
+        )
+    known = labels if labels is None or isinstance(labels, Labels) else Labels.load(labels)
+    frame = None if known is None else known.frame
+    return chats, choices_of(chats, labels=frame, choice=choice, speaker=speaker, progress=progress)

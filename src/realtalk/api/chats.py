@@ -1,0 +1,343 @@
+"""A corpus → what it looks like, what is odd about it, the same elsewhere, and without its people.
+
+stats("sample").frame                       one row per chat
+check("sample").counts()                    → {"alias": 3, …}
+export("sample", to="csv", out="tables")    → what the format could not keep
+shared, key = redact("sample", names=["Aunt Ida"])
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.api.options import Engine, Reading, value_object
+from realtalk.api.sources import Readable, as_corpus, as_reading, as_stream, log_notes
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import polars as pl
+
+    from realtalk.chat import Corpus
+    from realtalk.corpora.check import CheckFinding, CheckReport
+    from realtalk.corpora.reading import Ledger
+    from realtalk.redaction.redact import Key
+    from realtalk.stats.values import CorpusStats
+
+_LOG = logging.getLogger("realtalk")
+_LEVELS = ("error", "warning", "note")
+
+
+def stats(
+    corpus: Readable,
+    *,
+    figures: str | PathLike[str] | None = None,
+    reading: Reading | str | None = None,
+    engine: Engine | str | None = None,
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> CorpusStats:
+    """Describe a corpus: sizes, sessions, response gaps, activity, questions.
+
+    A stored corpus in parts, or a folder of stored corpora, is counted part by part, by one
+    process or several; the figures are the same.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        figures: Folder for charts: PNG, SVG and HTML.
+        reading: Format, dates and clock, where the file does not tell.
+        engine: Where the parts are counted.
+        out: Folder to resume from, with an engine.
+        fresh: Delete what was counted and start over.
+
+    Returns:
+        Statistics with `.frame` (one row per chat), `.figures()` and `.to_json()`; means have 95 %
+        intervals that draw whole chats.
+
+    Example:
+        rt.stats("sample")
+        rt.stats("WhatsApp Chat.zip", figures="pictures")
+        rt.stats("corpora/", engine=Engine("processes", workers=4))
+    """
+    from realtalk.stats.describe import describe, describe_stream
+
+    place = value_object(Engine, engine)
+    option = next((name for name, given in (("engine", place), ("out", out)) if given), None)
+    stream = as_stream(corpus, option)
+    if stream is not None and option is not None:
+        from realtalk.api.counting import describe_by
+
+        folder = None if out is None else Path(out)
+        described = describe_by(stream, place.chosen(), folder, fresh=fresh, progress=progress)
+        log_notes(stream.notes)
+    elif stream is not None and len(stream.pieces) > 1:
+        described = describe_stream(stream, progress)
+        log_notes(stream.notes)
+    else:
+        described = describe(as_reading(corpus, reading, progress).tables)
+    if figures is not None:
+        from realtalk.stats.figures import draw, save_figures
+
+        drawn = draw(described)
+        log_notes(tuple(drawn.left_out.values()))
+        _LOG.info("wrote %d files to %s", len(save_figures(drawn.charts, Path(figures))), figures)
+    return described
+
+
+class Findings:
+    """Everything odd about a corpus. Findings name ids and counts, never a message's text.
+
+    `ledger` counts where every line of the input went and `notes` are what the reader assumed;
+    of a Corpus that was read before, neither is known.
+    """
+
+    def __init__(
+        self, name: str, findings: Sequence[CheckFinding], ledger: Ledger, notes: Sequence[str]
+    ) -> None:
+        self.name = name
+        self.findings = tuple(findings)
+        self.ledger = ledger
+        self.notes = tuple(notes)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """One row per finding: severity, rule, chat, where, detail."""
+        import polars as pl
+
+        names = ("severity", "rule", "chat", "where", "detail")
+        columns = {name: [getattr(each, name) for each in self.findings] for name in names}
+        return pl.DataFrame(columns, schema=dict.fromkeys(names, pl.String))
+
+    def counts(self) -> dict[str, int]:
+        """Findings by rule, without zeros."""
+        return self._report.counts()
+
+    @property
+    def severity(self) -> str | None:
+        """The gravest level there is: error, warning or note; None where nothing is odd."""
+        return self._report.severity()
+
+    def reaches(self, level: str) -> bool:
+        """Whether something of this level or graver was found; nothing is "never"."""
+        if level == "never" or self.severity is None:
+            return False
+        return _LEVELS.index(self.severity) <= _LEVELS.index(level)
+
+    @cached_property
+    def _report(self) -> CheckReport:
+        from realtalk.corpora.check import CheckReport
+
+        return CheckReport(self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """Every finding with the ledger, as `realtalk check --json` prints them."""
+        report: dict[str, Any] = self._report.to_json()
+        return report | {"name": self.name, "ledger": self.ledger.to_json()}
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __repr__(self) -> str:
+        from realtalk.notebook import counted
+
+        levels = [
+            counted(number, level)
+            for level in _LEVELS
+            if (number := sum(each.severity == level for each in self.findings))
+        ]
+        return f"<Findings of {self.name}: {', '.join(levels) or 'nothing odd'}; {self.ledger}>"
+
+    def _repr_html_(self) -> str:
+        from realtalk.corpora.check import RULES
+        from realtalk.notebook import table_html
+
+        rows = [
+            (rule, RULES[rule][0], count, RULES[rule][1]) for rule, count in self.counts().items()
+        ]
+        notes = (str(self.ledger), *self.notes)
+        headings = ("rule", "level", "count", "meaning")
+        return table_html(f"{self.name}: findings", headings, rows, notes)
+
+
+def check(
+    corpus: Readable, *, reading: Reading | str | None = None, progress: Progress = silent
+) -> Findings:
+    """Report everything odd about a corpus: evidence, order, ids, answers, leftovers.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.check("sample")
+        rt.check("data/realtalk")
+    """
+    from realtalk.corpora.check import check as examine
+
+    found = as_reading(corpus, reading, progress)
+    report = examine(found.corpus, found.ledger)
+    return Findings(found.corpus.name, report.findings, found.ledger, found.notes)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """Files that were written, and how many values of each kind their format cannot keep."""
+
+    folder: Path
+    format: str
+    files: tuple[Path, ...]
+    lost: Mapping[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON."""
+        files = [str(path) for path in self.files]
+        return {
+            "folder": str(self.folder),
+            "format": self.format,
+            "files": files,
+            "lost": dict(self.lost),
+        }
+
+
+def export(
+    corpus: Readable,
+    *,
+    to: str,
+    out: str | PathLike[str],
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> Exported:
+    """Write chats in another format, and say what that format cannot keep.
+
+    jsonl, locomo and convokit keep everything; realtalk, sheet and csv are read back and compared.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        to: Output format: realtalk, sheet, locomo, convokit, jsonl or csv.
+        out: Folder for the files.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.export("mara", to="sheet", out="annotate")  # an annotation sheet from any chat
+        rt.export("locomo10.json", to="convokit", out="locomo-convokit")
+    """
+    from realtalk.corpora.formats import FORMATS, writable
+    from realtalk.corpora.losses import not_kept
+    from realtalk.local.writing import check_holder
+    from realtalk.registry import suggest
+
+    write = FORMATS[to].write if to in writable() else None
+    if write is None:
+        raise suggest("format to write", to, list(writable()))
+    folder = check_holder(Path(out))
+    chats = as_corpus(corpus, reading, progress)
+    paths = write(chats, folder)
+    return Exported(folder, to, tuple(paths), not_kept(chats, to, paths))
+
+
+@dataclass(frozen=True)
+class Redaction:
+    """A corpus without its people, and the key to it: `shared, key = redact(…)`.
+
+    Where a table of names was written to be ticked, nothing is redacted yet and there is neither.
+    """
+
+    corpus: Corpus | None = None
+    key: Key | None = None
+    table: Path | None = None
+    sure: int = 0  # rows of the table that would be replaced
+    doubtful: int = 0  # rows that would stay
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.table is not None:
+            raise RealtalkError(
+                "nothing is redacted yet",
+                where=str(self.table),
+                fix="change decisions there, then call it again",
+            )
+        yield from (self.corpus, self.key)
+
+
+def redact(
+    corpus: Readable,
+    *,
+    out: str | PathLike[str] | None = None,
+    names: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    review: str | PathLike[str] | None = None,
+    restore: str | PathLike[str] | None = None,
+    key: str | PathLike[str] | None = None,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> Redaction:
+    """Replace names, handles, phones, e-mails, links, streets and numbers by stable stand-ins.
+
+    Works offline. People who are only spoken of, places and organisations are found by a small
+    model that ships with the package, and by rules, in many languages. They miss some: tick what
+    was found in a review table, read the result before you share it, and add missing names.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        out: Folder for the redacted corpus.
+        names: More names to replace.
+        keep: Kinds to leave, e.g. places,links.
+        kinds: Kinds to replace; all others stay.
+        review: Table of names to tick; written where missing.
+        restore: Key that puts the names back.
+        key: File for the key; keep it private.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Returns:
+        The redacted corpus and its key: `key.to_json()` tells who is who, `key.counts()` only how
+        many, and `key.restore(redacted)` gives the original back.
+
+    Example:
+        rt.redact("mara", out="mara-shared", names=["Aunt Fay", "Willow Street"])
+        rt.redact("mara", review="names.csv")  # then again with an output folder
+        rt.redact("mara-shared", restore="key.json", out="mara-again")
+    """
+    from realtalk.local.writing import write_json
+    from realtalk.redaction.redact import find_candidates, kept_without
+    from realtalk.redaction.redact import redact as rewrite
+    from realtalk.redaction.review import DOUBTFUL, read_review, review_rows, write_review
+    from realtalk.redaction.sources import name_sources
+    from realtalk.redaction.storing import store_redacted, store_restored
+
+    kept = frozenset(keep) | (kept_without(kinds) if kinds else frozenset())
+    chats = as_corpus(corpus, reading, progress)
+    folder = None if out is None else Path(out)
+    if restore is not None:
+        if folder is None:
+            raise RealtalkError("nowhere to write", fix="name a folder: `out='again'`")
+        total = store_restored(chats, Path(restore), folder)
+        _LOG.info("%s messages with their names again: %s (keep it private)", f"{total:,}", folder)
+        return Redaction(as_corpus(folder))
+    table = None if review is None else Path(review)
+    if table is not None and not table.exists():
+        candidates = find_candidates(chats, names=list(names), keep=kept, sources=name_sources())
+        write_review(table, candidates)
+        doubtful = sum(bool(row[DOUBTFUL]) for row in review_rows(candidates))
+        return Redaction(
+            table=table, sure=len(review_rows(candidates)) - doubtful, doubtful=doubtful
+        )
+    decisions = () if table is None else read_review(table)
+    shared, mapping = rewrite(
+        chats, names=list(names), keep=kept, sources=name_sources(), decisions=decisions
+    )
+    log_notes([f"{review}: {note}" for note in mapping.notes])
+    if folder is not None:
+        store_redacted(shared, folder)
+        if mapping.is_named_in(folder.name):
+            _LOG.warning("the folder's name names a speaker: rename it before you share it")
+    if key is not None:
+        write_json(Path(key), mapping.to_file())
+    return Redaction(shared, mapping)

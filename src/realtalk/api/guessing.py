@@ -1,0 +1,137 @@
+"""A corpus, and persona runs where there are any → a run of guesses: who wrote it?
+
+who_wrote_it("sample", speaker="Mara")               → Run, with people's replies alone
+who_wrote_it("sample", simulated="as-mara")          → Run, one reply of four is simulated
+who_wrote_it("sample", simulated=["tuned=a", "tuned=b"])  → the two runs are one simulator
+named_runs(["tuned=a", "tuned=b", "base"])                 → {"tuned": [a, b], "retrieve": [base]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from realtalk.api.benchmarks import chosen_chats
+from realtalk.api.choices import guesser_of
+from realtalk.api.options import Model, Reading, value_object
+from realtalk.api.sources import Readable, as_corpus
+from realtalk.errors import RealtalkError
+from realtalk.local.naming import named_run
+from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from realtalk.persona.benchmark import SimulatedRun
+    from realtalk.surface.labelling import Labels
+    from realtalk.surface.runs import Run
+
+Simulated: TypeAlias = "Run | str | PathLike[str]"
+
+
+def who_wrote_it(
+    corpus: Readable,
+    *,
+    guesser: str | None = None,
+    simulated: Simulated | Sequence[Simulated] = (),
+    speaker: str | None = None,
+    prompts: str | PathLike[str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    labels: Labels | str | PathLike[str] | None = None,
+    choice: str = "ei",
+    context_sessions: int = 3,
+    context_tokens: int = 1500,
+    limit: int | None = None,
+    seed: int = 0,
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    model: Model | str | None = None,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> Run:
+    """Ask of each tested turn which of four replies the speaker wrote there.
+
+    Beside the real one stand one of the partner's, one of another speaker and one that a simulator
+    wrote in this place, of about the same length where there is a choice. A guesser is classifier
+    (the default), nearness or llm (the default with a model). Call it again to resume.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        guesser: Guesser under test.
+        simulated: Persona run whose replies stand among them.
+        speaker: Speaker to guess (default: all with two chats).
+        prompts: Folder with prompts of your own.
+        settings: Setting of the guesser, e.g. to=speaker.
+        labels: Labels of the corpus: saves labelling.
+        choice: Which chat is tested: ei or paper.
+        context_sessions: Sessions shown as context.
+        context_tokens: Tokens shown as context.
+        limit: First turns of each speaker.
+        seed: Random seed.
+        out: Folder for the run.
+        fresh: Delete the existing run and start over.
+        model: The model that guesses, which is sent the chat.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.persona.who_wrote_it("sample", speaker="Mara")
+        rt.persona.who_wrote_it("sample", simulated=["as-mara"], guesser="nearness", out="near")
+    """
+    from realtalk.evals import refuse_other_folder
+    from realtalk.persona.guessing import (
+        GUESSES,
+        GuessBenchmark,
+        run_guess,
+        run_tasks,
+        simulated_texts,
+    )
+    from realtalk.persona.registry import make_guesser
+    from realtalk.persona.turns import tasks_of
+
+    place = None if out is None else Path(out)
+    if place is not None:
+        refuse_other_folder(place)
+    folder = None if prompts is None else Path(prompts)
+    asked = {**value_object(Model, model).given(), "prompts": folder, "seed": seed}
+    made = make_guesser(*guesser_of(guesser, settings, asked))
+    runs = named_runs(simulated)
+    if runs:
+        chats = as_corpus(corpus, reading, progress)
+        tasks = run_tasks(chats, [run for several in runs.values() for run in several], speaker)
+    else:
+        chats, choices = chosen_chats(corpus, labels, choice, speaker, reading, progress)
+        tasks = tasks_of(
+            chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
+        )
+    drawn = GuessBenchmark(chats, tasks, simulated=simulated_texts(runs), seed=seed, limit=limit)
+    from realtalk.surface.runs import Run
+
+    return Run(GUESSES, run_guess(chats, drawn, made, place, fresh=fresh, progress=progress))
+
+
+def named_runs(given: Simulated | Sequence[Simulated]) -> dict[str, list[SimulatedRun]]:
+    """Persona runs by simulator: by the name that is given, else by their own."""
+    from realtalk.persona.benchmark import load_persona
+    from realtalk.surface.runs import Run
+
+    single = isinstance(given, str | Run) or hasattr(given, "__fspath__")
+    found: dict[str, list[SimulatedRun]] = {}
+    for each in [cast("Simulated", given)] if single else cast("Sequence[Simulated]", given):
+        name = ""
+        if isinstance(each, Run):
+            run = each.record
+            if each.kind != "persona simulation":
+                raise RealtalkError(
+                    f"a run of {each.kind}, not of persona simulation", fix="give a persona run"
+                )
+        else:
+            name, folder = named_run(str(each))
+            run = load_persona(Path(folder))
+        own = name or run.name
+        taken = {who for other in found.get(own, ()) for who in other.speakers}
+        if not taken.isdisjoint(run.speakers):
+            where = "" if run.folder is None else f" ({run.folder.name})"
+            own = f"{own}{where or f' {len(found) + 1}'}"
+        found.setdefault(own, []).append(run)
+    return found

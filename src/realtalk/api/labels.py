@@ -1,0 +1,156 @@
+"""A corpus → EI labels of every turn, and how consistent its speakers are.
+
+label("sample").facets()           eleven facets of every speaker
+speaker_consistency("sample")      the same person in two chats, facet by facet
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from realtalk.api.choices import ASKED, labeller_recipe, make_labeller
+from realtalk.api.options import Engine, Model, Reading, value_object
+from realtalk.api.sources import Readable, as_corpus
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from realtalk.surface.labelling import Labels
+    from realtalk.surface.tables import ResultTable
+
+
+def label(
+    corpus: Readable,
+    *,
+    measures: str = "embedded",
+    classifiers: Sequence[str] = (),
+    ask: Sequence[str] = ASKED,
+    prompts: str | PathLike[str] | None = None,
+    protocol: str = "turns",
+    encoder: str = "auto",
+    device: str = "cpu",
+    figures: str | PathLike[str] | None = None,
+    out: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    model: Model | str | None = None,
+    engine: Engine | str | None = None,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> Labels:
+    """Label every turn of a corpus: reflective, grounding, sentiment, emotion, intimacy, empathy.
+
+    Measures are embedded (the encoders in this package; nothing leaves the machine), hub
+    (classifiers run here; extra train) or judge (a language model that you name, which is sent the
+    chat; extra llm). Chats that are mostly English are labelled by the English encoder, others by
+    the multilingual one; each language has a grade from its own figures. With `out` writes
+    labels.parquet (one row per turn, unscored with the reason) and speakers.parquet. Call it again
+    to resume.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        measures: How turns are measured: embedded, hub or judge.
+        classifiers: Hub: other classifier, e.g. sentiment=NAME.
+        ask: Judge: measures to ask for.
+        prompts: Judge: folder with rubrics of your own.
+        protocol: How turns are joined: turns, paper or released.
+        encoder: Embedded: auto, english or multilingual.
+        device: Where the encoder runs: cpu or cuda.
+        figures: Folder for charts: PNG, SVG and HTML.
+        out: Folder for the labels.
+        fresh: Delete the existing labels and start over.
+        model: The judge.
+        engine: Where the work is done.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Returns:
+        Labels: `.frame` (one row per turn), `.facets()`, `.compare(other)`, `.cautions`.
+
+    Example:
+        rt.label("sample")
+        rt.label("my-chat.zip", out="labels", figures="pictures")
+        rt.label("archive", out="labels", engine=Engine("processes", workers=4))
+        rt.label("sample", measures="judge", model="openai/gpt-4o-mini", out="judged")
+    """
+    from realtalk.api.label_pieces import label_pieces, pieces_of
+    from realtalk.ei.protocols import rules_of
+    from realtalk.surface.labelling import label_by
+
+    rules_of(protocol)
+    asked, spread = value_object(Model, model), value_object(Engine, engine)
+    rubrics = None if prompts is None else Path(prompts)
+    labeller = make_labeller(measures, asked, classifiers, rubrics, ask, device, encoder)
+    folder = None if out is None else Path(out)
+    pieces = pieces_of(corpus, measures, asked=bool(spread))
+    if pieces is None:
+        chats = as_corpus(corpus, reading, progress)
+        labels = label_by(labeller, chats, protocol, folder, fresh=fresh, progress=progress)
+    else:
+        chosen = spread.chosen(device)
+        build = labeller_recipe(
+            measures, classifiers, threads=chosen.threads, device=device, encoder=encoder
+        )
+        labels = label_pieces(
+            pieces, build, chosen, protocol, folder, fresh=fresh, progress=progress
+        )
+    if figures is not None:
+        labels.figures(figures)
+    return labels
+
+
+def labels_of(given: Labels | Readable, protocol: str | None = None) -> Labels:
+    """Labels, their folder, or a corpus, which is labelled now."""
+    from realtalk.ei.label_files import is_labels
+    from realtalk.surface.labelling import Labels
+    from realtalk.surface.runs import Run
+
+    if isinstance(given, Labels):
+        return given
+    if isinstance(given, Run):
+        raise RealtalkError("expected Labels, got a Run", fix="give labels or a corpus")
+    if (isinstance(given, str) or hasattr(given, "__fspath__")) and is_labels(Path(given)):
+        return Labels.load(given, protocol)
+    return label(given, protocol=protocol or "turns")
+
+
+def speaker_consistency(
+    labels: Labels | Readable,
+    *,
+    protocol: str | None = None,
+    figures: str | PathLike[str] | None = None,
+) -> ResultTable:
+    """Measure how much speakers differ from themselves between their chats, facet by facet.
+
+    Args:
+        labels: Labels, their folder, or a corpus, labelled first.
+        protocol: How turns are joined (default: as labelled).
+        figures: Folder for charts: PNG, SVG and HTML.
+
+    Example:
+        rt.ei.speaker_consistency("sample")
+        rt.ei.speaker_consistency("labels", figures="pictures")
+    """
+    import polars as pl
+
+    from realtalk.ei import consistency as measure
+    from realtalk.ei import consistency_json, consistency_rows
+    from realtalk.ei.consistency import consistency_doubts, consistency_languages
+    from realtalk.ei.languages import language_notes
+    from realtalk.surface.tables import ResultTable
+
+    side = labels_of(labels, protocol)
+    found = measure(side.frame, side.protocol)
+    columns, rows = consistency_rows(found).told_apart()
+    frame = pl.DataFrame([list(map(str, row)) for row in rows], schema=list(columns), orient="row")
+    notes = [*language_notes(consistency_languages(found)), *consistency_doubts(found)]
+    if not found:
+        notes.append("no speaker has two chats")
+    elif figures is not None:
+        from realtalk.ei.figures import draw_consistency
+        from realtalk.stats.figures import save_figures
+
+        save_figures(draw_consistency(found).charts, Path(figures))
+    return ResultTable("the same person in two chats", frame, notes, consistency_json(found))

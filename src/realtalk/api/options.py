@@ -1,0 +1,136 @@
+"""Three values that many functions take alike: how chats are read, a model, where work is done.
+
+    probe("chat.txt", reading=Reading(dates="dmy"), model=Model("openai/gpt-4o", rate="5/s"))
+    label("archive", engine=Engine("processes", workers=4))
+
+A plain text is short for each: `model="openai/gpt-4o-mini"` is `Model("openai/gpt-4o-mini")`,
+`engine="ray"` is `Engine("ray")`, `reading="whatsapp"` is `Reading(format="whatsapp")`.
+The command shows their fields as options of their own, in a panel each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from realtalk.errors import RealtalkError
+
+if TYPE_CHECKING:
+    from realtalk.corpora.reading import DateOrder, ReadOptions
+    from realtalk.engine.jobs import Engine as Workers
+    from realtalk.local.progress import Progress
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How chats are read where the file does not tell.
+
+    Attributes:
+        format: Input format (default: detected).
+        gap: Pause that ends a session: 6h, 90m, 2d or day.
+        dates: Order of ambiguous dates: dmy, mdy or ymd.
+        timezone: Clock for exports in UTC, e.g. Europe/Athens.
+        columns: Column of a JSONL or CSV file, e.g. speaker=author.
+    """
+
+    format: str | None = None
+    gap: str = "6h"
+    dates: str | None = None
+    timezone: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def checked(self, progress: Progress | None = None) -> ReadOptions:
+        """The same as the readers take it."""
+        from typing import get_args
+
+        from realtalk.corpora.json_input import zone
+        from realtalk.corpora.reading import DateOrder, ReadOptions
+        from realtalk.corpora.sessions import parse_gap
+        from realtalk.local.progress import silent
+        from realtalk.registry import suggest
+
+        if self.dates is not None and self.dates not in get_args(DateOrder):
+            raise suggest("date order", self.dates, list(get_args(DateOrder)))
+        zone(self.timezone)
+        return ReadOptions(
+            gap=parse_gap(self.gap),
+            dates=cast("DateOrder | None", self.dates),
+            timezone=self.timezone,
+            columns=tuple(self.columns.items()),
+            progress=progress or silent,
+        )
+
+
+@dataclass(frozen=True)
+class Model:
+    """A language model and how it is asked.
+
+    Attributes:
+        name: Model to ask, e.g. openai/gpt-4o-mini.
+        base_url: Server address.
+        rate: Most requests, e.g. 300/min.
+        connections: Concurrent requests.
+        max_tokens: Longest answer, in tokens.
+    """
+
+    name: str | None = None
+    base_url: str | None = None
+    rate: str | None = None
+    connections: int = 10
+    max_tokens: int | None = None
+
+    def given(self) -> dict[str, Any]:
+        """What differs from the defaults, by the names of a solver's settings."""
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        plain = {each.name: each.default for each in fields(self)}
+        return {
+            "model" if name == "name" else name: value
+            for name, value in own.items()
+            if value != plain[name]
+        }
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where the work is done.
+
+    Attributes:
+        name: Backend: inline, processes or ray.
+        workers: Number of workers.
+        address: Ray cluster to join, e.g. auto.
+    """
+
+    name: str | None = None
+    workers: int | None = None
+    address: str | None = None
+
+    def __bool__(self) -> bool:
+        return any(value is not None for value in (self.name, self.workers, self.address))
+
+    def chosen(self, device: str = "cpu") -> Workers:
+        """The engine that does the work: this process where none is named."""
+        from realtalk.engine.engines import choose
+
+        return choose(self.name, self.workers, self.address, device)
+
+
+def value_object(kind: type[Value], given: Value | str | None) -> Value:
+    """A value of this kind; a plain text is its first field, and nothing all its defaults.
+
+    Args:
+        kind: Reading, Model or Engine.
+        given: What the caller gave.
+    """
+    make: Any = kind
+    if given is None or isinstance(given, str):
+        made: Value = make() if given is None else make(given)
+        return made
+    if not isinstance(given, kind):
+        name = kind.__name__
+        raise RealtalkError(
+            f"{type(given).__name__} is no {name}", fix=f"give a text or a realtalk {name}"
+        )
+    return given

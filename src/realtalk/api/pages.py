@@ -1,0 +1,398 @@
+"""Corpora, labels, runs and folders → one page; a corpus → the studio in a browser.
+
+    report([corpus, labels, run, "stored-run"], "report.html")    → Path("report.html")
+    studio("sample")                                              # until it is interrupted
+
+What is only in memory is written into a private temporary folder for as long as the page is
+made. Nothing is measured anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from realtalk.api.guessing import Simulated, named_runs
+from realtalk.api.options import Model, Reading, value_object
+from realtalk.api.persona import talk_room
+from realtalk.api.sources import Readable, as_corpus, as_reading, log_notes, path_of
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from realtalk.chat import Corpus
+    from realtalk.corpora import reading as read_values
+    from realtalk.local.naming import UniqueNames
+    from realtalk.studio.desk import Desk
+    from realtalk.surface.labelling import Labels
+    from realtalk.surface.runs import Run
+
+Part: TypeAlias = "Corpus | read_values.Reading | Labels | Run | str | PathLike[str]"
+
+_LOG = logging.getLogger("realtalk")
+
+
+class Page:
+    """A page that was written, and its figures: `to_json()`, and sentences worth printing."""
+
+    def __init__(self, path: Path, content: Any, sentences: Sequence[str]) -> None:
+        self.path = path
+        self.sentences = tuple(sentences)
+        self._content = content
+
+    def to_json(self) -> Any:
+        """Every figure of the page."""
+        return self._content.to_json()
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        return f"<Page {self.path}>"
+
+
+def report(
+    parts: Sequence[Part] | Part,
+    *,
+    out: str | PathLike[str] = "report.html",
+    title: str | None = None,
+    quick: bool = False,
+    labels: bool = True,
+    words: bool = True,
+    anonymous: bool = False,
+    chat: str | None = None,
+    simulated: Sequence[str] = (),
+    human: Sequence[str] = (),
+    open: bool = False,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> Page:
+    """Write one self-contained page: about a chat, or about stored runs.
+
+    Chats alone give a page about them: people, rhythm, words and emoji, feelings, with filters by
+    person and time. Labels are kept, so a second call is quick. No message is in the page, and
+    nothing leaves this machine. Labels, runs and folders of such give tables and charts with their
+    intervals; nothing is measured anew.
+
+    Args:
+        parts: A chat, or folders of runs and labels.
+        out: Page to write.
+        title: Title of the page.
+        quick: Estimate feelings from a sample of the turns.
+        labels: Whether to estimate feelings.
+        words: Whether to show words and emoji.
+        anonymous: Call people by letters.
+        chat: Chat to show, of several.
+        simulated: Corpus or run that models wrote.
+        human: Corpus or run that people wrote.
+        open: Open the page in a browser.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.report("WhatsApp Chat with Mara.zip", open=True)
+        rt.report("chat.txt", quick=True, anonymous=True, out="to-share.html")
+        rt.report(["corpora/mine", "labels", "sweep"], out="mine.html")
+    """
+    from realtalk.report.build import check_page
+
+    page = Path(out)
+    given = _parts(parts)
+    check_page(page)
+    way = value_object(Reading, reading)
+    if way.format is not None or (len(given) == 1 and is_chats(given[0])):
+        if len(given) > 1:
+            raise RealtalkError("a page about a chat is made from one path", fix="read them first")
+        from realtalk.portrait.build import PortraitOptions, make_portrait, write_portrait
+
+        options = PortraitOptions(
+            labels=labels,
+            quick=quick,
+            words=words,
+            anonymous=anonymous,
+            chat=chat,
+            title=title or "",
+        )
+        found = as_reading(cast("Readable", given[0]), way, progress)
+        portrait = make_portrait(found, options, say=_LOG.warning, progress=progress)
+        path = write_portrait(portrait, page)
+        log_notes([line for line in (portrait.options.sampled, *portrait.options.cautions) if line])
+        lines = [f"{each.figure} {each.text}" for each in portrait.sentences]
+        made = Page(path, portrait, lines)
+    else:
+        made = _report_runs(given, page, title, simulated, human, progress)
+    if open:
+        import webbrowser
+
+        webbrowser.open(made.path.resolve().as_uri())
+    return made
+
+
+def _parts(parts: Sequence[Part] | Part) -> list[Part]:
+    given = list(parts) if isinstance(parts, list | tuple) else [cast("Part", parts)]
+    if not given:
+        raise RealtalkError("nothing to report", fix="give corpora, labels, runs or folders")
+    return given
+
+
+def _report_runs(
+    parts: Sequence[Part],
+    page: Path,
+    title: str | None,
+    simulated: Sequence[str],
+    human: Sequence[str],
+    progress: Progress,
+) -> Page:
+    from realtalk.local.naming import UniqueNames
+    from realtalk.report.build import make_report, write_report
+    from realtalk.report.writers import Told
+
+    told = Told(tuple(simulated), tuple(human))
+    with tempfile.TemporaryDirectory(prefix="realtalk-report-") as temporary:
+        names = UniqueNames("{}-{}", is_file=True)
+        folders = [_folder(part, Path(temporary), names) for part in parts]
+        made = make_report(folders, title=title, told=told, progress=progress)
+        path = write_report(made, page)
+    log_notes(made.sections[-1].notes)
+    return Page(path, made, [f"{key.figure} {key.says} ({key.range})" for key in made.key_figures])
+
+
+def is_chats(part: Part) -> bool:
+    """Whether a part is chats alone, and no run made from them."""
+    from realtalk.corpora.store import is_stored
+
+    if not isinstance(part, str) and not hasattr(part, "__fspath__"):
+        return not hasattr(part, "save")  # labels and runs have a folder of their own
+    place = Path(path_of(part))
+    return is_stored(place) or not _holds_runs(place)
+
+
+def _folder(part: Part, temporary: Path, names: UniqueNames) -> Path:
+    """Where a part lies; what lies nowhere is written below the temporary folder."""
+    from realtalk.corpora.store import store
+    from realtalk.local.writing import file_stem
+    from realtalk.surface.labelling import Labels
+    from realtalk.surface.runs import Run
+
+    if isinstance(part, Labels):
+        return part.save(temporary / "labels" / names.free(file_stem(part.corpus)))
+    if isinstance(part, Run):
+        return part.save(temporary / "runs" / names.free(file_stem(part.name)))
+    if (isinstance(part, str) or hasattr(part, "__fspath__")) and _holds_runs(Path(path_of(part))):
+        return Path(path_of(part))
+    reading = as_reading(part)
+    name = names.free(file_stem(reading.corpus.name))
+    return store(reading, temporary / "corpora" / name)
+
+
+def _holds_runs(place: Path) -> bool:
+    """Whether a path is a folder of stored runs, and no export of chats."""
+    from realtalk.report.finding import find
+
+    if not place.is_dir():
+        return False
+    try:
+        find([place], ())
+    except RealtalkError:
+        return False
+    return True
+
+
+def studio(
+    corpus: Readable,
+    *,
+    port: int = 0,
+    browser: bool = True,
+    annotations: str | PathLike[str] | None = None,
+    annotator: str | None = None,
+    labels: str | PathLike[str] | None = None,
+    simulated: Sequence[Simulated] = (),
+    replies: int = 4,
+    guesses: str | PathLike[str] | None = None,
+    talk: str | None = None,
+    simulator: str | None = None,
+    style: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    partner: str | None = None,
+    model: Model | str | None = None,
+    reading: Reading | str | None = None,
+    on_start: Callable[[str, Path], Any] | None = None,
+    progress: Progress = silent,
+) -> None:
+    """Read a chat as a messenger shows it, and annotate it, in a browser on this machine.
+
+    Every message has its EI beside it; events and questions are written with evidence picked by
+    clicking; several annotators are compared and settled. In Guess people pick which of several
+    replies somebody really wrote; in Talk a simulated speaker answers, with that person's yes.
+    Everything is saved as you type. Only this machine can reach the studio, and only by the link
+    that is shown. Ctrl-C ends it. Needs the extra studio.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        port: Port of this machine; 0 takes any.
+        browser: Whether to open a browser.
+        annotations: File for annotations (default: NAME-annotations.sqlite).
+        annotator: Who annotates (default: your user name).
+        labels: Folder of EI labels: saves labelling.
+        simulated: Guess: persona run whose replies stand among them.
+        replies: Guess: replies to choose from, 2 or 4.
+        guesses: Guess: folder for the picks.
+        talk: Talk: speaker who is simulated.
+        simulator: Talk: simulator, as for `persona run`.
+        style: Talk: describe the speaker's style.
+        settings: Talk: setting of the simulator.
+        partner: Talk: who you are (default: the other one).
+        model: Talk: the model that answers.
+        reading: Format, dates and clock, where the file does not tell.
+        on_start: Called with the link and the file of annotations.
+
+    Example:
+        rt.studio("sample")
+        rt.studio("WhatsApp Chat.zip", annotator="Ana")
+        rt.studio("sample", talk="Theo", simulator="tuned", settings={"adapter": "adapters/theo"})
+    """
+    from realtalk.studio.opening import in_browser
+    from realtalk.studio.serving import Server, need_extra
+
+    need_extra()
+    asked = {"simulator": simulator, "settings": settings, "style": style, "partner": partner}
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value}
+    if value_object(Model, model).given():
+        given["model"] = model
+    if talk is None and given:
+        raise RealtalkError("nobody is named who is simulated", fix="name one: `talk=NAME`")
+    place, desk = open_desk(
+        as_reading(corpus, reading, progress),
+        annotations,
+        annotator,
+        labels,
+        simulated=simulated,
+        replies=replies,
+        guesses=guesses,
+        talk=None if talk is None else {"speaker": talk, **given},
+    )
+    try:
+        with Server.start(desk, port) as server:
+            (on_start or _print_link)(server.url, place)
+            if not browser:
+                server.wait()
+            else:
+                with in_browser(server.url, server.entered) as is_open:
+                    if not is_open:
+                        _LOG.info("no browser was found here: open the link in one")
+                    server.wait()
+    except KeyboardInterrupt:
+        _LOG.info("closed; everything was saved")
+    finally:
+        desk.close()
+
+
+def _print_link(url: str, annotations: Path) -> None:
+    sys.stdout.write(f"studio: {url}\nannotations are kept in {annotations}\n")
+    sys.stdout.flush()
+
+
+def mcp(
+    paths: Sequence[str | PathLike[str]],
+    *,
+    redact: bool = False,
+    labels: str | PathLike[str] | None = None,
+    reading: Reading | str | None = None,
+) -> None:
+    """Let an assistant look into chats: a local server of the Model Context Protocol (MCP).
+
+    The assistant starts this command itself and talks to it over standard input and output: see
+    the guide for what to write into its settings. It can list chats, search them, recall what was
+    said about a question, read sessions, count, and tell feelings. It can change nothing, and no
+    connection is opened; but what the assistant reads goes to whoever runs the assistant.
+
+    Args:
+        paths: Files, folders, zips, stored corpora or samples.
+        redact: Answer with stand-ins for names and the like.
+        labels: Folder of EI labels: saves labelling.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.mcp(["WhatsApp Chat with Mara.zip"])
+        rt.mcp(["mara", "family"], redact=True)
+    """
+    from contextlib import suppress
+
+    from realtalk.assistant.collection import Collection
+    from realtalk.assistant.labels_beside import labels_beside, named_labels
+    from realtalk.assistant.preparing import Prepared
+    from realtalk.assistant.server import need_extra, serve
+    from realtalk.corpora.opening import open_reading
+
+    need_extra()
+    way = value_object(Reading, reading)
+    corpora, found = [], []
+    for path in map(str, paths):
+        if path == "-":
+            raise RealtalkError("standard input is where the assistant asks", fix="name a file")
+        opened = open_reading(path, way.format, way.checked()).reading
+        if not redact:  # notes may name files, and files people
+            log_notes(opened.notes)
+        corpora.append(opened.corpus)
+        folder = None if labels is None else Path(labels)
+        found.append(
+            named_labels(folder, opened.corpus) if folder else labels_beside(path, opened.corpus)
+        )
+    with suppress(KeyboardInterrupt):
+        serve(Prepared(lambda: Collection.of(corpora, found, redact=redact)), redacted=redact)
+
+
+def open_desk(
+    corpus: Readable,
+    annotations: str | PathLike[str] | None = None,
+    annotator: str | None = None,
+    labels: str | PathLike[str] | None = None,
+    *,
+    simulated: Simulated | Sequence[Simulated] = (),
+    replies: int = 4,
+    guesses: str | PathLike[str] | None = None,
+    talk: Mapping[str, Any] | None = None,
+) -> tuple[Path, Desk]:
+    """What the studio works on, and the file that annotations are kept in."""
+    from realtalk.local.writing import file_stem
+    from realtalk.studio.serving import need_extra
+
+    need_extra()
+    from realtalk.studio.desk import Desk
+    from realtalk.studio.guessing import GuessRoom
+    from realtalk.studio.shelf import Shelf
+    from realtalk.studio.store import Store
+    from realtalk.studio.strips import read_strips
+    from realtalk.studio.values import checked_name
+
+    name = checked_name(annotator) if annotator else _user()
+    chats = as_corpus(corpus)
+    shelf = Shelf(chats)
+    strips = read_strips(Path(labels), chats) if labels else None
+    place = Path(annotations or f"{file_stem(shelf.name)}-annotations.sqlite")
+    room = GuessRoom(
+        chats,
+        folder=Path(guesses or place.with_suffix(".guesses")),
+        runs=named_runs(simulated),
+        replies=replies,
+    )
+    if simulated:
+        room.check()  # guesses about other replies are refused now, not on the page
+    live = None if talk is None else talk_room(chats, **talk)
+    return place, Desk(shelf, Store.open(place), name, strips, guesses=room, talk=live)
+
+
+def _user() -> str:
+    from getpass import getuser
+
+    from realtalk.studio.values import checked_name
+
+    try:
+        return checked_name(getuser())
+    except (OSError, KeyError, RealtalkError):  # a machine without user names
+        return "annotator"

@@ -1,0 +1,440 @@
+"""One's own chats → an adapter that writes as oneself, data for other tools, and a talk.
+
+tune("mara", speaker="Me", out="adapters/me")                        → Tuned
+export_dataset("mara", speaker="Me", out="mine.jsonl")               → TuningSet
+talk("mara", speaker="Me", consent="self").say("are you up?")        → "barely"
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.api.benchmarks import chosen_chats
+from realtalk.api.choices import simulator_of
+from realtalk.api.options import Model, Reading, value_object
+from realtalk.api.sources import Readable, as_corpus
+from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from realtalk.chat import Corpus
+    from realtalk.persona.datasets import TuningSet
+    from realtalk.persona.talking import Talk
+    from realtalk.persona.tuning import Tuned
+    from realtalk.persona.values import Learning
+    from realtalk.studio.talking import TalkRoom
+    from realtalk.surface.labelling import Labels
+    from realtalk.surface.tables import ResultTable
+
+_LOG = logging.getLogger("realtalk")
+
+
+def tune(
+    corpus: Readable,
+    *,
+    speaker: str,
+    out: str | PathLike[str] | None = None,
+    base: str = "smollm2",
+    labels: Labels | str | PathLike[str] | None = None,
+    choice: str = "ei",
+    context_sessions: int = 3,
+    context_tokens: int = 1500,
+    whole: bool = False,
+    examples: int = 0,
+    epochs: int = 4,
+    learning_rate: float = 5e-4,
+    per_update: int = 16,
+    rank: int = 16,
+    dropout: float = 0.0,
+    patience: int = 2,
+    seed: int = 0,
+    batch_tokens: int = 0,
+    device: str = "auto",
+    cache: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> Tuned:
+    """Train an adapter on a speaker's turns in one chat, to be tested in their other one.
+
+    The chat that is tested on is never read in training; somebody with a single chat is learned
+    from all of it. The last tenth of the turns is held out, and the epoch with the lowest held-out
+    loss is kept. How long it takes is said before it begins. Call it again to resume. Needs the
+    extra train.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        speaker: Speaker to train on.
+        out: Folder for the adapter (default: adapters/NAME).
+        base: Base model: a folder, .gguf file or known name.
+        labels: Labels of the corpus: saves labelling.
+        choice: Which chat is tested: ei or paper.
+        context_sessions: Sessions shown as context.
+        context_tokens: Tokens shown as context.
+        whole: Learn from all chats; nothing to test on.
+        examples: Similar turns of the speaker in each prompt.
+        epochs: Passes over the turns.
+        learning_rate: Peak learning rate.
+        per_update: Turns per update.
+        rank: LoRA rank.
+        dropout: LoRA dropout.
+        patience: Epochs without improvement before it stops.
+        seed: Random seed.
+        batch_tokens: Tokens per batch; 0: measured.
+        device: Device: auto, cpu or cuda.
+        cache: Cache folder.
+        fresh: Delete the existing adapter and start over.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.persona.tune("sample", speaker="Theo", base="qwen2.5-0.5b")
+        rt.persona.tune("sample", speaker="Mara", out="adapters/mara")
+    """
+    from realtalk.persona.pretrained import load
+    from realtalk.persona.tuned import training_set
+    from realtalk.persona.tuning import TuneSettings
+    from realtalk.persona.tuning import tune as train
+    from realtalk.persona.turns import own_learning, tasks_of
+
+    settings = TuneSettings(
+        epochs=epochs,
+        learning_rate=learning_rate,
+        per_update=per_update,
+        rank=rank,
+        alpha=2 * rank,
+        dropout=dropout,
+        patience=patience,
+        seed=seed,
+        batch_tokens=batch_tokens,
+    )
+    loaded = load(
+        base, device=device, cache=None if cache is None else Path(cache), progress=progress
+    )
+    chats = as_corpus(corpus, reading, progress)
+    context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    if (who := _alone(chats, speaker, whole)) is not None:
+        learning = own_learning(chats, who, **context)
+    else:
+        chats, choices = chosen_chats(chats, labels, choice, speaker, progress=progress)
+        (task,) = tasks_of(chats, choices, **context)
+        learning = task.learning
+    learned, about = training_set(base, loaded, learning, examples)
+    if len(learned) < len(learning.turns):
+        _LOG.info("%d turns do not fit into the model", len(learning.turns) - len(learned))
+    _LOG.info(
+        "learning %s from %d turns of %s on %s in %s",
+        learning.speaker,
+        len(learned),
+        learning.chat.id,
+        loaded.device,
+        loaded.precision,
+    )
+    folder = adapter_folder(learning.speaker) if out is None else Path(out)
+    return train(
+        loaded,
+        learned,
+        folder,
+        settings,
+        about=about,
+        fresh=fresh,
+        progress=progress,
+        say=_LOG.info,
+    )
+
+
+def adapter_folder(speaker: str) -> Path:
+    """Where an adapter is written, and found again, where no folder is named."""
+    from realtalk.local.writing import file_stem
+
+    return Path("adapters", file_stem(speaker.casefold()))
+
+
+def export_dataset(
+    corpus: Readable,
+    *,
+    speaker: str,
+    to: str = "sharegpt",
+    redacted: bool = False,
+    names: Sequence[str] = (),
+    exchanges: int | None = None,
+    out: str | PathLike[str] | None = None,
+    reading: Reading | str | None = None,
+) -> TuningSet:
+    """Write a speaker's replies as JSONL for the tools that tune models.
+
+    The speaker is the assistant, everybody else the user: who is who is said before anything is
+    written. A session is a conversation that begins with the user and ends with the assistant.
+    The file holds what people wrote: read it before you pass it on, redacted too.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        speaker: Speaker whose replies are learned.
+        to: Output format: sharegpt, alpaca or messages.
+        redacted: Replace names, numbers and links first.
+        names: More names to replace.
+        exchanges: Most exchanges per row (default: a session).
+        out: File to write; without it nothing is written.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.persona.export_dataset("sample", speaker="Mara")
+        rt.persona.export_dataset("sample", speaker="Mara", to="alpaca", out="mara.jsonl")
+    """
+    from realtalk.persona.datasets import build_tuning_set
+    from realtalk.persona.turns import named_speaker
+
+    chats = as_corpus(corpus, reading)
+    who = named_speaker(chats, speaker)
+    if redacted:
+        from realtalk.redaction.redact import redact
+        from realtalk.redaction.sources import name_sources
+
+        clean, _ = redact(chats, names=list(names), sources=name_sources())
+        stand_in = _same_place(chats, clean, who)
+        _LOG.info("%s is written as %s", who, stand_in)
+        chats, who = clean, stand_in
+    made = build_tuning_set(chats, who, to, exchanges)
+    for line in made.lines:
+        _LOG.info("%s", line)
+    if out is not None:
+        made.write(Path(out))
+    return made
+
+
+def talk(
+    corpus: Readable,
+    *,
+    speaker: str,
+    simulator: str | None = None,
+    consent: str | Callable[[str], str] = "",
+    partner: str | None = None,
+    chat: str | None = None,
+    prompts: str | PathLike[str] | None = None,
+    style: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    context_sessions: int = 3,
+    context_tokens: int = 1500,
+    out: str | PathLike[str] | None = None,
+    model: Model | str | None = None,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> Talk:
+    """Go on with a chat, live: you write, the simulator answers as the speaker would.
+
+    Consent is self (it is you), given (with that person's yes), research (they agreed to a study
+    that published the chat, not to this) or fictional (nobody real); it is kept with the adapter
+    and with the talk. With `out` all that is said is kept as a corpus, marked as simulated; an
+    earlier talk there goes on. In Python, `talk.say("are you up?")` is answered.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        speaker: Speaker who is simulated.
+        simulator: Simulator, as for `persona run`.
+        consent: Whose yes: self, given, research or fictional.
+        partner: Who you are (default: the other one).
+        chat: Chat that goes on (default: the latest).
+        prompts: Folder with prompts of your own.
+        style: Describe the speaker's style to the model.
+        settings: Setting of the simulator, e.g. adapter=DIR.
+        context_sessions: Sessions shown as context.
+        context_tokens: Tokens shown as context.
+        out: Folder to keep the talk in.
+        model: The model that answers, which is sent the chat.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.persona.talk("sample", speaker="Theo", consent="fictional")
+        rt.persona.talk("sample", speaker="Theo", model="realtalk/smollm2", style=True)
+    """
+    from realtalk.persona.consent import agreed, known
+    from realtalk.persona.registry import make_simulator
+    from realtalk.persona.talking import Talk, chat_of, partner_of, stored_consent
+    from realtalk.persona.turns import named_speaker
+
+    folder = None if prompts is None else Path(prompts)
+    asked = value_object(Model, model).given()
+    name, given = simulator_of(simulator, settings, **asked, style=style, prompts=folder)
+    chats = as_corpus(corpus, reading, progress)
+    who = named_speaker(chats, speaker)
+    goes_on = chat_of(chats, who, chat)
+    me = partner_of(goes_on, who, partner)
+    place = None if out is None else Path(out)
+    context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    adapter, about = adapter_of(name, given, who)
+    yes = known(who, adapter) or stored_consent(place, who) or agreed(who, consent, adapter)
+    if about:
+        context = {key: int(about[key]) for key in context}
+    made = make_simulator(name, given)
+    made.prepare(learned_from(chats, who, about.get("chat"), context), progress)
+    return Talk(goes_on, who, me, made, yes, out=place, **context)
+
+
+def talk_room(
+    corpus: Readable,
+    speaker: str,
+    simulator: str | None = None,
+    *,
+    out: str | PathLike[str] | None = None,
+    **given: Any,
+) -> TalkRoom:
+    """The same talk for the studio, which asks for consent on its page; kept in talks/NAME."""
+    from realtalk.local.writing import file_stem
+    from realtalk.persona.registry import SIMULATORS
+    from realtalk.persona.talking import chat_of, partner_of
+    from realtalk.persona.turns import named_speaker
+    from realtalk.studio.talking import TalkRoom
+
+    chats = as_corpus(corpus)
+    who = named_speaker(chats, speaker)
+    me = partner_of(chat_of(chats, who, given.get("chat")), who, given.get("partner"))
+    asked = value_object(Model, given.get("model")).given()
+    name, _ = simulator_of(simulator, given.get("settings"), **asked)
+    _ = SIMULATORS[name]  # a name that is wrong is said now, not on the page
+    place = Path("talks", file_stem(who.casefold())) if out is None else Path(out)
+
+    def begin(answer: str) -> Talk:
+        return talk(chats, speaker=who, simulator=simulator, consent=answer, out=place, **given)
+
+    return TalkRoom(who, me, begin)
+
+
+def adapter_of(
+    name: str, settings: Mapping[str, Any], speaker: str
+) -> tuple[Path | None, dict[str, Any]]:
+    """The speaker's adapter, and what it was trained with; nothing for other simulators."""
+    if name != "tuned" or "adapter" not in settings:
+        return None, {}
+    from realtalk.persona.tuned import adapters_in
+
+    for folder, held in adapters_in(Path(settings["adapter"])).items():
+        if held["about"].get("speaker") == speaker:
+            return folder, dict(held["about"])
+    return None, {}
+
+
+def learned_from(
+    corpus: Corpus, speaker: str, chat: str | None, context: Mapping[str, int]
+) -> Learning:
+    """What a simulator learns from: the chat that its adapter is of, else all of the speaker's."""
+    from dataclasses import replace
+
+    from realtalk.persona.turns import own_learning
+
+    only = tuple(each for each in corpus.chats if each.id == chat)
+    return own_learning(replace(corpus, chats=only) if only else corpus, speaker, **context)
+
+
+def _same_place(chats: Corpus, clean: Corpus, speaker: str) -> str:
+    """What a speaker is called in the same chats after they were redacted."""
+    pairs = zip(chats.chats, clean.chats, strict=True)
+    names = (pair for a, b in pairs for pair in zip(a.speakers, b.speakers, strict=True))
+    return next(new for old, new in names if old == speaker)
+
+
+def _alone(corpus: Corpus, speaker: str, whole: bool) -> str | None:
+    """The speaker, where all that they wrote is learned from: they have one chat, or it is asked.
+
+    None where one chat is kept to be tested on.
+    """
+    from realtalk.persona.turns import named_speaker
+
+    name = named_speaker(corpus, speaker)
+    chats = sum(name in chat.speakers for chat in corpus.chats)
+    return name if whole or chats == 1 else None
+
+
+def tested_turns(
+    corpus: Readable,
+    *,
+    speaker: str | None = None,
+    labels: Labels | str | PathLike[str] | None = None,
+    choice: str = "ei",
+    context_sessions: int = 3,
+    context_tokens: int = 1500,
+    out: str | PathLike[str] | None = None,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> ResultTable:
+    """Show what is learned from and what is tested, speaker by speaker.
+
+    With `out` writes one line per tested turn: speaker, id, and the text that a model is asked
+    with, for models elsewhere. What the person really wrote is not in it.
+
+    Args:
+        corpus: Chat, corpus or sample name.
+        speaker: Speaker to show (default: all with two chats).
+        labels: Labels of the corpus: saves labelling.
+        choice: Which chat is tested: ei or paper.
+        context_sessions: Sessions shown as context.
+        context_tokens: Tokens shown as context.
+        out: JSONL file for the prompts.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.persona.tested_turns("sample")
+        rt.persona.tested_turns("data/realtalk", labels="labels", out="turns.jsonl")
+    """
+    import polars as pl
+
+    from realtalk.persona.choosing import choice_rows, difference
+    from realtalk.persona.turns import tasks_of
+    from realtalk.surface.tables import ResultTable
+
+    chats, choices = chosen_chats(corpus, labels, choice, speaker, reading, progress)
+    context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
+    tasks = tasks_of(chats, choices, **context)
+    total = sum(len(task.turns) for task in tasks)
+    first = sum(each.turns[each.test] for each in choices) - total
+    learning = sum(len(task.learning.turns) for task in tasks)
+    notes = [
+        f"{total:,} turns to simulate; {first} left out, the first of a chat, which has no "
+        f"context; {learning:,} to learn from",
+        *(line for each in choices if (line := difference(each))),
+    ]
+    if out is not None:
+        _write_prompts(Path(out), tasks)
+        notes.append(f"wrote {total:,} prompts to {out}")
+    columns, rows = choice_rows(choices)
+    frame = pl.DataFrame([list(row) for row in rows], schema=list(columns), orient="row")
+    details = {"turns": total, "learning_turns": learning, "left_out": first}
+    return ResultTable("what is learned from and tested", frame, notes, details)
+
+
+def _write_prompts(out: Path, tasks: Sequence[Any]) -> None:
+    import orjson
+
+    from realtalk.local.writing import atomic_path, check_holder
+    from realtalk.persona.prompting import text_of
+
+    with atomic_path(check_holder(out)) as temporary, temporary.open("wb") as stream:
+        for task in tasks:
+            for prompt in task.prompts:
+                row = {"speaker": task.speaker, "id": prompt.id, "prompt": text_of(prompt)}
+                stream.write(orjson.dumps(row) + b"\n")
+
+
+def share(runs: Sequence[str | PathLike[str]], *, out: str | PathLike[str]) -> tuple[Path, ...]:
+    """Copy runs without a word of what was written: settings, versions and scores alone.
+
+    Args:
+        runs: Folders of persona runs, or NAME=FOLDER.
+        out: Folder for the copies.
+
+    Example:
+        rt.persona.share(["tuned", "untuned=base"], out="results/persona")
+    """
+    from realtalk.local.naming import named_run
+    from realtalk.persona.benchmark import share as copy
+
+    made = []
+    for text in runs:
+        name, folder = named_run(str(text))
+        place = Path(out) / (name or Path(folder).name)
+        shared = copy(Path(folder), place)
+        _LOG.info("%d rows without texts in %s", len(shared.rows), place)
+        made.append(place)
+    return tuple(made)

@@ -1,0 +1,195 @@
+"""Whatever holds chats → a corpus: a path, a sample's name, a stored folder, a value.
+
+    read("WhatsApp Chat with Mara.zip")    → <Corpus …: 1 chat, 2 speakers, 412 messages>
+    read("Mara (1).zip", into="mara")      → the stored corpus with what is new
+    as_corpus("sample")                    → the same corpus, however it is given
+    samples()                              → ("sample", "sample-simulated", "sample-threads")
+
+What a reader assumed or mended ("days before months") is logged by the logger `realtalk`, one
+line each, and `check` of the same path lists it: nothing is written into a Chat.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from realtalk.api.options import Reading, value_object
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from realtalk.chat import Corpus
+    from realtalk.corpora import reading as read_values
+    from realtalk.corpora.opening import Opened
+    from realtalk.corpora.reading import ReadOptions
+    from realtalk.corpora.store import CorpusStream
+
+Readable: TypeAlias = "str | PathLike[str] | Corpus | read_values.Reading | Callable[[], Corpus]"
+
+_LOG = logging.getLogger("realtalk")
+
+
+def samples() -> tuple[str, ...]:
+    """Name the fictional chats that ship with the package.
+
+    Every function takes such a name in place of a path.
+    """
+    from realtalk.corpora.opening import SAMPLES
+
+    return SAMPLES
+
+
+def read(
+    paths: Readable | Sequence[str | PathLike[str]],
+    *,
+    reading: Reading | str | None = None,
+    out: str | PathLike[str] | None = None,
+    into: str | PathLike[str] | None = None,
+    chat: str | None = None,
+    same: Mapping[str, str] | None = None,
+    take_edits: bool = False,
+    progress: Progress = silent,
+) -> Corpus:
+    """Read chats from any known format.
+
+    The format is detected, for files, folders and zips. Of several paths, exports of one chat are
+    joined. With `into` a newer export is added to a stored corpus: messages that are there keep
+    their ids, and the same file a second time changes nothing.
+
+    Args:
+        paths: Files, folders, zips, stored corpora or a sample's name.
+        reading: Format, dates and clock, where the file does not tell.
+        out: Folder to store the corpus in, as Parquet.
+        into: Stored corpus to add new messages to.
+        chat: Chat of the stored corpus that goes on, by id.
+        same: Two names of one person, e.g. Mum=Anna.
+        take_edits: Take edits, deletions and reactions made since.
+
+    Returns:
+        The corpus; with `into` the whole of it.
+
+    Example:
+        rt.read("WhatsApp Chat with Mara.zip", out="mara")
+        rt.read("WhatsApp Chat with Mara (1).zip", into="mara")  # again next month
+        rt.read(["mine.txt", "hers.txt"], same={"Mum": "Anna"}, out="anna")
+        rt.read("export/", reading=Reading(format="telegram", gap="day"))
+    """
+    from realtalk.corpora.opening import add, stored_options, together
+
+    _check_places(out, into, chat)
+    way = value_object(Reading, reading)
+    options = way.checked(progress)
+    if into is not None:
+        options = stored_options(Path(into), options)
+    given: Sequence[Any] = paths if isinstance(paths, list | tuple) else [paths]
+    if not given:
+        raise RealtalkError("the list of paths is empty", fix="name a file, a folder or a zip")
+    opened = [_opened(each, way.format, options) for each in given]
+    if into is not None:
+        added = add(Path(into), opened, options, chat=chat, same=same, take_edits=take_edits)
+        log_notes(added.notes)
+        new = f", new chats {added.chats:,}" if added.chats else ""
+        _LOG.info("%s%s", added.counts, new)
+        _LOG.info(f"stored in {into}" if added.written else f"nothing new: {into} is as it was")
+        return added.reading.corpus
+    found = together(opened, options, same=same, take_edits=take_edits)
+    log_notes(found.reading.notes)
+    ledger = found.reading.ledger
+    _LOG.info("%s", ledger)
+    for leftover in ledger.leftovers[:5]:
+        _LOG.info("  left over: %s: %s", leftover.where, leftover.reason)
+    if (more := len(ledger.leftovers) - 5) > 0:
+        _LOG.info("  and %s more; realtalk check lists them all", f"{more:,}")
+    if out is not None:
+        from realtalk.corpora.store import is_stored, store
+
+        is_replaced = is_stored(Path(out))
+        store(found.reading, Path(out), found.source, options)
+        _LOG.info("stored in %s", out)
+        if is_replaced:
+            _LOG.info("in place of the corpus that was there; `into=%s` adds to one", out)
+    return found.reading.corpus
+
+
+def log_notes(notes: Sequence[str]) -> None:
+    """Says what was assumed; a command prints it as a note."""
+    for note in notes:
+        _LOG.warning("%s", note)
+
+
+def _opened(path: Readable, format_name: str | None, options: ReadOptions) -> Opened:
+    from realtalk.corpora.opening import Opened, open_reading
+
+    if isinstance(path, str) or hasattr(path, "__fspath__"):
+        return open_reading(path_of(path), format_name, options)
+    reading = as_reading(path)
+    return Opened(reading, None, reading.tables.format)
+
+
+def _check_places(out: object, into: object, chat: str | None) -> None:
+    """Refuses what says nothing together."""
+    if out is not None and into is not None:
+        raise RealtalkError(
+            "`out=` stores a new corpus, `into=` adds to a stored one", fix="give one of them"
+        )
+    if chat is not None and into is None:
+        raise RealtalkError("`chat=` names a chat of a stored corpus", fix="give `into=` too")
+
+
+def as_corpus(
+    source: Readable, reading: Reading | str | None = None, progress: Progress = silent
+) -> Corpus:
+    """The corpus, however it is given; a function that reads one is called now."""
+    return as_reading(source, reading, progress).corpus
+
+
+def as_reading(
+    source: Readable, reading: Reading | str | None = None, progress: Progress = silent
+) -> read_values.Reading:
+    """The corpus with what happened when it was read; of a Corpus alone that is not known."""
+    from realtalk.chat import Corpus
+    from realtalk.corpora.opening import open_reading
+    from realtalk.corpora.reading import Ledger
+    from realtalk.corpora.reading import Reading as Found
+
+    if isinstance(source, Found):
+        return source
+    if callable(source):
+        source = source()
+    if isinstance(source, Corpus):
+        total = sum(len(chat.messages) for chat in source.chats)
+        return Found(corpus=source, ledger=Ledger("messages", total, total))
+    way = value_object(Reading, reading)
+    found = open_reading(path_of(source), way.format, way.checked(progress)).reading
+    log_notes(found.notes)
+    return found
+
+
+def as_stream(source: Readable, option: str | None = None) -> CorpusStream | None:
+    """A stored corpus in pieces; None of anything else, unless a parameter needs it."""
+    from realtalk.corpora.store import open_stream, opened_stream
+
+    if isinstance(source, str) or hasattr(source, "__fspath__"):
+        path = path_of(source)
+        return open_stream(path) if option is None else opened_stream(path, f"`{option}=`")
+    if option is None:
+        return None
+    raise RealtalkError(
+        f"`{option}=` works on stored corpora, part by part",
+        fix="store it first, read(…, out=…), and give its path",
+    )
+
+
+def path_of(source: object) -> str:
+    """A path or a sample's name as text; anything else is refused by its type."""
+    if not isinstance(source, str | Path) and not hasattr(source, "__fspath__"):
+        raise RealtalkError(
+            f"{type(source).__name__} holds no chats",
+            fix="give a path, a sample's name, a Corpus or a stored folder",
+        )
+    return str(source)

@@ -1,0 +1,152 @@
+"""Threads → what there is to predict, and what a model would be asked.
+
+samples("sample-threads").to_json()      counts, and by which rules replies were chosen
+prompt("sample-threads", "1")            → the prompt of the first reply; holds what people wrote
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from realtalk.api.choices import settings_named
+from realtalk.api.options import Reading
+from realtalk.api.sources import Readable, as_reading
+from realtalk.errors import RealtalkError
+from realtalk.local.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from realtalk.threads.sampling import Samples
+
+
+class SampleCounts:
+    """How many replies there are to learn from and to predict."""
+
+    def __init__(self, samples: Samples) -> None:
+        self._samples = samples
+
+    def tables(self) -> list[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]:
+        """Title, headings and rows of each table."""
+        from realtalk.threads.tables import count_tables
+
+        return list(count_tables(self._samples.counts))
+
+    @property
+    def rules(self) -> list[str]:
+        """By which rules replies were chosen."""
+        from realtalk.threads.protocols import describe
+
+        return list(describe(self._samples.protocol))
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts and the rules."""
+        from dataclasses import asdict
+
+        protocol = dict(self._samples.protocol.settings)
+        return {**asdict(self._samples.counts), "protocol": protocol}
+
+
+def samples(
+    corpus: Readable,
+    *,
+    task: str = "sentiment",
+    protocol: str = "clean",
+    leaks: Sequence[str] = (),
+    with_scores: bool = False,
+    split: str = "user",
+    history: str = "recent",
+    shots: int = 0,
+    limit: int | None = None,
+    train_limit: int | None = None,
+    seed: int = 0,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> SampleCounts:
+    """Count what there is to predict, and say by which rules it was chosen.
+
+    Args:
+        corpus: Threads, corpus or sample name.
+        task: Task: sentiment, impact or next_text.
+        protocol: Rules of the task: clean or released.
+        leaks: Leak to let in, for comparison.
+        with_scores: Show scores of earlier posts.
+        split: What is held out: user or global.
+        history: Posts shown: recent or near.
+        shots: Examples in the prompt.
+        limit: Replies to predict, drawn at random.
+        train_limit: Replies to learn from.
+        seed: Random seed.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.threads.samples("sample-threads")
+    """
+    from realtalk.threads.drawing import Draw
+
+    draw = Draw(
+        task=task,
+        protocol=protocol,
+        leaks=tuple(leaks),
+        with_scores=with_scores,
+        split=split,
+        history=history,
+        shots=shots,
+        limit=limit,
+        train_limit=train_limit,
+        seed=seed,
+    )
+    return SampleCounts(draw.samples(as_reading(corpus, reading, progress).tables, progress))
+
+
+def prompt(
+    corpus: Readable,
+    reply: str,
+    *,
+    task: str = "sentiment",
+    setting: str = "p-conv",
+    budget: int | None = None,
+    prompts: str | PathLike[str] | None = None,
+    shots: int = 0,
+    seed: int = 0,
+    reading: Reading | str | None = None,
+    progress: Progress = silent,
+) -> str:
+    """Show the prompt of one reply. It holds what people wrote.
+
+    Args:
+        corpus: Threads, corpus or sample name.
+        reply: Reply, by its key or its place from 1.
+        task: Task: sentiment, impact or next_text.
+        setting: Setting: p-conv, p-nonconv, np-conv or np-nonconv.
+        budget: Prompt size in tokens.
+        prompts: Folder with prompts of your own.
+        shots: Examples in the prompt.
+        seed: Random seed.
+        reading: Format, dates and clock, where the file does not tell.
+
+    Example:
+        rt.threads.prompt("sample-threads", "1", task="impact", setting="np-conv")
+    """
+    from realtalk.threads.asking import BUDGET
+    from realtalk.threads.drawing import Draw
+    from realtalk.threads.prompting import load_prompts
+    from realtalk.threads.prompting import prompt as write
+
+    drawn = Draw(task=task, shots=shots, seed=seed).samples(
+        as_reading(corpus, reading, progress).tables, progress
+    )
+    found = drawn.of(settings_named(setting)[0], "test")
+    keys = {target.key: at for at, target in enumerate(drawn.part("test"))}
+    place = keys.get(reply)
+    if place is None and reply.isascii() and reply.isdigit():
+        place = int(reply) - 1 if 0 < int(reply) <= len(found) else None
+    if place is None:
+        raise RealtalkError(
+            f"no reply '{reply}' in the test part",
+            fix=f"give a key, or a place from 1 to {len(found):,}",
+        )
+    folder = None if prompts is None else Path(prompts)
+    return write(found[place], BUDGET if budget is None else budget, load_prompts(folder))

@@ -1,0 +1,114 @@
+"""Every command: its words, the Python function that does the work, and what prints the result.
+
+COMMANDS    Command("stats", chats.stats, showing.show_stats), …
+GROUPS      {"probe": "Test what a memory keeps of a long chat."}
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from realtalk.api import (
+    batch,
+    benchmarks,
+    chats,
+    conversing,
+    data,
+    demo,
+    guessing,
+    labels,
+    pages,
+    persona,
+    runs,
+    sources,
+    sweeping,
+    telling,
+    threads,
+)
+from realtalk.cli import showing, talking
+from realtalk.cli.building import Command, Docstring
+
+GROUPS = {
+    "ei": "Label every turn with emotional intelligence (EI).",
+    "probe": "Test what a memory keeps of a long chat.",
+    "persona": "Continue a chat as one of its speakers.",
+    "threads": "Predict what becomes of replies in threads.",
+    "runs": "Show, compare and rescore stored runs.",
+    "batch": "Do the same with every input, into one folder.",
+    "data": "Download the published corpora, checked by hash.",
+    "models": "Show and fetch models, with their terms.",
+    "cache": "Show and clear cached files.",
+}
+
+
+def _batch(function: Callable[..., Any]) -> Command:
+    """`realtalk batch check INPUTS --out DIR`: options of `batch`, and of the function."""
+    name = function.__name__
+    own = inspect.signature(function).parameters
+    shared = inspect.signature(batch.batch).parameters
+    more = [own[option] for option in batch.OPTIONS[name] if option in own]
+
+    def call(**given: Any) -> batch.BatchResult:
+        return batch.batch(function, **given)
+
+    kept = [each for each in shared.values() if each.name not in ("function", "options")]
+    call.__signature__ = inspect.Signature([*kept, *more])  # type: ignore[attr-defined]
+    helps = {**Docstring.of(function).entries("Args"), **Docstring.of(batch.batch).entries("Args")}
+    lines = [f"    {each}: {text}" for each, text in helps.items()]
+    about = Docstring.of(function).text.partition("\n")[0].rstrip(".")
+    text = f"{about}: every input by itself, into one folder."
+    example = f'    rt.{name}(["exports/", "more/*.zip"], out="parts", engine="processes")'
+    call.__doc__ = "\n".join([text, "", "Args:", *lines, "", "Example:", example, ""])
+    call.__name__ = name
+    return Command(f"batch {name}", call, showing.show_batch)
+
+
+COMMANDS = (
+    Command("read", sources.read, showing.show_corpus, retry=talking.ask_people),
+    Command("export", chats.export, showing.show_exported),
+    Command("check", chats.check, showing.show_findings),
+    Command("redact", chats.redact, showing.show_redaction),
+    Command("stats", chats.stats, showing.show_stats),
+    Command("report", pages.report, showing.show_page),
+    Command("studio", pages.studio, showing.show_value, on_start=talking.show_link),
+    Command("mcp", pages.mcp, showing.show_value),
+    Command("demo", demo.demo, showing.show_value),
+    Command("ei", labels.label, showing.show_labels, "label"),
+    Command("ei consistency", labels.speaker_consistency, showing.show_table),
+    Command("ei distinguishability", telling.distinguishability, showing.show_table),
+    Command("probe", benchmarks.probe, showing.show_run),
+    Command("probe contexts", runs.contexts, showing.show_value),
+    Command("probe score", runs.score, showing.show_run),
+    Command("persona", benchmarks.simulate, showing.show_run),
+    Command("persona turns", persona.tested_turns, showing.show_table),
+    Command("persona tune", persona.tune, showing.show_tuned),
+    Command("persona talk", persona.talk, talking.show_talk, consent=talking.ask),
+    Command(
+        "persona converse", conversing.converse, showing.show_conversations, consent=talking.ask
+    ),
+    Command("persona who-wrote-it", guessing.who_wrote_it, showing.show_run),
+    Command("persona export-dataset", persona.export_dataset, showing.show_dataset),
+    Command("persona share", persona.share, showing.show_value),
+    Command("threads", benchmarks.predict, showing.show_run),
+    Command("threads samples", threads.samples, showing.show_samples),
+    Command("threads prompt", threads.prompt, showing.show_value),
+    Command("sweep", sweeping.sweep, showing.show_sweep),
+    Command("runs show", runs.show, showing.show_table),
+    Command("runs table", runs.table, showing.show_table),
+    Command("runs compare", runs.compare, showing.show_table),
+    Command("runs failures", runs.failures, showing.show_failures),
+    Command("runs rescore", runs.rescore, showing.show_run),
+    _batch(sources.read),
+    _batch(chats.check),
+    _batch(chats.redact),
+    _batch(pages.report),
+    Command("data get", data.get, showing.show_value),
+    Command("data list", data.corpora, showing.show_table),
+    Command("models", data.models, showing.show_table, "list"),
+    Command("models get", data.get_model, showing.show_value),
+    Command("models card", data.card, showing.show_value),
+    Command("cache list", data.cached, showing.show_table),
+    Command("cache clear", data.clear, showing.show_table, ask=talking.confirm),
+)

@@ -1,0 +1,107 @@
+"""One page of corpora, labels, runs and folders; and the studio."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import realtalk as rt
+from surface_labels import ByLength, majority_run, recent_run
+
+
+@pytest.fixture
+def by_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels cost nothing in these tests."""
+    monkeypatch.setattr("realtalk.api.choices.make_labeller", lambda *given: ByLength())
+
+
+@pytest.fixture
+def recent() -> rt.Run:
+    return recent_run()
+
+
+@pytest.fixture
+def majority() -> rt.Run:
+    return majority_run()
+
+
+def test_a_page_of_everything(
+    by_length: None,
+    recent: rt.Run,
+    majority: rt.Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stored = recent.save(tmp_path / "stored")
+    between = tmp_path / "between"
+    between.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(between))
+    corpus = rt.read("sample")
+    parts: list[Any] = [corpus, rt.label(corpus), majority, stored, "sample-simulated"]
+    page = rt.report(parts, tmp_path / "page.html", title="My chats")
+    assert page == tmp_path / "page.html"
+    assert stat.S_IMODE(page.stat().st_mode) == 0o600
+    text = page.read_text("utf-8")
+    for expected in ("My chats", "sample-simulated", "majority", "recent"):
+        assert expected in text
+    assert "realtalk-report-" not in text  # no path of this machine
+    assert list(between.iterdir()) == []
+
+
+def test_at_most_one_folder_is_made_for_a_page(recent: rt.Run, tmp_path: Path) -> None:
+    corpus = rt.read("sample")
+    for parts in (corpus, [recent]):
+        with pytest.raises(rt.RealtalkError, match="there is no such folder") as caught:
+            rt.report(parts, tmp_path / "new" / "deep" / "x.html", labels=False)
+        assert str(caught.value).startswith(f"{tmp_path / 'new'}: ")
+    with pytest.raises(rt.RealtalkError, match="there is no such folder"):
+        rt.persona.export_dataset(
+            "sample", corpus.chats[0].speakers[0], out=tmp_path / "new" / "deep" / "x"
+        )
+    assert list(tmp_path.iterdir()) == []
+    assert rt.report(recent, tmp_path / "new" / "x.html").is_file()
+
+
+def test_one_part_needs_no_list(recent: rt.Run, tmp_path: Path) -> None:
+    assert rt.report(recent, tmp_path / "one.html").is_file()
+    with pytest.raises(rt.RealtalkError, match="nothing to report"):
+        rt.report([], tmp_path / "none.html")
+    with pytest.raises(rt.RealtalkError, match="is a folder"):
+        rt.report(recent, tmp_path)
+    with pytest.raises(rt.RealtalkError, match="int holds no chats"):
+        rt.report([7], tmp_path / "none.html")  # type: ignore[list-item]
+
+
+STUDIO = """
+import os, sys, urllib.request
+import realtalk as rt
+from realtalk.studio.serving import Server
+
+def interrupted(server):
+    with urllib.request.urlopen(server.url, timeout=30) as page:
+        print("answered", page.status)
+    raise KeyboardInterrupt
+
+Server.wait = interrupted
+rt.studio("sample", annotations="notes.sqlite", annotator="Ana", browser=False)
+sys.stdout.flush()
+os._exit(0)  # a thread that still labels may abort Python's own end
+"""
+
+
+def test_the_studio_answers_until_it_is_interrupted(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi")
+    done = subprocess.run(
+        [sys.executable, "-c", STUDIO], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    link, kept, answered, closed = done.stdout.splitlines()
+    assert link.startswith("studio: http://127.0.0.1:")
+    assert kept == "annotations are kept in notes.sqlite"
+    assert (answered, closed) == ("answered 200", "closed; everything was saved")
+    assert (tmp_path / "notes.sqlite").is_file()

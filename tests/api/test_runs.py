@@ -1,0 +1,205 @@
+"""Runs in Python: figures, failures, comparisons, files; of all three benchmarks alike."""
+
+from __future__ import annotations
+
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import realtalk as rt
+from surface_labels import majority_run, recent_run
+
+FIGURE = ["variant", "score", "estimate", "low", "high", "n", "unscored"]
+CHANGE = [
+    *("variant", "score", "first", "second", "difference", "low", "high"),
+    *("p", "p_holm", "n", "groups"),
+]
+OWN = '''
+from realtalk import Context
+
+class LastSession:
+    """What was said last, and nothing else."""
+
+    name, version, settings = "last session", "1", {}
+
+    def build(self, chat, progress=None):
+        built = LastSession()
+        built.said = chat.sessions[-1].messages
+        return built
+
+    def recall(self, question, budget):
+        text = "\\n".join(f"{said.speaker}: {said.text}" for said in self.said)
+        ids = tuple(said.id for said in self.said)
+        return Context(text, ids, len(text) // 4, len(text.split()))
+'''
+
+
+@pytest.fixture
+def recent() -> rt.Run:
+    return recent_run()
+
+
+@pytest.fixture
+def majority() -> rt.Run:
+    return majority_run()
+
+
+@pytest.fixture
+def whole() -> rt.Run:
+    return rt.probe("sample", memory="whole", limit=12)
+
+
+@pytest.fixture(scope="module")
+def persona() -> rt.Run:
+    return rt.simulate("sample", speaker="Mara", simulator="copy", limit=6)
+
+
+@pytest.mark.parametrize(
+    "name", ["recent", "majority", pytest.param("persona", marks=pytest.mark.slow)]
+)
+def test_every_run_has_one_shape(name: str, request: pytest.FixtureRequest) -> None:
+    run: rt.Run = request.getfixturevalue(name)
+    assert len(run.rows) == run.frame.height == len(run)
+    found = run.summary()
+    assert found.frame.columns == FIGURE
+    assert found.frame["estimate"].null_count() < found.frame.height
+    assert (found.frame["n"] <= len(run)).all()
+    deep = run.summary(groups=True).frame
+    assert deep.height > found.frame.height
+    assert deep.filter(group="").drop("group").equals(found.frame)
+    assert run.to_json()
+    assert "summary" in run.figures()
+    for shown in (repr(run), run._repr_html_(), repr(found)):
+        for row in run.rows:
+            for column in ("question", "gold", "answer", "truth_text", "simulated"):
+                text = row.get(column)
+                assert not text or len(str(text)) < 12 or str(text) not in shown
+
+
+def test_figures_are_those_of_the_command(recent: rt.Run, run: Any) -> None:
+    import json
+
+    _, out, _ = run(
+        *("probe", "sample", "--memory", "recent", "--budget", "300", "--limit", "12", "--json")
+    )
+    told = json.loads(out)
+    mine = {row["score"]: row for row in recent.summary().frame.to_dicts()}
+    for score in ("f1", "exact", "date_f1"):
+        assert mine[score]["estimate"] == told["answers"]["300t"][score]
+        assert [mine[score]["low"], mine[score]["high"]] == told["answers"]["300t"]["intervals"][
+            score
+        ]
+    assert mine["recall@budget"]["estimate"] == told["recall@300t"]
+    assert mine["recall@budget"]["n"] == told["n"]
+
+
+def test_nothing_stays_on_disk_without_a_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    run = rt.probe("sample", memory="none", limit=2)
+    assert list(tmp_path.iterdir()) == []
+    assert str(tmp_path) not in str(run.to_json()) + repr(run)
+
+
+def test_a_saved_run_is_the_commands_run(recent: rt.Run, tmp_path: Path, run: Any) -> None:
+    place = recent.save(tmp_path / "saved")
+    assert stat.S_IMODE((place / "rows.parquet").stat().st_mode) == 0o600
+    assert rt.Run.load(place).rows == recent.rows
+    assert rt.Run.load(place).save(tmp_path / "copy") == tmp_path / "copy"
+    with pytest.raises(rt.RealtalkError, match="has a run already"):
+        recent.save(place)
+    status, _, _ = run("runs", "compare", str(place), str(tmp_path / "copy"))
+    assert status == 0
+    # It goes on where it was: nothing is asked again.
+    again = rt.probe("sample", memory="recent", budget=300, limit=12, out=place)
+    assert again.rows == recent.rows
+
+
+def test_comparisons_have_one_shape(recent: rt.Run, whole: rt.Run, majority: rt.Run) -> None:
+    with pytest.raises(rt.RealtalkError, match="cannot be compared"):
+        recent.compare(majority)
+    other = rt.probe("sample", memory="recent", budget=600, limit=12)
+    with pytest.raises(rt.RealtalkError, match="no rows with the budget"):
+        recent.compare(other, "600")
+    found = rt.compare(recent, whole)
+    assert found.frame.columns == CHANGE
+    row = found.frame.filter(score="recall@budget").row(0, named=True)
+    assert row["second"] == 1.0  # the whole chat shows all evidence
+    assert row["difference"] == pytest.approx(row["second"] - row["first"])
+    assert (row["groups"], row["p"]) == (2, None)  # two chats cannot tell
+    assert "from 5 chats on" in repr(found)
+    mean = rt.predict("sample-threads", setting="p-conv", predictor="mean", limit=60)
+    threads = majority.compare(mean)
+    assert threads.frame["variant"].unique().to_list() == ["p-conv"]
+    assert threads.frame["p"].null_count() == 0
+
+
+def test_failures_are_the_worst_first(recent: rt.Run, majority: rt.Run, persona: rt.Run) -> None:
+    found = recent.failures()
+    assert found.height
+    assert (found["date_f1"] < 0.5).all()
+    assert found["date_f1"].is_sorted()
+    assert recent.failures(1).height == 1
+    wrong = majority.failures(1000)
+    expected = sum((row["truth"] > 0) != (row["predicted"] > 0) for row in majority.rows)
+    assert wrong.height == expected
+    assert {"truth", "answer"} <= set(persona.failures().columns)
+    perfect = rt.predict("sample-threads", limit=3)
+    assert perfect.failures(0).height == 0
+
+
+def test_a_memory_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Any) -> None:
+    """As an object, as module:Class, and by the command: the same rows."""
+    (tmp_path / "own_memory.py").write_text(OWN, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    space: dict[str, Any] = {}
+    exec(OWN, space)
+    by_object = rt.probe("sample", memory=space["LastSession"](), limit=4)
+    by_name = rt.probe("sample", memory="own_memory:LastSession", limit=4)
+    assert by_object.rows == by_name.rows
+    assert by_object.name == "last session, read by extract"
+    status, _, _ = run(
+        *("probe", "sample", "--memory", "own_memory:LastSession", "--limit", "4", "-o", "own")
+    )
+    assert status == 0
+    assert rt.Run.load(tmp_path / "own").rows == by_object.rows
+
+
+def test_what_is_wrong_with_a_memory_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "half_memory.py").write_text(
+        "class Nameless:\n    version = '1'\n\nclass Broken:\n"
+        "    name, version, settings = 'broken', '1', {}\n"
+        "    def build(self, chat, progress=None):\n        return {}['nothing']\n",
+        "utf-8",
+    )
+    for memory, reason in (
+        ("half_memory:Gone", "no 'Gone' in it"),
+        ("no_such_module:Gone", "no module 'no_such_module'"),
+        ("half_memory:Nameless", "Nameless is not a memory, it has no 'build'"),
+        (object(), "object is not a memory"),
+    ):
+        with pytest.raises(rt.RealtalkError, match=reason):
+            rt.probe("sample", memory=memory)  # type: ignore[arg-type]
+    with pytest.raises(KeyError, match="nothing"):  # the user's own traceback
+        rt.probe("sample", memory="half_memory:Broken", limit=1)
+    with pytest.raises(rt.RealtalkError, match="settings are for a memory that is named"):
+        rt.probe(
+            "sample", memory=sys.modules["half_memory"].Broken(), settings={"around": 3}, limit=1
+        )
+
+
+def test_a_folder_that_holds_no_run(tmp_path: Path) -> None:
+    with pytest.raises(rt.RealtalkError, match="no run here"):
+        rt.Run.load(tmp_path)
+    (tmp_path / "run.json").write_text('{"kind": "astrology"}')
+    with pytest.raises(rt.RealtalkError, match="a run of 'astrology' is not known"):
+        rt.Run.load(tmp_path)

@@ -1,0 +1,140 @@
+"""`check`, `redact` and `report` in batches: every input by itself, the same by every engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import realtalk as rt
+from engine_work import tree, write_exports
+from file_modes import open_to_others
+from realtalk.corpora.opening import open_reading
+
+CHAT = """a line of nobody
+13/02/2024, 10:0{0} - Mara: the tulips came up {0}
+13/02/2024, 10:1{0} - Theo: show me, mara
+13/02/2024, 10:2{0} - Mara: later
+13/02/2024, 10:3{0} - Theo: good
+"""
+SEVERAL = ("--engine", "processes", "--workers", "2")
+
+
+@pytest.fixture
+def exports(tmp_path: Path) -> Path:
+    chats = {f"WhatsApp Chat with Mara {number}.txt": CHAT.format(number) for number in range(3)}
+    return write_exports(tmp_path / "exports", chats)
+
+
+def by_both(run: Any, tmp_path: Path, words: Sequence[str]) -> tuple[str, str]:
+    """The command in this process and in several; what the first printed. Both write the same."""
+    first = run(*words, "--out", "one")
+    second = run(*words, "--out", "two", *SEVERAL)
+    assert first[0] == second[0] == 1  # one input is broken
+    assert tree(tmp_path / "one") == tree(tmp_path / "two")
+    assert open_to_others(tmp_path / "two") == {}
+    assert "note: broken.zip: the format is not recognised" in first[2]
+    assert "tulips" not in "".join(map(str, first + second))
+    return first[1], first[2]
+
+
+def test_reports_and_all_findings_in_a_table(run: Any, tmp_path: Path, exports: Path) -> None:
+    out, error = by_both(run, tmp_path, ("batch", "check", str(exports), "--fail-on", "never"))
+    assert "warnings" in out and "3 of 4 in one" in error
+    told = json.loads((tmp_path / "one" / "WhatsApp Chat with Mara 1.json").read_text())
+    alone = run("check", str(exports / "WhatsApp Chat with Mara 1.txt"), "--json")
+    assert told == json.loads(alone[1]), "the report that the command prints of one"
+    findings = pl.read_parquet(tmp_path / "one" / "findings.parquet")
+    assert findings.columns[:2] == ["part", "input"]
+    assert set(findings["input"]) == {f"WhatsApp Chat with Mara {n}.txt" for n in range(3)}
+    assert "left-over" in set(findings["rule"])
+    figures = pl.read_parquet(tmp_path / "one" / "parts.parquet")["figures"].struct.unnest()
+    assert figures["warnings"].drop_nulls().to_list() == [1, 1, 1]
+
+
+def test_the_status_says_whether_something_was_found(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "odd.txt").write_text(CHAT.format(1), "utf-8")
+    words = ("batch", "check", "in", "--out", "checks", "--json")
+    status, out, _ = run(*words)
+    assert (status, json.loads(out)["done"], json.loads(out)["failed"]) == (1, 1, 0)
+    assert run(*words, "--fail-on", "error")[0] == 0
+
+
+def test_what_a_job_wrote_can_be_given_on(run: Any, tmp_path: Path, exports: Path) -> None:
+    run("batch", "read", str(exports), "--out", "corpora")
+    status, out, error = run("batch", "check", "corpora", "--out", "checks", "--json")
+    parts = json.loads(out)["parts"]
+    assert (status, len(parts)) == (1, 3) and "3 of 3" in error
+    assert parts[0]["figures"]["format"] == "whatsapp"
+    # One stored corpus is one input, and a pattern may name the job's folder, too.
+    assert run("batch", "check", "corpora/WhatsApp Chat with Mara 1", "--out", "alone")[0] == 1
+    assert len(list((tmp_path / "alone").glob("WhatsApp*.json"))) == 1
+    assert run("batch", "check", "corp*", "--out", "again", *SEVERAL)[0] == 1
+    assert tree(tmp_path / "again") == tree(tmp_path / "checks")
+    status, _, error = run("batch", "check", "checks", "--out", "checks")
+    assert (status, "nothing to read" in error) == (2, True), "its own parts are none"
+
+
+def test_redacted_corpora_name_nobody(run: Any, tmp_path: Path, exports: Path) -> None:
+    words = ("batch", "redact", str(exports), "--names", "Aunt Fay")
+    _, error = by_both(run, tmp_path, words)
+    assert "3 of 4 in one" in error
+    places = sorted(path.name for path in (tmp_path / "one").iterdir() if path.is_dir())
+    assert places == ["corpus-1", "corpus-2", "corpus-3"], "exports are named after people"
+    for place in places:
+        files = tree(tmp_path / "one" / place)
+        assert not any(b"Mara" in data or b"Theo" in data for data in files.values())
+        message = open_reading(tmp_path / "one" / place).reading.corpus.chats[0].messages[1]
+        assert (message.speaker, message.text) == ("Person2", "show me, Person1")
+
+
+def test_keys_lie_apart_from_what_is_shared(run: Any, tmp_path: Path, exports: Path) -> None:
+    words = ("batch", "redact", str(exports / "*.txt"), "--out", "shared")
+    status, _, error = run(*words, "--key", "shared/keys")
+    assert (status, "name a folder outside of --out" in error) == (2, True)
+    status, _, error = run(*words, "--key", "keys")
+    assert status == 0 and "3 of 3 in shared" in error
+    keys = {path.name: json.loads(path.read_text()) for path in (tmp_path / "keys").iterdir()}
+    assert sorted(keys) == [f"corpus-{number}.json" for number in (1, 2, 3)]
+    assert keys["corpus-2.json"]["Person1"] == ["Mara", "mara"]
+    assert open_to_others(tmp_path / "keys") == {}
+    (tmp_path / "keys" / "corpus-2.json").unlink()
+    status, _, error = run(*words, "--key", "keys")
+    assert status == 2 and "keys: has no key of corpus-2; name the folder of before" in error
+    assert run(*words)[0] == 2, "other settings"
+
+
+def test_one_page_per_input(run: Any, tmp_path: Path, exports: Path) -> None:
+    words = ("batch", "report", str(exports), "--no-labels", "--anonymous")
+    _, error = by_both(run, tmp_path, words)
+    assert "3 of 4 in one" in error
+    page = (tmp_path / "one" / "WhatsApp Chat with Mara 1.html").read_text("utf-8")
+    assert page.startswith("<!doctype html>") and "tulips came up" not in page
+
+
+def test_the_same_in_python(tmp_path: Path, exports: Path) -> None:
+    corpora = rt.batch(rt.read, exports, out=tmp_path / "corpora", reading=rt.Reading(gap="day"))
+    assert (len(corpora), [name for name, _ in corpora.problems]) == (3, ["broken.zip"])
+    assert repr(corpora) == f"<BatchResult in {tmp_path / 'corpora'}: 3 of 4 inputs>"
+    checks = rt.batch(
+        rt.check,
+        [corpora.folder],
+        out=tmp_path / "checks",
+        engine=rt.Engine("processes", workers=2),
+    )
+    assert checks.frame["input"].to_list() == [path.name for path in corpora.paths]
+    shared = rt.batch("redact", [str(exports / "*.txt")], out=tmp_path / "shared", names=["Fay"])
+    assert [path.name for path in shared.paths] == ["corpus-1", "corpus-2", "corpus-3"]
+    pages = rt.batch(rt.report, exports / "*.txt", out=tmp_path / "pages", labels=False)
+    assert all(path.suffix == ".html" for path in pages.paths)
+    with pytest.raises(rt.RealtalkError, match="function of many inputs"):
+        rt.batch("stats", exports, out="x")
+    with pytest.raises(rt.RealtalkError, match="unknown option of check"):
+        rt.batch(rt.check, exports, out="x", guideline=True)
+    with pytest.raises(rt.RealtalkError, match="names is one text"):
+        rt.batch(rt.redact, exports, out="x", names="Fay")
