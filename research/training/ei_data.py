@@ -23,11 +23,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import ei_heads as h
 import numpy as np
 from tokenizers import Tokenizer
 
 from realtalk.text.emoji import in_words
+from research.training import ei_heads as h
 
 HERE = Path(__file__).parent
 ALLOWED = {"Chat_2_Kevin_Elise", "Chat_6_Vanessa_Nicolas"}

@@ -18,9 +18,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import ei_heads as english
 import numpy as np
 
+from research.training import ei_heads as english
 from research.training.chats import Bubble, every_chat, unmarked
 from research.training.languages_sources import Spoken, lines
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ei_heads as english
-import languages_heads as h
 import numpy as np
 
+from research.training import ei_heads as english
+from research.training import languages_heads as h
 from research.training.ei_data import (
     Example,
     many,

@@ -232,7 +232,7 @@ def test_the_nearest_question_decides(rules: Any) -> None:
 def test_a_table_takes_its_place_in_a_card(rules: Any, tmp_path: Path) -> None:
     card = tmp_path / "card.md"
     card.write_text("# Card\n<!-- grades -->\nold\n<!-- /grades -->\nby hand\n", "utf-8")
-    tables = import_module("card_tables")
+    tables = import_module("research.training.card_tables")
     tables.put_between(card, "grades", "| new |")
     assert card.read_text("utf-8") == (
         "# Card\n<!-- grades -->\n\n| new |\n\n<!-- /grades -->\nby hand\n"
