@@ -37,7 +37,7 @@ bench: $(VENV)/.bench
 # The pages that the package's own code writes: references, outputs of examples, pictures.
 docs: $(VENV)/.dev
 	$(BIN)/python -m realtalk.cli.reference > docs/reference.md
-	$(BIN)/python -m realtalk.surface.reference > docs/reference-python.md
+	$(BIN)/python -m realtalk.api.reference > docs/reference-python.md
 	$(BIN)/python -m research.results.run_pages
 	$(BIN)/python -m research.results.pictures
 	$(BIN)/python -m research.results.screenshots

@@ -15,13 +15,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from realtalk.api.choices import make_judge, make_reader
+from realtalk.api.options import Model
 from realtalk.chat import Corpus
-from realtalk.cli.options import named_run
-from realtalk.cli.persona_options import are_published, load_runs
 from realtalk.cli.printing import print_json, printable, progress, say, show
 from realtalk.errors import RealtalkError
+from realtalk.local.naming import named_run
 from realtalk.local.writing import write_text
-from realtalk.surface.choices import make_judge, make_reader
+from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
+from realtalk.persona.published import published_choice
+from realtalk.persona.summaries import Simulation
 from research.command import call
 from research.papers.markdown import markdown
 from research.papers.shared_rows import load_predictions
@@ -100,35 +103,16 @@ def _options() -> argparse.ArgumentParser:
 def main(words: Sequence[str] | None = None) -> None:
     """Reproduces what the options ask for, writes it and prints it."""
     chosen = _options().parse_args(words)
-    loaded = load_runs(list(map(named_run, chosen.persona)))
-    if not are_published([run for each in loaded for run in each.runs]):
-        raise RealtalkError(
-            "a persona run is not of the paper's speakers and chats",
-            fix="make it with: realtalk persona run DATA/realtalk --choice paper",
-        )
     # REALTALK has no question without an answer, so the reader need not see the corpus first.
-    reader = make_reader(
-        None,
-        chosen.model,
-        Corpus("", ""),
-        base_url=chosen.base_url,
-        connections=chosen.connections,
-        rate=chosen.rate,
-        judged=chosen.judge is not None,
-    )
+    model = Model(chosen.model, chosen.base_url, chosen.rate, chosen.connections)
+    reader = make_reader(None, model, Corpus("", ""), judged=chosen.judge is not None)
     plan = StudyPlan(
         data=chosen.data,
-        simulations=tuple(each.simulation for each in loaded),
+        simulations=_simulations(chosen.persona),
         sweep=chosen.sweep,
         threads=load_predictions(chosen.threads),
         reader=reader,
-        judge=make_judge(
-            chosen.judge,
-            reader.settings,
-            base_url=chosen.base_url,
-            connections=chosen.connections,
-            rate=chosen.rate,
-        ),
+        judge=make_judge(chosen.judge, reader.settings, model),
         only=tuple(part.strip() for part in chosen.only.split(",") if part.strip()),
     )
     out: Path = chosen.out
@@ -153,6 +137,24 @@ def main(words: Sequence[str] | None = None) -> None:
         say(f"BROKEN: {parity.name} has to be {parity.wanted}, is {parity.reached}")
     if study.broken:
         sys.exit(1)
+
+
+def _simulations(named: Sequence[str]) -> tuple[Simulation, ...]:
+    """NAME=RUN → simulations in the order given, runs of one name joined."""
+    runs: dict[str, list[SimulatedRun]] = {}
+    for name, folder in map(named_run, named):
+        run = load_persona(Path(folder))
+        if any(
+            published_choice(who, chats) is None for who, chats in run.settings["chats"].items()
+        ):
+            raise RealtalkError(
+                "a persona run is not of the paper's speakers and chats",
+                where=folder,
+                fix="make it with: realtalk persona run DATA/realtalk --choice paper",
+            )
+        label = name if name not in ("", folder) else f"{run.name} ({Path(folder).name})"
+        runs.setdefault(label, []).append(run)
+    return tuple(joined(name, several)[0] for name, several in runs.items())
 
 
 def _command(chosen: argparse.Namespace) -> str:

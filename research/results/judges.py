@@ -25,6 +25,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from realtalk.api.choices import make_judge
+from realtalk.api.options import Model
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.cli.printing import print_json, progress, say, show
 from realtalk.corpora.audit import AuditedQuestion
@@ -43,7 +45,6 @@ from realtalk.metrics.accepting import accepted, contained, is_polar, polarity
 from realtalk.metrics.answers import ABSTAINING, score_answer
 from realtalk.metrics.grouped import grouped_estimates
 from realtalk.metrics.statistics import Array, Estimate, wilson
-from realtalk.surface.choices import make_judge
 from research.command import call
 
 Verdicts: TypeAlias = Mapping[str, Sequence[float | None]]  # judge → one verdict per row
@@ -334,13 +335,8 @@ def _judge(
     chosen: argparse.Namespace, rows: list[Row], verdicts: dict[str, list[float | None]]
 ) -> list[str | None]:
     """Adds the judge's verdicts, by wording; returns why a row has none, None of others."""
-    judge = make_judge(
-        chosen.judge,
-        {},
-        prompts=chosen.prompts,
-        connections=chosen.connections,
-        rate=chosen.rate,
-    )
+    asked = Model(rate=chosen.rate, connections=chosen.connections)
+    judge = make_judge(chosen.judge, {}, asked, prompts=chosen.prompts)
     assert judge is not None
     right: dict[tuple[str, str, str, str], float | None] = {}
     unscored: list[str | None] = []

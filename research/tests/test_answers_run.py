@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from judge_server import JudgeServer
-from realtalk.cli.main import app
 from tiny_models import save_tiny_model
 
 pytestmark = [
@@ -64,7 +62,11 @@ def prepared(monkeypatch: pytest.MonkeyPatch, out: Path, *words: str) -> tuple[R
     ],
 )
 def test_prompts_are_those_of_the_command(
-    memory: str, budgets: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: str,
+    budgets: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run: Any,
 ) -> None:
     words = ("--memories", memory, "--limit", "5")
     head, rows = prepared(monkeypatch, tmp_path / "prompts.jsonl.xz", *words)
@@ -78,8 +80,8 @@ def test_prompts_are_those_of_the_command(
         chosen = ("--budget", ",".join(budgets)) if budgets else ()
         model = ("--model", "openai-api/local/tiny", "--base-url", server.url)
         same = ("--prompts", str(head["prompt_version"]))
-        result = CliRunner().invoke(app, [*probe, *out, *chosen, *model, *same])
-        assert result.exit_code == 0, result.output
+        status, _, err = run(*probe, *out, *chosen, *model, *same)
+        assert status == 0, err
         assert sorted(server.prompts()) == sorted(asked)
     assert len(asked) == 5 * len(wanted)
 
