@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import realtalk
-from realtalk.cli.main import commands
+from realtalk.cli.commands import COMMANDS, GROUPS
 from realtalk.encoders.shipped import shipped
 from realtalk.installing import cure
 from realtalk.local.download import DATASETS
@@ -23,13 +23,15 @@ from realtalk.models.files import MODELS
 
 PACKAGE = Path(realtalk.__file__).parent
 ROOT = PACKAGE.parents[1]
-COMMANDS: Any = commands()
+WORDS = {command.words: command for command in COMMANDS}
+WORDS |= {f"{c.words} {c.default_verb}": c for c in COMMANDS if c.words in GROUPS}
+FIRST = {words.split()[0] for words in WORDS}
 _TOLD = re.compile(r"(?<![\w/.@'-])realtalk (?=[a-z])(?P<rest>[^`\n]*)")
 _TICKED = re.compile(r"`(?P<rest>[a-z]+ (?:[a-z]|--)[^`\n]*)`")
 _ENDS = re.compile(r"\s#|&&|\|(?!\|)|;|\)| · | → |…|\$\(|, or |\bthen\b|[<{]")
 # Readers of a chat: what they are given is a path or a sample, never a corpus' bare name.
-_READERS = {"read", "stats", "check", "export", "redact", "studio", "label", "run", "turns"}
-_READERS |= {"samples", "contexts", "sweep", "tune"}
+_READERS = {"read", "stats", "check", "export", "redact", "studio", "ei", "probe", "persona"}
+_READERS |= {"turns", "samples", "contexts", "tune", "threads", "run", "label"}
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -64,7 +66,7 @@ def advised(text: str) -> Iterator[list[str]]:
     for found in _TOLD.finditer(joined):
         yield _words(found["rest"])
     for found in _TICKED.finditer(joined):
-        if found["rest"].split()[0] in COMMANDS.commands:
+        if found["rest"].split()[0] in FIRST:
             yield _words(found["rest"])
 
 
@@ -78,30 +80,24 @@ def _words(rest: str) -> list[str]:
         return line.replace('"', " ").replace("'", " ").split()
 
 
-_DEFAULTS = {f"realtalk {group}": "run" for group in ("probe", "persona", "threads")}
-_DEFAULTS |= {"realtalk ei": "label", "realtalk persona guess": "run"}
-
-
 def wrong(words: list[str]) -> str:
     """Why a command cannot be typed, "" where it can."""
-    command, path = COMMANDS, "realtalk"
-    words = list(words)
-    while words and getattr(command, "commands", None):
-        if words[0] in command.commands:
-            command, path = command.commands[words[0]], f"{path} {words[0]}"
-            words = words[1:]
-        elif words[0].startswith("-"):
-            break
-        elif (default := _DEFAULTS.get(path)) is None:
-            return f"{path} has no {words[0]}"
-        else:
-            command, path = command.commands[default], f"{path} {default}"
-    known = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
-    known |= {"--help", "-h"}
+    path = " ".join(words[:2])
+    if path not in WORDS:
+        path = words[0] if words else ""
+        if path in GROUPS and path not in WORDS and len(words) > 1:
+            return f"realtalk {path} has no {words[1]}"
+    if path and path.split()[0] not in FIRST:
+        return f"realtalk has no {path}"
+    words = words[len(path.split()) :]
+    known = {"--help", "-h", "--version"}
+    for option in WORDS[path].options if path in WORDS else ():
+        known |= {*option.keywords, *(f"--no-{name[2:]}" for name in option.keywords)}
     for word in words:
         name = word.partition("=")[0]
         if re.fullmatch(r"--?[a-z][a-z-]*", name) and name not in known:
-            return f"{path} has no {name}"
+            return f"realtalk {path} has no {name}"
+    path = f"realtalk {path}"
     first = next((word for word in words if not word.startswith("-")), "")
     if path == "realtalk data get" and first not in ("", "X", "NAME", *DATASETS):
         return f"there is no dataset {first}"
@@ -121,7 +117,7 @@ def test_what_is_advised_can_be_typed() -> None:
     count, found = 0, []
     for place, text in pages():
         for words in advised(text):
-            if words and words[0] not in COMMANDS.commands and words[0] in _PROSE:
+            if words and words[0] not in FIRST and words[0] in _PROSE:
                 continue
             count += 1
             if reason := wrong(words):
@@ -194,7 +190,7 @@ def test_no_page_advises_an_index() -> None:
 def test_the_models_are_listed_with_their_terms(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")  # paths are of any length: no cell is to be wrapped
     status, out, _ = run("models", "list", "--json")
-    listed = {each["name"]: each for each in json.loads(out)}
+    listed = {each["name"]: each for each in json.loads(out)["rows"]}
     fetched = {f"realtalk/{name}" for name in MODELS}
     names = {each.name for each in shipped()}
     assert status == 0 and names | fetched == set(listed) and {"ei", "memory", "names"} <= names
@@ -284,9 +280,7 @@ def test_a_fetched_model_says_which_extras_are_missing(
     run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("realtalk.models.files.get", lambda *_a, **_k: tmp_path / "model.gguf")
-    monkeypatch.setattr(
-        "realtalk.cli.models._NEEDED", {"llm": "json", "local": "not_installed_here"}
-    )
+    monkeypatch.setattr("realtalk.api.data._NEEDED", {"llm": "json", "local": "not_installed_here"})
     status, out, err = run("models", "get", "smollm2")
     assert (status, out.strip()) == (0, str(tmp_path / "model.gguf"))
-    assert f"the extra 'local' must be installed: {cure('local')}" in " ".join(err.split())
+    assert f"install the extra 'local': {cure('local')}" in " ".join(err.split())

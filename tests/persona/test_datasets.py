@@ -157,7 +157,7 @@ def test_alpaca_is_as_the_tools_document_it() -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_reply_is_written_once_and_the_file_is_one_table(form: str, tmp_path: Path) -> None:
-    made = rt.persona.export_dataset("sample", speaker="Mara", form, out=tmp_path / "made.jsonl")
+    made = rt.persona.export_dataset("sample", speaker="Mara", to=form, out=tmp_path / "made.jsonl")
     data = (tmp_path / "made.jsonl").read_bytes()
     rows = [json.loads(line) for line in data.splitlines()]
     assert rows == list(made.rows)
@@ -187,7 +187,9 @@ def test_who_is_who_is_said_before_anything_is_written(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_redacted_rows_name_nobody(tmp_path: Path) -> None:
     out = tmp_path / "made.jsonl"
-    made = rt.persona.export_dataset("sample", speaker="Theo", redacted=True, names=["plum"], out=out)
+    made = rt.persona.export_dataset(
+        "sample", speaker="Theo", redacted=True, names=["plum"], out=out
+    )
     text = out.read_text("utf-8")
     assert not any(name in text for name in ("Mara", "Theo", "Juno", "plum "))
     assert made.speaker.startswith("Person")
@@ -206,7 +208,9 @@ def test_what_is_wrong_is_said(
     speaker: str, form: str, exchanges: int | None, line: str, tmp_path: Path
 ) -> None:
     with pytest.raises(RealtalkError) as raised:
-        rt.persona.export_dataset("sample", speaker=speaker, form, exchanges=exchanges, out=tmp_path / "x")
+        rt.persona.export_dataset(
+            "sample", speaker=speaker, to=form, exchanges=exchanges, out=tmp_path / "x"
+        )
     assert line in str(raised.value)
     assert not (tmp_path / "x").exists()
 
