@@ -9,22 +9,23 @@ rows for orientation. Each input is a probe run of its own, which goes on where 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from realtalk.chat import Corpus
+from realtalk.evals.run import Run
+from realtalk.evals.tables import figure
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import file_stem
 from realtalk.memory.asking import Plan
-from realtalk.memory.benchmark import ProbedRun
 from realtalk.memory.judging import Judge
 from realtalk.memory.published import TABLE_3, Published
 from realtalk.memory.readers import Reader
 from realtalk.memory.registry import make_memory
 from realtalk.memory.rescoring import probe_and_judge
-from realtalk.memory.scoring import QuestionFigures
-from realtalk.memory.tables import published_rows, unscored_lines
 from realtalk.memory.values import Budget
+from realtalk.metrics.statistics import Estimate
 from realtalk.stats.grids import Grid
 from research.papers.values import Exhibit, PaperFigure, Verdict, judged
 
@@ -44,7 +45,7 @@ def table_3(
         return Exhibit("table-3", Verdict.not_made("these chats have no questions"))
     model = reader.settings.get("model")
     who = str(model or reader.name)
-    runs: dict[str, ProbedRun] = {}
+    runs: dict[str, Run] = {}
     for memory in INPUTS:
         if memory == "events" and reader.name == "extract":
             continue  # it takes spans of messages, and this input shows none
@@ -56,7 +57,7 @@ def table_3(
     for memory, run in runs.items():
         line = next(each for each in same or TABLE_3 if each.memory == memory)
         figures += _figures(line, run)
-    notes = [note for run in runs.values() for note in unscored_lines(run.scores)]
+    notes = [note for run in runs.values() for note in run.remarks()]
     if "events" not in runs:
         notes.append("events: the reader 'extract' reads messages, and events are none")
     if same is None:
@@ -93,39 +94,41 @@ def _verdict(who: str, same: tuple[Published, ...] | None, figures: list[PaperFi
     return Verdict(verdict.kind, f"{verdict.line}; {line}")
 
 
-def _figures(line: Published, run: ProbedRun) -> list[PaperFigure]:
-    scores = run.scores
-    answered = list(scores.answers.values())
-    lenient = [each for (*_, wording), each in scores.judged.items() if wording == "lenient"]
+def _by_category(run: Run, wording: str = "") -> Mapping[str, Estimate]:
+    """F1 of every category, or what a judge says with a wording."""
+    for found in run.variants.values():
+        name = next((each for each in found.overall if each.startswith(wording or "f1")), "")
+        if name:
+            return {part: figures[name] for part, figures in found.slices.items()}
+    return {}
+
+
+def _figures(line: Published, run: Run) -> list[PaperFigure]:
     row = f"{line.model}, {INPUTS[line.memory]}"
-    return [
-        _figure(row, f"{title} {name}", printed, groups.get(name), score)
-        for title, score, groups, column in (
-            ("F1", "f1", answered[0].by_category if answered else {}, line.f1),
-            ("judged", "right", lenient[0].by_category if lenient else {}, line.accuracy),
-        )
-        for name, printed in column.items()
-    ]
+    figures = []
+    for title, wording, column in (("F1", "", line.f1), ("judged", "lenient by", line.accuracy)):
+        groups = _by_category(run, wording)
+        for name, printed in column.items():
+            estimate = groups.get(name)
+            if estimate is None or estimate.value is None:
+                unscored = "not judged" if wording else "not answered"
+                made = PaperFigure(row, f"{title} {name}", printed, None, 3, unscored=unscored)
+            else:
+                made = PaperFigure.of(row, f"{title} {name}", printed, estimate, 3)
+            figures.append(made)
+    return figures
 
 
-def _figure(
-    row: str, column: str, printed: float, group: QuestionFigures | None, score: str
-) -> PaperFigure:
-    estimate = None if group is None else group.estimates.get(score)
-    if estimate is None or estimate.value is None:
-        unscored = "not judged" if score == "right" else "not answered"
-        return PaperFigure(row, column, printed, None, 3, unscored=unscored)
-    return PaperFigure.of(row, column, printed, estimate, 3)
-
-
-def _grid(runs: dict[str, ProbedRun], who: str) -> Grid:
-    """The paper's rows once, below all of ours."""
-    headings: tuple[str, ...] = ()
+def _grid(runs: dict[str, Run], who: str) -> Grid:
+    """F1 and lenient judgements of our runs, above the paper's rows, which have no intervals."""
+    categories = tuple(TABLE_3[0].f1)
+    titles = [f"{what} {name}" for what in ("F1", "judged") for name in categories]
     rows: list[list[Any]] = []
-    below: list[list[Any]] = []
     for memory, run in runs.items():
-        headings, lines = published_rows(run.scores, who, memory)
-        own = len(lines) - len(TABLE_3)
-        rows += [list(line) for line in lines[:own]]
-        below = [list(line) for line in lines[own:]]
-    return Grid(list(headings), [*rows, *below])
+        sides = (_by_category(run), _by_category(run, "lenient by"))
+        cells = [figure(side.get(name)) for side in sides for name in categories]
+        rows.append([f"this run: {who}", memory, *cells])
+    for line in TABLE_3:
+        values = (*line.f1.values(), *line.accuracy.values())
+        rows.append([f"Table 3: {line.model}", line.memory, *(f"{each:.3f}" for each in values)])
+    return Grid(["who answered", "from", *titles], rows)

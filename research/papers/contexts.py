@@ -19,15 +19,14 @@ import numpy as np
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.comparing import matched
-from realtalk.evals.tables import p_value
+from realtalk.evals.run import Run
+from realtalk.evals.tables import figure, p_value
 from realtalk.evals.values import Row
 from realtalk.metrics.grouped import Change, grouped_changes, ratio
 from realtalk.metrics.statistics import holm
-from realtalk.persona.benchmark import SimulatedRun, load_persona
+from realtalk.persona.benchmark import KIND, READING
 from realtalk.persona.published import PUBLISHED_SCORES, published_choice
 from realtalk.persona.rows import SCORES
-from realtalk.persona.summaries import Simulation
-from realtalk.persona.tables import READING, sweep, title_of
 from realtalk.stats.figures import styled
 from realtalk.stats.grids import Grid
 from research.papers.values import Exhibit, Verdict
@@ -43,28 +42,24 @@ def figure_7(folder: Path | None) -> Exhibit:
     if folder is None:
         return Exhibit("figure-7", Verdict.not_made("no sweep was given: name one with --sweep"))
     runs = _load(folder)
-    simulations = {
-        name: {number: run.simulation for number, run in ways.items()}
-        for name, ways in runs.items()
-    }
     verdict, tested = _more_helps(runs)
     return Exhibit(
         "figure-7",
         verdict,
-        grids=(("Message-level EI by number of sessions", _grid(simulations)), *tested),
+        grids=(("Message-level EI by number of sessions", _grid(runs)), *tested),
         notes=(
             "the paper draws one speaker and prints no numbers; what it says of the picture, that "
             "more context does not improve message-level EI, is tested on the fewest and the most "
             "sessions. No difference beyond chance is not proof of none: these are few turns",
-            *_chats(simulations),
+            *_chats(runs),
             READING,
         ),
-        chart=_lines(simulations),
+        chart=_lines(runs),
     )
 
 
 def _more_helps(
-    runs: Mapping[str, Mapping[int, SimulatedRun]],
+    runs: Mapping[str, Mapping[int, Run]],
 ) -> tuple[Verdict, list[tuple[str, Grid]]]:
     """The most sessions of context against the fewest, swapping whole sessions of the test chat."""
     rows: list[dict[str, Any]] = []
@@ -124,13 +119,13 @@ def _changes(few: Sequence[Row], many: Sequence[Row]) -> dict[str, Change]:
     return changes
 
 
-def _load(folder: Path) -> dict[str, dict[int, SimulatedRun]]:
+def _load(folder: Path) -> dict[str, dict[int, Run]]:
     """Runs by way of continuing and number of sessions."""
-    simulations: dict[str, dict[int, SimulatedRun]] = {}
+    simulations: dict[str, dict[int, Run]] = {}
     for place in sorted(folder.glob("*")):
         named = _FOLDER.fullmatch(place.name)
         if named is not None and place.is_dir():
-            run = load_persona(place)
+            run = Run.load(place, KIND)
             name = named[2] or run.name
             simulations.setdefault(name, {})[int(named[1])] = run
     if not simulations:
@@ -142,37 +137,39 @@ def _load(folder: Path) -> dict[str, dict[int, SimulatedRun]]:
     return {name: dict(sorted(simulations[name].items())) for name in order}
 
 
-def _grid(simulations: Mapping[str, Mapping[int, Simulation]]) -> Grid:
+def _grid(simulations: Mapping[str, Mapping[int, Run]]) -> Grid:
     """One line per way and number of sessions, with the six scores that the paper draws."""
-    drawn = [title_of(_OURS[name]) for name in PUBLISHED_SCORES[2:]]
+    drawn = [SCORES[_OURS[name]] for name in PUBLISHED_SCORES[2:]]
     lines: list[list[Any]] = []
     for name, ways in simulations.items():
-        headings, rows = sweep(ways)
-        places = [headings.index(title) for title in ("sessions", "turns", *drawn)]
-        lines += [[name, *(row[place] for place in places)] for row in rows]
-    return Grid(["continued by", "sessions", "turns", *drawn], lines)
+        for sessions, run in sorted(ways.items()):
+            found = run.variants[""]
+            cells = (figure(found.overall[each.name], each.digits) for each in drawn)
+            lines.append([name, sessions, f"{found.scored:,} of {found.rows:,}", *cells])
+    titles = (score.title for score in drawn)
+    return Grid(["continued by", "sessions", "turns", *titles], lines)
 
 
-def _chats(simulations: Mapping[str, Mapping[int, Simulation]]) -> tuple[str, ...]:
+def _chats(simulations: Mapping[str, Mapping[int, Run]]) -> tuple[str, ...]:
     """Which chat each speaker is tested on, and where the paper tests another."""
     lines: dict[str, None] = {}
     for each in (simulation for ways in simulations.values() for simulation in ways.values()):
-        for who, scores in each.speakers.items():
-            printed = published_choice(who, (scores.learn, scores.test))
-            other = printed is not None and printed[1] != scores.test
-            line = f"{who} is tested on {scores.test}"
+        for fact in each.facts:
+            printed = published_choice(fact["group"], (fact["learn"], fact["test"]))
+            other = printed is not None and printed[1] != fact["test"]
+            line = f"{fact['group']} is tested on {fact['test']}"
             lines[f"{line}, in the paper on {printed[1]}" if other and printed else line] = None
     return tuple(lines)
 
 
-def _lines(simulations: Mapping[str, Mapping[int, Simulation]]) -> Any:
+def _lines(simulations: Mapping[str, Mapping[int, Run]]) -> Any:
     import altair as alt
 
     rows = []
     for name, ways in simulations.items():
         for number, each in ways.items():
             for score in PUBLISHED_SCORES:
-                mean = each.averages[_OURS[score]].mean
+                mean = each.variants[""].overall[_OURS[score]].value
                 if mean is not None:
                     rows.append({"way": name, "sessions": number, "score": score, "mean": mean})
     colours = alt.Scale(
@@ -193,5 +190,5 @@ def _lines(simulations: Mapping[str, Mapping[int, Simulation]]) -> Any:
         facet=alt.Facet("score:N", title=None, sort=list(PUBLISHED_SCORES)), columns=3
     ).resolve_scale(y="independent")
     first = next(iter(next(iter(simulations.values())).values()))
-    who = ", ".join(first.speakers)
-    return styled(chart, "More and more context", [f"{who}: {first.turns:,} turns"])
+    who = ", ".join(first.groups)
+    return styled(chart, "More and more context", [f"{who}: {len(first):,} turns"])

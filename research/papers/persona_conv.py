@@ -14,16 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from realtalk.evals.summaries import Summary, summarise
-from realtalk.evals.tables import share
+from realtalk.evals.run import Run
+from realtalk.evals.tables import run_tables, share
 from realtalk.evals.values import Row
 from realtalk.metrics.statistics import Estimate
 from realtalk.stats.grids import Grid
+from realtalk.threads.benchmark import predictions
 from realtalk.threads.published import TABLE
 from realtalk.threads.registry import BASELINES
 from realtalk.threads.rows import SCORES, scores_of
-from realtalk.threads.tables import paper_table
-from realtalk.threads.values import SETTINGS, TASKS, Task, known_task
+from realtalk.threads.values import TASKS, Task, known_task
 from research.papers.claims import (
     CLAIMS,
     Changes,
@@ -69,7 +69,7 @@ def main_table(predictions: Predictions) -> Exhibit:
         if all(pair in compared.get((rules, task), {}) for rules in _RULES)
     }
     who = next(iter(chosen.values()))
-    summaries = {place: _summary(place, each, who.predictor) for place, each in rows.items()}
+    summaries = {place: _run(place, each, who.predictor) for place, each in rows.items()}
     grids = [("claims", _claims(judged, leaks)), *_tables(summaries)]
     notes = (*_NOTES, f"predicted by {who.predictor}, {_told(chosen)}")
     return Exhibit(ID, _verdict(judged), _figures(summaries), grids, notes)
@@ -170,19 +170,19 @@ def signed(found: Estimate | None, digits: int = 3) -> str | None:
     return f"{found.value:+.{digits}f} [{found.low:+.{digits}f}, {found.high:+.{digits}f}]"
 
 
-def _summary(place: tuple[str, Task], rows: Sequence[Row], who: str) -> Summary:
+def _run(place: tuple[str, Task], rows: Sequence[Row], who: str) -> Run:
     rules, task = place
-    about = {"task": task}
-    return summarise(f"{who}, {rules}", rows, scores_of(task), order=SETTINGS, about=about)
+    return predictions(f"{who}, {rules}", task, rows)
 
 
-def _tables(summaries: Mapping[tuple[str, Task], Summary]) -> list[tuple[str, Grid]]:
+def _tables(summaries: Mapping[tuple[str, Task], Run]) -> list[tuple[str, Grid]]:
     """The columns that the paper prints, ours above its models."""
     grids = []
     for task in TASKS:
         own = [summary for (_, of), summary in summaries.items() if of == task]
         if own:
-            headings, lines = paper_table(own, task, published=True)
+            lines_of = run_tables({run.name: run for run in own}, groups=False)[0].lines
+            headings, lines = lines_of
             titles = [score.title for score in scores_of(task) if score.published]
             places = [headings.index(name) for name in ("predictor", "setting", *titles)]
             kept = [[line[place] for place in places] for line in lines]
@@ -191,7 +191,7 @@ def _tables(summaries: Mapping[tuple[str, Task], Summary]) -> list[tuple[str, Gr
     return grids
 
 
-def _figures(summaries: Mapping[tuple[str, Task], Summary]) -> list[PaperFigure]:
+def _figures(summaries: Mapping[tuple[str, Task], Run]) -> list[PaperFigure]:
     figures = []
     for (rules, task), summary in summaries.items():
         if rules != "clean":

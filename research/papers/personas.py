@@ -20,16 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from realtalk.evals.averaging import average
-from realtalk.evals.tables import p_value
+from realtalk.evals.run import Run
+from realtalk.evals.tables import p_value, run_tables
 from realtalk.metrics.grouped import grouped_changes, ratio
 from realtalk.metrics.statistics import Estimate, holm, pearson
+from realtalk.persona.benchmark import READING
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
 from realtalk.persona.rows import SCORES
-from realtalk.persona.summaries import Simulation
-from realtalk.persona.tables import READING
-from realtalk.persona.tables import table_2 as rows_2
-from realtalk.persona.tables import table_8 as rows_8
 from realtalk.stats.grids import Grid
 from research.papers.judging import best_split, circle_of
 from research.papers.speakers import Readings, apart, together
@@ -51,7 +48,7 @@ _ALPHA = 0.05
 _NO_RUN = "no persona run was given: name stored ones with --persona"
 
 
-def _tuned(simulation: Simulation) -> bool:
+def _tuned(simulation: Run) -> bool:
     """Runs of an adapter are called tuned, by `persona run` and in its examples."""
     name = simulation.name.casefold()
     return "tuned" in name and "untuned" not in name
@@ -61,33 +58,35 @@ def _grid(headings: Sequence[str], rows: Sequence[Sequence[Any]]) -> Grid:
     return Grid(list(headings), [list(row) for row in rows])
 
 
-def _elsewhere(simulation: Simulation) -> dict[str, str]:
+def _elsewhere(simulation: Run) -> dict[str, str]:
     """Speakers who were tested on another chat than Table 8's, with that other chat."""
     others = {}
-    for who, each in simulation.speakers.items():
-        printed = published_choice(who, (each.learn, each.test))
-        if printed is None or printed[1] != each.test:
-            others[who] = each.test
+    for fact in simulation.facts:
+        printed = published_choice(fact["group"], (fact["learn"], fact["test"]))
+        if printed is None or printed[1] != fact["test"]:
+            others[fact["group"]] = fact["test"]
     return others
 
 
-def _comparable(simulation: Simulation) -> Simulation:
+def _comparable(simulation: Run) -> Run:
     """The simulation of those who were tested on Table 8's chats."""
     left = _elsewhere(simulation)
-    kept = {who: each for who, each in simulation.speakers.items() if who not in left}
-    averages = {name: average(each.scores[name].value for each in kept.values()) for name in SCORES}
-    return Simulation(simulation.name, kept, averages)
+    return replace(
+        simulation,
+        rows=[row for row in simulation.rows if row["group"] not in left],
+        facts=[fact for fact in simulation.facts if fact["group"] not in left],
+    )
 
 
-def _left_out(simulations: Sequence[Simulation]) -> tuple[str, ...]:
+def _left_out(simulations: Sequence[Run]) -> tuple[str, ...]:
     """A note on whom the tables leave out, the same for runs that leave out the same."""
     lines: dict[str, list[str]] = {}
     for each in simulations:
         left = _elsewhere(each)
         if left:
             who = ", ".join(f"{name} ({chat})" for name, chat in left.items())
-            kept = len(each.speakers) - len(left)
-            line = f"{kept} of {len(each.speakers)} speakers are compared; not comparable: {who}"
+            kept = len(each.groups) - len(left)
+            line = f"{kept} of {len(each.groups)} speakers are compared; not comparable: {who}"
             line += ", tested on another chat than in Table 8"
             lines.setdefault(line, []).append(each.name)
     return tuple(f"{', '.join(names)}: {line}" for line, names in lines.items())
@@ -102,26 +101,32 @@ def _printed(speakers: Collection[str], tuned: bool, name: str) -> float | None:
     return fmean((row.tuned if tuned else row.without)[name] for row in rows) if rows else None
 
 
-def table_2(simulations: Sequence[Simulation]) -> Exhibit:
+def table_2(simulations: Sequence[Run]) -> Exhibit:
     """Averages over speakers beside the paper's two rows."""
     if not simulations:
         return Exhibit("table-2", Verdict.not_made(_NO_RUN))
-    kept = [_comparable(each) for each in simulations]
+    kept = [run for each in simulations if (run := _comparable(each)).rows]
     notes = _left_out(simulations)
-    if not any(each.speakers for each in kept):
+    if not kept:
         because = "nobody was tested on the chat that Table 8 tests"
         return Exhibit("table-2", Verdict.not_comparable(because), notes=notes)
     figures: list[PaperFigure] = []
     for each in kept:
         for name in PUBLISHED_SCORES:
-            printed = _printed(each.speakers, _tuned(each), name)
+            printed = _printed(each.groups, _tuned(each), name)
             if printed is not None:
-                ours = each.averages[_OURS[name]]
-                reason = None if ours.mean is not None else "no speaker has this score"
-                estimate = Estimate(ours.mean, ours.low, ours.high, ours.n, unscored=reason)
+                ours = each.variants[""].overall[_OURS[name]]
+                reason = None if ours.value is not None else "no speaker has this score"
+                estimate = Estimate(ours.value, ours.low, ours.high, ours.n, unscored=reason)
                 figures.append(PaperFigure.of(each.name, name, printed, estimate, 2))
     verdict, claims = _claimed(kept)
-    grids = [*claims, ("Ours above the paper's", _grid(*rows_2(kept, published=True)))]
+    grids = [
+        *claims,
+        (
+            "Ours above the paper's",
+            _grid(*run_tables({e.name: e for e in kept}, groups=False)[0].lines),
+        ),
+    ]
     if notes:
         notes += (
             "set beside them are the means of the same speakers in Table 8, whose means over all "
@@ -130,7 +135,7 @@ def table_2(simulations: Sequence[Simulation]) -> Exhibit:
     return Exhibit("table-2", verdict, figures, grids, (*notes, READING))
 
 
-def _claimed(simulations: Sequence[Simulation]) -> tuple[Verdict, list[tuple[str, Grid]]]:
+def _claimed(simulations: Sequence[Run]) -> tuple[Verdict, list[tuple[str, Grid]]]:
     """What §6.1 says of fine-tuning, each column tested over speakers, here and in Table 8."""
     sides = {tuned: [each for each in simulations if _tuned(each) == tuned] for tuned in _LINES}
     if not (sides[False] and sides[True]):
@@ -139,15 +144,14 @@ def _claimed(simulations: Sequence[Simulation]) -> tuple[Verdict, list[tuple[str
             "be compared: name an untuned and a tuned run"
         )
         return Verdict.not_comparable(because), []
-    before, after = sides[False][0].speakers, sides[True][0].speakers
+    before, after = (sides[tuned][0].variants[""].slices for tuned in (False, True))
     shared = [who for who in before if who in after]
     printed = {row.speaker.casefold(): row for row in TABLE_8}
     rows = [printed[who.casefold()] for who in shared]
     ours = _tested(
         {
             name: [
-                (before[who].scores[_OURS[name]].value, after[who].scores[_OURS[name]].value)
-                for who in shared
+                (before[who][_OURS[name]].value, after[who][_OURS[name]].value) for who in shared
             ]
             for name in PUBLISHED_SCORES
         }
@@ -243,7 +247,7 @@ def _tested(
     return found
 
 
-def table_8(simulations: Sequence[Simulation], readings: Readings | None) -> Exhibit:
+def table_8(simulations: Sequence[Run], readings: Readings | None) -> Exhibit:
     """Speaker by speaker; the column of persona consistency needs no simulation."""
     figures = list(apart(readings)) if readings is not None else []
     grids = []
@@ -253,8 +257,9 @@ def table_8(simulations: Sequence[Simulation], readings: Readings | None) -> Exh
         lines.append(kind.line)
     for each in simulations:
         kept = _comparable(each)
-        if kept.speakers:
-            grids.append((f"{each.name}, every speaker", _grid(*rows_8(kept, published=True))))
+        if kept.rows:
+            lines_8 = run_tables({each.name: kept})[2].lines
+            grids.append((f"{each.name}, every speaker", _grid(*lines_8)))
         own = _speakers(each)
         figures += own
         grids.append((f"{each.name}: order of speakers", _orders(own)))
@@ -267,17 +272,17 @@ def table_8(simulations: Sequence[Simulation], readings: Readings | None) -> Exh
     return Exhibit("table-8", verdict, figures, grids, notes)
 
 
-def _speakers(simulation: Simulation) -> list[PaperFigure]:
+def _speakers(simulation: Run) -> list[PaperFigure]:
     printed = {row.speaker.casefold(): row for row in TABLE_8}
     left = _elsewhere(simulation)
     figures = []
-    for who, each in simulation.speakers.items():
+    for who, scores in simulation.variants[""].slices.items():
         row = printed.get(who.casefold())
         if row is None:
             continue
         values: Mapping[str, float] = row.tuned if _tuned(simulation) else row.without
         for name in PUBLISHED_SCORES:
-            score = each.scores[_OURS[name]]
+            score = scores[_OURS[name]]
             if who in left:
                 reason = f"not comparable: tested on another chat ({left[who]})"
                 score = Estimate(None, unscored=reason)

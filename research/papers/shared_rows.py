@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.run import Run
 from realtalk.evals.values import Row, Score
 from realtalk.local.writing import write_parquet
 from realtalk.metrics.statistics import Array
-from realtalk.threads.benchmark import load_threads
+from realtalk.threads.benchmark import KIND, task_of
 from realtalk.threads.rows import TEXT_SCORES, scores_of
 from realtalk.threads.values import TASKS, Task
 from research.papers.auc import auc, placements
@@ -163,7 +164,7 @@ def load_predictions(paths: Iterable[Path]) -> StoredPredictions:
 
 
 def _of_run(folder: Path) -> Iterator[tuple[PredictionKey, Callable[[], Sequence[Row]]]]:
-    run = load_threads(folder)
+    run = Run.load(folder, KIND)
     rules, solver = run.settings["protocol"], run.settings["solver"]
     model = (solver.get("settings") or {}).get("model")
     key = PredictionKey(
@@ -171,7 +172,7 @@ def _of_run(folder: Path) -> Iterator[tuple[PredictionKey, Callable[[], Sequence
         rules=str(rules["protocol"]),
         shots=int(rules.get("shots", 0)),
         history=str(rules.get("chosen", "recent")),
-        task=run.task,
+        task=task_of(run),
         predictor=str(model or run.name.partition(" [")[0]),
     )
     yield key, lambda: run.rows

@@ -29,12 +29,12 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import content_hash
 from realtalk.evals.folder import RunFolder, Table
 from realtalk.evals.library_versions import versions
+from realtalk.evals.run import Run
 from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.judging import Judge
-from realtalk.memory.published import is_published
+from realtalk.memory.published import are_published
 from realtalk.memory.readers import ExtractReader, Reader
-from realtalk.persona.summaries import Simulation
 from realtalk.registry import suggest
 from realtalk.stats import CorpusStats, describe
 from research.papers import answers, contexts, counts, persona_conv, personas, speakers
@@ -58,7 +58,7 @@ class StudyPlan:
     """What is reproduced from what. Without `data`, what `realtalk data get` fetched."""
 
     data: Path | None = None
-    simulations: tuple[Simulation, ...] = ()
+    simulations: tuple[Run, ...] = ()
     sweep: Path | None = None
     threads: Predictions = field(default_factory=dict)
     reader: Reader = field(default_factory=ExtractReader)
@@ -129,7 +129,7 @@ class _Corpora:
                 "or name a folder that holds realtalk/ and locomo/ with --data",
             )
         self.realtalk = self.readings["realtalk"].corpus
-        if not is_published(self.realtalk):
+        if not are_published(chat.id for chat in self.realtalk.chats):
             raise RealtalkError(
                 "these are not the chats of the paper",
                 where=str(place / "realtalk"),

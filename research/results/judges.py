@@ -32,8 +32,8 @@ from realtalk.cli.printing import print_json, progress, say, show
 from realtalk.corpora.audit import AuditedQuestion
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
-from realtalk.evals.tables import Lines, figure
-from realtalk.evals.values import Row, Score
+from realtalk.evals.tables import figure
+from realtalk.evals.values import Lines, Row
 from realtalk.local.json_objects import read_objects
 from realtalk.memory.asking import Plan
 from realtalk.memory.golds import Golds, audited_gold, golds_named, names_in
@@ -57,7 +57,6 @@ _VAGUE = {
     "temporal": "Some time ago, as they mentioned in the chat.",
     "": "Several things that they talked about.",
 }
-_LOOK = Score("", "")
 _UNAUDITED = Golds()
 
 
@@ -210,7 +209,7 @@ def false_positives(rows: Sequence[Row], verdicts: Verdicts) -> Lines:
             values = [each for variant, each in known if variant == kind and each is not None]
             low, high = wilson(values) or (None, None)
             mean = sum(values) / len(values) if values else None
-            cells.append(figure(Estimate(mean, low, high), _LOOK))
+            cells.append(figure(Estimate(mean, low, high)))
             counts.append(len(values))
         planted_rows = [each for variant, each in known if variant in PLANTED]
         unscored = sum(each is None for each in planted_rows)
@@ -241,7 +240,7 @@ def agreement(rows: Sequence[Row], verdicts: Verdicts) -> Lines:
         parts = np.array([_cell(row["grade"] >= RIGHT_FROM, each >= _WHOLE) for row, each in kept])
         questions = [f"{row['group']}:{row['sample']}" for row, _ in kept]
         found = grouped_estimates(parts, questions, _FIGURES)
-        cells = (figure(found[name], _LOOK) for name in _FIGURES)
+        cells = (figure(found[name]) for name in _FIGURES)
         lines.append((judge, *cells, len(kept), len(set(questions))))
     return headings, lines
 

@@ -23,9 +23,10 @@ from statistics import fmean
 from typing import Any
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.run import Run
 from realtalk.evals.values import Row
 from realtalk.local.writing import check_holder, write_json
-from realtalk.memory.benchmark import ProbedRun, load_probe
+from realtalk.memory.benchmark import KIND, building, golds_of, solver_part
 from realtalk.memory.golds import LMEB
 from research.command import call
 
@@ -39,24 +40,24 @@ _AT = (1, 3, 5, 10, 20, 50)
 _DIGITS = 5
 
 
-def board_result(probed: ProbedRun) -> dict[str, Any]:
+def board_result(probed: Run) -> dict[str, Any]:
     """The result of the run, by category."""
-    if probed.golds != LMEB:
+    if golds_of(probed) != LMEB:
         raise RealtalkError(
-            f"the run is scored by {probed.golds} golds, not the board's",
+            f"the run is scored by {golds_of(probed)} golds, not the board's",
             where=probed.place,
             fix="probe with --golds lmeb",
         )
+    memory = solver_part(probed, "memory")
     first = probed.rows[0]["variant"]
     rows = [row for row in probed.rows if row["variant"] == first]
     if any(row["ranked"] is None for row in rows):
         raise RealtalkError(
-            f"the memory {probed.memory} ranks no messages",
+            f"the memory {memory['name']} ranks no messages",
             where=probed.place,
             fix="probe one that does: retrieved",
         )
     limited = any(probed.settings.get(name) for name in ("limit", "categories"))
-    memory = probed.settings["solver"]["settings"]["memory"]
     return {
         "dataset_revision": str(probed.settings["corpus"]["sha256"]),
         "task_name": TASK,
@@ -80,9 +81,9 @@ def board_result(probed: ProbedRun) -> dict[str, Any]:
     }
 
 
-def _seconds(probed: ProbedRun, variant: str) -> float | None:
-    """What building and recalling took; None where a run of an earlier version did not say."""
-    built = probed.scores.building
+def _seconds(probed: Run, variant: str) -> float | None:
+    """What building and recalling took; None where nobody measured it."""
+    built = building(probed)
     if built is None or built.seconds is None:
         return None
     recalled = sum(float(row["recall_ms"]) for row in probed.timings if row["variant"] == variant)
@@ -132,7 +133,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("run", type=Path, help="a folder that `realtalk probe --golds lmeb` wrote")
     parser.add_argument("--out", "-o", type=Path, required=True, metavar="FILE", help="JSON file")
     chosen = parser.parse_args(words)
-    write_json(check_holder(chosen.out), board_result(load_probe(chosen.run)))
+    write_json(check_holder(chosen.out), board_result(Run.load(chosen.run, KIND)))
 
 
 if __name__ == "__main__":

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from realtalk.api.sweeping import sweep
     from realtalk.chat import Chat, Corpus, Message, Question, Session, Turn
     from realtalk.errors import RealtalkError
+    from realtalk.evals.run import Run
+    from realtalk.evals.tables import ResultTable
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.runs import Run
-    from realtalk.surface.tables import ResultTable
 
 __all__ = [
     "Chat",
@@ -93,8 +93,8 @@ if not TYPE_CHECKING:  # a type checker would take every misspelt name for an of
             "realtalk.chat": "Chat Corpus Message Question Session Turn",
             "realtalk.errors": "RealtalkError",
             "realtalk.surface.labelling": "Labels",
-            "realtalk.surface.runs": "Run",
-            "realtalk.surface.tables": "ResultTable",
+            "realtalk.evals.run": "Run",
+            "realtalk.evals.tables": "ResultTable",
         },
         {
             "data": "realtalk.api.data",

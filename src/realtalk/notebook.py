@@ -23,8 +23,13 @@ _NUMBER = re.compile(r"[+\-<]? ?[\d.,]+(e[+\-]\d+)?( \[.*\])?")
 
 
 def counted(number: int, what: str) -> str:
-    """A number with its noun: "1 chat", "2,012 messages"."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+    """A number with its noun: "1 chat", "2,012 messages", "3 replies"."""
+    return f"{number:,} {what if number == 1 else plural(what)}"
+
+
+def plural(noun: str) -> str:
+    """`chat` as chats, `reply` as replies."""
+    return f"{noun[:-1]}ies" if noun.endswith("ly") else f"{noun}s"
 
 
 def table_text(

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.chat import Corpus
+    from realtalk.evals.run import Run
+    from realtalk.evals.tables import ResultTable
     from realtalk.memory.values import Memory
     from realtalk.persona.choosing import Choice
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.runs import Run
-    from realtalk.surface.tables import ResultTable
 
 
 def probe(
@@ -89,10 +89,8 @@ def probe(
     """
     from realtalk.api.choices import budgets_of, make_judge, make_reader, memory_of
     from realtalk.memory.asking import Plan
-    from realtalk.memory.benchmark import KIND
     from realtalk.memory.golds import golds_named
     from realtalk.memory.rescoring import probe_and_judge
-    from realtalk.surface.runs import Run
 
     place = None if out is None else Path(out)
     spread, asked = value_object(Engine, engine), value_object(Model, model)
@@ -112,8 +110,7 @@ def probe(
     )
     judging = make_judge(judge, chosen.settings, asked, prompts=folder)
     if not spread:
-        record = probe_and_judge(plan, place, judge=judging, fresh=fresh, progress=progress)
-        return Run(KIND, record)
+        return probe_and_judge(plan, place, judge=judging, fresh=fresh, progress=progress)
     from functools import partial
 
     from realtalk.memory.by_engine import probe_by
@@ -121,8 +118,7 @@ def probe(
     if judging is not None:
         raise RealtalkError("a judge is a language model", fix="judge with `realtalk runs rescore`")
     make = partial(memory_of, memory, settings, protocol, device)
-    record = probe_by(plan, make, spread.chosen(), place, fresh=fresh, progress=progress)
-    return Run(KIND, record)
+    return probe_by(plan, make, spread.chosen(), place, fresh=fresh, progress=progress)
 
 
 def simulate(
@@ -178,11 +174,10 @@ def simulate(
     """
     from realtalk.api.choices import semantics_of, simulator_of
     from realtalk.evals import refuse_other_folder
-    from realtalk.persona.benchmark import KIND, run_persona
+    from realtalk.persona.benchmark import run_persona
     from realtalk.persona.registry import make_simulator
     from realtalk.persona.scoring import TurnScorer
     from realtalk.persona.turns import tasks_of
-    from realtalk.surface.runs import Run
 
     place = None if out is None else Path(out)
     if place is not None:
@@ -196,10 +191,9 @@ def simulate(
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
     tasks = tasks_of(chats, choices, **context)
     scorer = TurnScorer(chats, bertscore=semantics)
-    record = run_persona(
+    return run_persona(
         chats, tasks, made, place, scorer=scorer, fresh=fresh, limit=limit, progress=progress
     )
-    return Run(KIND, record)
 
 
 def predict(
@@ -262,8 +256,7 @@ def predict(
         rt.predict("threads.jsonl", model="openai/gpt-4o-mini", limit=100, out="llm")
     """
     from realtalk.api.choices import predictor_of, settings_named
-    from realtalk.surface.runs import Run
-    from realtalk.threads.benchmark import KIND, ThreadTask, run_threads
+    from realtalk.threads.benchmark import ThreadTask, run_threads
     from realtalk.threads.drawing import Draw
     from realtalk.threads.registry import make_predictor
 
@@ -289,20 +282,20 @@ def predict(
     chats = as_corpus(corpus, reading, progress)
     drawn = ThreadTask(draw.samples(chats, progress), named, draw.record)
     if not spread:
-        return Run(KIND, run_threads(chats, drawn, made, place, fresh=fresh, progress=progress))
+        return run_threads(chats, drawn, made, place, fresh=fresh, progress=progress)
     from realtalk.threads.by_engine import predict_by
 
     chosen = spread.chosen()
-    return Run(KIND, predict_by(chats, drawn, made, chosen, place, fresh=fresh, progress=progress))
+    return predict_by(chats, drawn, made, chosen, place, fresh=fresh, progress=progress)
 
 
 def compare(
     first: Labels | Run | str | PathLike[str],
-    second: Labels | Run | str | PathLike[str],
+    second: Labels | Run | str | PathLike[str] | None = None,
     *,
     variant: str | None = None,
 ) -> ResultTable:
-    """Compare two runs of one kind, or two labellings: paired differences.
+    """Compare two runs of one kind, two variants of one, or two labellings: paired differences.
 
     Whole groups (chats, speakers, users) are drawn for the interval and swapped for the test; p is
     also corrected by Holm. Labels of the same turns are compared by their agreement, of different
@@ -311,16 +304,22 @@ def compare(
     Args:
         first: Run or labels, their folder, or a corpus.
         second: The other, of the same kind.
-        variant: Budget or setting, where runs have several.
+        variant: Budget or setting; of one run two: A,B.
 
     Example:
-        rt.compare("events-run", "retrieved-run")
+        rt.compare("events-run", "retrieved-run", variant="1000t")
+        rt.compare("regression", variant="p-nonconv,p-conv")
         rt.compare("labels", "judged")
     """
+    from realtalk.evals.run import Run
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.runs import Run
 
-    one, other = _loaded(first), _loaded(second)
+    one = _loaded(first)
+    if second is None:
+        if not isinstance(one, Run):
+            raise RealtalkError("labels are compared with others", fix="name them")
+        return one.compare(one, variant)
+    other = _loaded(second)
     if isinstance(one, Labels) and isinstance(other, Labels):
         return one.compare(other)
     if isinstance(one, Run) and isinstance(other, Run):
@@ -332,9 +331,11 @@ def compare(
 
 
 def _loaded(given: Labels | Run | str | PathLike[str]) -> Labels | Run:
+    from realtalk.api.labels import labels_of
+    from realtalk.api.runs import load_named
     from realtalk.ei.label_files import is_labels
+    from realtalk.evals.run import Run
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.runs import Run
 
     if isinstance(given, Labels | Run):
         return given
@@ -342,11 +343,10 @@ def _loaded(given: Labels | Run | str | PathLike[str]) -> Labels | Run:
         raise RealtalkError(
             f"{type(given).__name__} cannot be compared", fix="compare labels, runs or folders"
         )
-    place = Path(given)
-    if (place / "run.json").is_file() and not is_labels(place):
-        return Run.load(place)
-    from realtalk.api.labels import labels_of
-
+    name, _, folders = str(given).rpartition("=")
+    parts = [folders] if Path(folders).exists() else folders.split(",")
+    if not is_labels(Path(folders)) and all((Path(part) / "run.json").is_file() for part in parts):
+        return load_named([f"{name or folders}={part}" for part in parts])[0]
     return labels_of(given)
 
 
@@ -359,9 +359,9 @@ def chosen_chats(
     progress: Progress = silent,
 ) -> tuple[Corpus, list[Choice]]:
     """The corpus, and of each speaker which chat is learned from and which is tested."""
+    from realtalk.evals.run import Run
     from realtalk.persona.turns import choices_of
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.runs import Run
 
     chats = as_corpus(corpus, reading, progress)
     if isinstance(labels, Run):

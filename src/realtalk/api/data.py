@@ -22,7 +22,7 @@ from realtalk.local.progress import Progress, silent
 if TYPE_CHECKING:
     from os import PathLike
 
-    from realtalk.surface.tables import ResultTable
+    from realtalk.evals.tables import ResultTable
 
 _LOG = logging.getLogger("realtalk")
 _DAY = 86_400.0
@@ -37,7 +37,7 @@ def _table(
 ) -> ResultTable:
     import polars as pl
 
-    from realtalk.surface.tables import ResultTable
+    from realtalk.evals.tables import ResultTable
 
     return ResultTable(title, pl.DataFrame(rows, infer_schema_length=None), notes, details)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from realtalk.corpora.opening import Opened
     from realtalk.ei.languages import Languages
+    from realtalk.evals.run import Run
     from realtalk.local.progress import Progress
 
 _REPORT = "report.html"
@@ -138,7 +139,6 @@ def _remember(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.memory.benchmark import run_probe
     from realtalk.memory.readers import ExtractReader
     from realtalk.memory.registry import make_memory
-    from realtalk.memory.tables import answer_rows, cost_rows, retrieval_rows
     from realtalk.memory.values import Budget
 
     corpus = samples["sample"].reading.corpus
@@ -146,19 +146,14 @@ def _remember(samples: dict[str, Opened], out: Path) -> None:
     plan = Plan(corpus, make_memory("retrieved", {}), ExtractReader(), budgets)
     with progress("asking about the sample") as advance:
         probed = run_probe(plan, out / "probe", fresh=True, progress=advance)
-    scores = probed.scores
-    if scores.retrieval is not None:
-        _table(out, "probe-evidence", "evidence found, no model", *retrieval_rows(scores.retrieval))
-    _table(out, "probe-answers", "answers read off, no model", *answer_rows(scores))
-    _table(out, "probe-costs", "what a question costs", *cost_rows(scores))
+    _tables(out, "probe", [probed])
 
 
 def _continue(samples: dict[str, Opened], out: Path) -> None:
-    from realtalk.cli.printing import progress, say
+    from realtalk.cli.printing import progress
     from realtalk.ei.label_files import read_labels
-    from realtalk.persona.benchmark import joined, run_persona
+    from realtalk.persona.benchmark import run_persona
     from realtalk.persona.registry import make_simulator
-    from realtalk.persona.tables import READING, beyond, table_2
     from realtalk.persona.turns import tasks
 
     corpus = samples["sample"].reading.corpus
@@ -169,20 +164,16 @@ def _continue(samples: dict[str, Opened], out: Path) -> None:
         for name in ("constant", "copy", "retrieve"):
             made, folder = make_simulator(name), out / "persona" / name
             run = run_persona(corpus, asked, made, folder, fresh=True, limit=30, progress=advance)
-            found.append(joined(name, [run])[0])
-    _table(out, "persona", "Mara's first 30 turns, continued", *table_2(found, published=False))
-    _table(out, "persona-beyond", "and beyond the paper", *beyond(found))
-    _warn_of_languages(*(each.languages for each in found))
-    say(READING)
+            found.append(run)
+    _tables(out, "persona", found)
 
 
 def _discuss(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import progress, say
+    from realtalk.evals.tables import compared_table
     from realtalk.threads.benchmark import ThreadTask, run_threads
-    from realtalk.threads.comparing import compare_settings
     from realtalk.threads.registry import make_predictor
     from realtalk.threads.sampling import make_samples
-    from realtalk.threads.tables import READING, change_table, gain_line, paper_table
     from realtalk.threads.values import SETTINGS
 
     corpus = samples["sample-threads"].reading.corpus
@@ -193,14 +184,12 @@ def _discuss(samples: dict[str, Opened], out: Path) -> None:
         for name, settings in wanted.items():
             made, folder = make_predictor(name, settings), out / "threads" / name
             runs.append(run_threads(corpus, task, made, folder, fresh=True, progress=advance))
-    found = [each.summary for each in runs]
-    rows = paper_table(found, "sentiment", published=False)
-    _table(out, "threads", "is a reply's score above 0?", *rows)
-    gain = compare_settings(runs[-1].rows, "sentiment", "p-nonconv", "p-conv")
-    _table(out, "threads-gain", "what the conversation is worth", *change_table(gain, "sentiment"))
-    if line := gain_line(gain, "sentiment"):
+    _tables(out, "threads", runs)
+    gain = runs[-1].compare_variants("p-nonconv", "p-conv")
+    lines = compared_table(gain, runs[-1].scores, samples="replies", groups="users")
+    _table(out, "threads-gain", "what the conversation is worth", *lines)
+    for line in gain.further["notes"]:
         say(line)
-    say(READING)
 
 
 def _report(_samples: dict[str, Opened], out: Path) -> None:
@@ -232,6 +221,18 @@ STAGES = (
     _Stage("What becomes of a reply in a thread?", _discuss),
     _Stage("All of it on one page", _report),  # last: it shows what the others left
 )
+
+
+def _tables(out: Path, name: str, runs: Sequence[Run]) -> None:
+    """Runs side by side; a table's file is called by what it shows."""
+    from realtalk.cli.printing import say
+
+    for number, table in enumerate(runs[0].table(*runs[1:], published=False)):
+        _table(out, f"{name}-{number + 1}" if number else name, table.title, *table.lines)
+        for note in table.notes:
+            say(note)
+    for caution in dict.fromkeys(line for run in runs for line in run.cautions):
+        say(caution)
 
 
 def _table(

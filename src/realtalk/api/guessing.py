@@ -17,17 +17,19 @@ from realtalk.api.choices import guesser_of
 from realtalk.api.options import Model, Reading, value_object
 from realtalk.api.sources import Readable, as_corpus
 from realtalk.errors import RealtalkError
+from realtalk.evals.run import Run
 from realtalk.local.naming import named_run
 from realtalk.local.progress import Progress, silent
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from realtalk.persona.benchmark import SimulatedRun
+    from realtalk.evals.run import Run
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.runs import Run
 
 Simulated: TypeAlias = "Run | str | PathLike[str]"
+
+_PERSONA = "persona simulation"
 
 
 def who_wrote_it(
@@ -79,13 +81,8 @@ def who_wrote_it(
         rt.persona.who_wrote_it("sample", simulated=["as-mara"], guesser="nearness", out="near")
     """
     from realtalk.evals import refuse_other_folder
-    from realtalk.persona.guessing import (
-        GUESSES,
-        GuessBenchmark,
-        run_guess,
-        run_tasks,
-        simulated_texts,
-    )
+    from realtalk.evals.running import run
+    from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
     from realtalk.persona.registry import make_guesser
     from realtalk.persona.turns import tasks_of
 
@@ -105,32 +102,29 @@ def who_wrote_it(
             chats, choices, context_sessions=context_sessions, context_tokens=context_tokens
         )
     drawn = GuessBenchmark(chats, tasks, simulated=simulated_texts(runs), seed=seed, limit=limit)
-    from realtalk.surface.runs import Run
-
-    return Run(GUESSES, run_guess(chats, drawn, made, place, fresh=fresh, progress=progress))
+    return run(drawn, chats, made, place, fresh=fresh, progress=progress)
 
 
-def named_runs(given: Simulated | Sequence[Simulated]) -> dict[str, list[SimulatedRun]]:
+def named_runs(given: Simulated | Sequence[Simulated]) -> dict[str, list[Run]]:
     """Persona runs by simulator: by the name that is given, else by their own."""
-    from realtalk.persona.benchmark import load_persona
-    from realtalk.surface.runs import Run
+    from realtalk.evals.run import Run
 
     single = isinstance(given, str | Run) or hasattr(given, "__fspath__")
-    found: dict[str, list[SimulatedRun]] = {}
+    found: dict[str, list[Run]] = {}
     for each in [cast("Simulated", given)] if single else cast("Sequence[Simulated]", given):
         name = ""
         if isinstance(each, Run):
-            run = each.record
-            if each.kind != "persona simulation":
+            run = each
+            if run.kind != _PERSONA:
                 raise RealtalkError(
-                    f"a run of {each.kind}, not of persona simulation", fix="give a persona run"
+                    f"a run of {run.kind}, not of {_PERSONA}", fix="give a persona run"
                 )
         else:
             name, folder = named_run(str(each))
-            run = load_persona(Path(folder))
+            run = Run.load(folder, _PERSONA)
         own = name or run.name
-        taken = {who for other in found.get(own, ()) for who in other.speakers}
-        if not taken.isdisjoint(run.speakers):
+        taken = {who for other in found.get(own, ()) for who in other.groups}
+        if not taken.isdisjoint(run.groups):
             where = "" if run.folder is None else f" ({run.folder.name})"
             own = f"{own}{where or f' {len(found) + 1}'}"
         found.setdefault(own, []).append(run)

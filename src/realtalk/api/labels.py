@@ -19,8 +19,8 @@ from realtalk.local.progress import Progress, silent
 if TYPE_CHECKING:
     from os import PathLike
 
+    from realtalk.evals.tables import ResultTable
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.tables import ResultTable
 
 
 def label(
@@ -104,8 +104,8 @@ def label(
 def labels_of(given: Labels | Readable, protocol: str | None = None) -> Labels:
     """Labels, their folder, or a corpus, which is labelled now."""
     from realtalk.ei.label_files import is_labels
+    from realtalk.evals.run import Run
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.runs import Run
 
     if isinstance(given, Labels):
         return given
@@ -139,7 +139,7 @@ def speaker_consistency(
     from realtalk.ei import consistency_json, consistency_rows
     from realtalk.ei.consistency import consistency_doubts, consistency_languages
     from realtalk.ei.languages import language_notes
-    from realtalk.surface.tables import ResultTable
+    from realtalk.evals.tables import ResultTable
 
     side = labels_of(labels, protocol)
     found = measure(side.frame, side.protocol)

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from realtalk.chat import Corpus
     from realtalk.corpora import reading as read_values
+    from realtalk.evals.run import Run
     from realtalk.local.naming import UniqueNames
     from realtalk.studio.desk import Desk
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.runs import Run
 
 Part: TypeAlias = "Corpus | read_values.Reading | Labels | Run | str | PathLike[str]"
 
@@ -175,9 +175,9 @@ def is_chats(part: Part) -> bool:
 def _folder(part: Part, temporary: Path, names: UniqueNames) -> Path:
     """Where a part lies; what lies nowhere is written below the temporary folder."""
     from realtalk.corpora.store import store
+    from realtalk.evals.run import Run
     from realtalk.local.writing import file_stem
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.runs import Run
 
     if isinstance(part, Labels):
         return part.save(temporary / "labels" / names.free(file_stem(part.corpus)))

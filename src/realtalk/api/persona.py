@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from realtalk.chat import Corpus
+    from realtalk.evals.tables import ResultTable
     from realtalk.persona.datasets import TuningSet
     from realtalk.persona.talking import Talk
     from realtalk.persona.tuning import Tuned
     from realtalk.persona.values import Learning
     from realtalk.studio.talking import TalkRoom
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.tables import ResultTable
 
 _LOG = logging.getLogger("realtalk")
 
@@ -380,9 +380,9 @@ def tested_turns(
     """
     import polars as pl
 
+    from realtalk.evals.tables import ResultTable
     from realtalk.persona.choosing import choice_rows, difference
     from realtalk.persona.turns import tasks_of
-    from realtalk.surface.tables import ResultTable
 
     chats, choices = chosen_chats(corpus, labels, choice, speaker, reading, progress)
     context = {"context_sessions": context_sessions, "context_tokens": context_tokens}
@@ -415,26 +415,3 @@ def _write_prompts(out: Path, tasks: Sequence[Any]) -> None:
             for prompt in task.prompts:
                 row = {"speaker": task.speaker, "id": prompt.id, "prompt": text_of(prompt)}
                 stream.write(orjson.dumps(row) + b"\n")
-
-
-def share(runs: Sequence[str | PathLike[str]], *, out: str | PathLike[str]) -> tuple[Path, ...]:
-    """Copy runs without a word of what was written: settings, versions and scores alone.
-
-    Args:
-        runs: Folders of persona runs, or NAME=FOLDER.
-        out: Folder for the copies.
-
-    Example:
-        rt.persona.share(["tuned", "untuned=base"], out="results/persona")
-    """
-    from realtalk.local.naming import named_run
-    from realtalk.persona.benchmark import share as copy
-
-    made = []
-    for text in runs:
-        name, folder = named_run(str(text))
-        place = Path(out) / (name or Path(folder).name)
-        shared = copy(Path(folder), place)
-        _LOG.info("%d rows without texts in %s", len(shared.rows), place)
-        made.append(place)
-    return tuple(made)

@@ -1,8 +1,8 @@
 """Stored runs → their figures, side by side, what failed, and scores made anew.
 
-show("probe-recent")                     → ResultTable
-table(["recent", "mine=probe-mine"])     → ResultTable, one row per run, variant and score
-failures("probe-recent", most=10)        → ResultTable with texts
+show("probe-recent")                     figures of a run, or one of its samples
+table(["recent", "mine=probe-mine"])     runs side by side
+failures(["probe-recent"], most=10)      rows worth reading
 rescore("probe-recent")                  → Run, by the present formulas
 contexts("sample", out="shown.jsonl")    what each question would be shown, for readers elsewhere
 score("sample", "answers.jsonl")         → Run of answers that came from anywhere
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,76 +26,158 @@ from realtalk.local.progress import Progress, silent
 if TYPE_CHECKING:
     from os import PathLike
 
-    from realtalk.surface.runs import Run
-    from realtalk.surface.tables import ResultTable
+    from realtalk.evals.run import Run
+    from realtalk.evals.tables import ResultTable
+    from realtalk.evals.values import Row
 
 _LOG = logging.getLogger("realtalk")
 
 
-def show(run: str | PathLike[str], *, groups: bool = False) -> ResultTable:
-    """Show the figures of a stored run: estimate, 95 % interval, n, unscored.
+@dataclass(frozen=True)
+class Shown:
+    """Runs side by side, rows worth reading, or one sample, and what to say of them."""
+
+    runs: Sequence[Run]
+    tables: Sequence[ResultTable] = ()
+    rows: Sequence[Row] | None = None
+    evidence: Sequence[Sequence[str]] = ()  # lines below each row
+
+    @property
+    def notes(self) -> list[str]:
+        """How tables are read, cautions, and what is unscored with its reasons."""
+        notes = [line for table in self.tables for line in table.notes]
+        named = len(self.runs) > 1
+        for run in self.runs:
+            notes += [f"{run.name}: {line}" if named else line for line in run.cautions]
+            notes += run.remarks() if self.rows is None else []
+        return list(dict.fromkeys(notes))
+
+    def to_json(self) -> Any:
+        """The rows, or every figure of each run."""
+        return [run.to_json() for run in self.runs] if self.rows is None else list(self.rows)
+
+
+def load_named(runs: Sequence[str | PathLike[str]]) -> list[Run]:
+    """Runs in the order given, by names that tell them apart; those of one name joined."""
+    from realtalk.evals.run import Run, joined, named_runs
+    from realtalk.local.naming import named_run
+
+    found: dict[str, list[Run]] = {}
+    for text in runs:
+        name, folder = named_run(str(text))
+        run = Run.load(folder)
+        found.setdefault(name or f"/{len(found)}", []).append(run.named(name) if name else run)
+    several = [each[0] if len(each) == 1 else joined(name, each) for name, each in found.items()]
+    return list(named_runs(several).values())
+
+
+def show(
+    run: str | PathLike[str],
+    *,
+    sample: str | None = None,
+    corpus: Readable | None = None,
+    groups: bool = False,
+) -> Shown:
+    """Show the figures of a stored run, or everything about one of its samples.
 
     Args:
         run: Folder of a run.
+        sample: One sample: Q3 or Chat_1:Q3.
+        corpus: Corpus of the run: what its messages say.
         groups: Also by category, speaker or domain.
 
     Example:
         rt.runs.show("probe-recent")
+        rt.runs.show("probe-recent", sample="Chat_1:Q3", corpus="sample")
     """
-    from realtalk.surface.runs import Run
+    (loaded,) = load_named([run])
+    if sample is None:
+        return Shown([loaded], loaded.table(groups=groups))
 
-    return Run.load(run).summary(groups=groups)
+    def key(row: Row) -> tuple[Any, ...]:
+        return row["group"], row["sample"], row["variant"]
+
+    why = {key(row): row["why"] for row in loaded.failed}
+    rows = [{"why": why.get(key(row)), **row} for row in loaded.find(sample)]
+    chats = None if corpus is None else as_corpus(corpus)
+    return Shown([loaded], (), rows, [loaded.benchmark.evidence(row, chats) for row in rows])
 
 
-def table(runs: Sequence[str | PathLike[str]], *, groups: bool = False) -> ResultTable:
-    """Show stored runs of one kind side by side, one line per run and variant.
+def table(
+    runs: Sequence[str | PathLike[str]],
+    *,
+    groups: bool = False,
+    published: bool = True,
+    figures: str | PathLike[str] | None = None,
+) -> Shown:
+    """Show stored runs side by side, a table per kind of score; the paper's rows below.
+
+    Runs of one name are joined: an adapter is for one speaker, so ten runs make one row.
 
     Args:
         runs: Folders of runs, or NAME=FOLDER.
         groups: Also by category, speaker or domain.
+        published: Whether to show the paper's rows.
+        figures: Folder for charts: PNG, SVG and HTML.
 
     Example:
         rt.runs.table(["probe-recent", "mine=probe-mine"])
     """
-    import polars as pl
+    loaded = load_named(runs)
+    parts = dict.fromkeys(run.benchmark.part_of(run.settings) for run in loaded)
+    tables: list[ResultTable] = []
+    for part in parts:
+        same = [run for run in loaded if run.benchmark.part_of(run.settings) == part]
+        tables += same[0].table(*same[1:], groups=groups, published=published)
+    if figures is not None:
+        from realtalk.stats.figures import save_figures
 
-    from realtalk.local.naming import named_run
-    from realtalk.report.finding import told_apart
-    from realtalk.surface.runs import Run
-    from realtalk.surface.tables import ResultTable
-
-    given = [named_run(str(text)) for text in runs]
-    loaded = [Run.load(folder) for _, folder in given]
-    kinds = sorted({run.kind for run in loaded})
-    if len(kinds) > 1:
-        raise RealtalkError(f"runs of {' and '.join(kinds)}", fix="give runs of one kind")
-    names = [name or run.name for (name, _), run in zip(given, loaded, strict=True)]
-    names = told_apart(names, [folder for _, folder in given])
-    frames = []
-    for name, run in zip(names, loaded, strict=True):
-        figures = run.summary(groups=groups).frame
-        frames.append(figures.select(pl.lit(name).alias("run"), *figures.columns))
-    notes = [
-        f"{name}: {line}" for name, run in zip(names, loaded, strict=True) for line in run.cautions
-    ]
-    return ResultTable(f"{kinds[0]}: runs side by side", pl.concat(frames), notes)
+        charts = loaded[0].benchmark.charts({run.name: run for run in loaded})
+        _LOG.info("wrote %d files to %s", len(save_figures(charts, Path(figures))), figures)
+    return Shown(loaded, tables)
 
 
-def failures(run: str | PathLike[str], *, most: int = 10) -> ResultTable:
-    """Show the rows of a stored run that are worth reading, worst first. Prints texts.
+def failures(
+    runs: Sequence[str | PathLike[str]],
+    *,
+    most: int = 10,
+    page: str | PathLike[str] | None = None,
+    corpus: Readable | None = None,
+) -> Shown:
+    """Show what failed in stored runs and why, worst first. Prints texts.
 
     Args:
-        run: Folder of a run.
+        runs: Folders of runs, or NAME=FOLDER.
         most: Rows to show.
+        page: HTML page to write, runs side by side.
+        corpus: Corpus of the runs: what messages say.
 
     Example:
-        rt.runs.failures("probe-recent", most=5)
+        rt.runs.failures(["probe-recent"], most=5)
+        rt.runs.failures(["probe-recent", "probe-retrieved"], page="failures.html")
     """
-    from realtalk.surface.runs import Run
-    from realtalk.surface.tables import ResultTable
+    loaded = load_named(runs)
+    chats = None if corpus is None else as_corpus(corpus)
+    if page is not None:
+        from realtalk import __version__
+        from realtalk.local.writing import write_text
+        from realtalk.report.build import check_page
+        from realtalk.report.page import render
+        from realtalk.report.runs import failures_page
 
-    loaded = Run.load(run)
-    return ResultTable(f"{loaded.name}: what failed", loaded.failures(most), loaded.cautions)
+        file = Path(page)
+        check_page(file)
+        named = {run.name: run for run in loaded}
+        sections = failures_page(named, most=most, corpus=chats)
+        made = {"realtalk": __version__}
+        write_text(file, render("What failed", sections, made=made, lead=" · ".join(named)))
+        _LOG.info("wrote %s", file)
+    rows = [
+        {**({"run": run.name} if len(loaded) > 1 else {}), **row}
+        for run in loaded
+        for row in run.failures(most).to_dicts()
+    ]
+    return Shown(loaded, (), rows)
 
 
 def rescore(
@@ -130,7 +213,7 @@ def rescore(
         rt.runs.rescore("probe-recent", judge="openai/gpt-4o-mini")
         rt.runs.rescore("constant", "data/realtalk")
     """
-    from realtalk.surface.runs import Run
+    from realtalk.evals.run import Run
 
     folder, stored = Path(run), Run.load(run)
 
@@ -172,14 +255,15 @@ def _rescore_memory(
     progress: Progress,
 ) -> Sequence[str]:
     from realtalk.corpora.audit import Audit
-    from realtalk.memory.benchmark import load_probe
+    from realtalk.evals.run import Run
+    from realtalk.memory.benchmark import answering
     from realtalk.memory.rescoring import judge_run, rescore_run, same_formulas
 
     if judge is None and prompts is not None:
         raise RealtalkError("`prompts=` is for a judge", fix="name one with `judge=`")
-    probed = load_probe(folder)
+    probed = Run.load(folder)
     place = None if prompts is None else Path(prompts)
-    judging = make_judge(judge, probed.answering, value_object(Model, model), prompts=place)
+    judging = make_judge(judge, answering(probed), value_object(Model, model), prompts=place)
     corrected = None if audit is None else Audit.read(Path(audit))
     lines: Sequence[str] = ()
     if judging is None or corrected is not None or not same_formulas(probed):
@@ -188,6 +272,29 @@ def _rescore_memory(
     if judging is not None:
         judge_run(probed, judging, progress)
     return lines
+
+
+def share(runs: Sequence[str | PathLike[str]], *, out: str | PathLike[str]) -> tuple[Path, ...]:
+    """Copy runs without a word of what was written: settings, versions and scores alone.
+
+    Args:
+        runs: Folders of runs, or NAME=FOLDER.
+        out: Folder for the copies.
+
+    Example:
+        rt.runs.share(["tuned", "untuned=base"], out="results/persona")
+    """
+    from realtalk.evals.run import Run
+    from realtalk.local.naming import named_run
+
+    made = []
+    for text in runs:
+        name, folder = named_run(str(text))
+        place = Path(out) / (name or Path(folder).name)
+        copy = Run.load(folder).share(place)
+        _LOG.info("%d rows without texts in %s", len(copy.rows), place)
+        made.append(place)
+    return tuple(made)
 
 
 def contexts(
@@ -279,10 +386,8 @@ def score(
         rt.memory.score("sample", "answers.jsonl")
     """
     from realtalk.memory.answers_elsewhere import read_answers, score_answers
-    from realtalk.memory.benchmark import KIND
     from realtalk.memory.golds import golds_named
     from realtalk.memory.rescoring import judge_run
-    from realtalk.surface.runs import Run
 
     chats = as_corpus(corpus, reading, progress)
     place = None if prompts is None else Path(prompts)
@@ -292,4 +397,4 @@ def score(
     probed = score_answers(chats, given, folder, fresh=fresh, golds=golds_named(str(golds)))
     if judging is not None:
         probed = judge_run(probed, judging, progress)
-    return Run(KIND, probed)
+    return probed

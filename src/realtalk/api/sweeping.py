@@ -28,8 +28,8 @@ from realtalk.registry import read_value
 if TYPE_CHECKING:
     from os import PathLike
 
-    from realtalk.surface.runs import Run
-    from realtalk.surface.tables import ResultTable
+    from realtalk.evals.run import Run
+    from realtalk.evals.tables import ResultTable
 
 _KINDS = {"bool": bool, "int": int, "float": float}
 _OWN = frozenset({"corpus", "out", "fresh", "progress", "settings"})  # what a sweep decides itself
@@ -48,7 +48,7 @@ class Sweep:
         """One row per combination, variant and score: estimate, low, high, n, unscored."""
         import polars as pl
 
-        from realtalk.surface.tables import ResultTable
+        from realtalk.evals.tables import ResultTable
 
         frames = []
         for name, run in self.runs.items():
@@ -63,7 +63,7 @@ class Sweep:
 
         What differs stands in the first column, so that every part of a wide table says it.
         """
-        from realtalk.surface.tables import figure_text
+        from realtalk.evals.tables import figure_text
 
         scores: dict[str, None] = {}
         lines: dict[tuple[str, str], dict[str, Any]] = {}

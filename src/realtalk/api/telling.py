@@ -13,8 +13,8 @@ from realtalk.local.progress import Progress, silent
 if TYPE_CHECKING:
     from realtalk.chat import Corpus
     from realtalk.ei.told_apart import ToldApart
+    from realtalk.evals.tables import ResultTable
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.tables import ResultTable
 
 
 def distinguishability(
@@ -41,7 +41,7 @@ def distinguishability(
     """
     from realtalk.api.labels import label
     from realtalk.ei.told_apart import WAYS
-    from realtalk.surface.tables import ResultTable, frame_of
+    from realtalk.evals.tables import ResultTable, frame_of
 
     both = (as_corpus(first), as_corpus(second))
     known = labels or (label(both[0], progress=progress), label(both[1], progress=progress))

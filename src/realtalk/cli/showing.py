@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from realtalk.api.batch import BatchResult
     from realtalk.api.chats import Exported, Findings, Redaction
     from realtalk.api.pages import Page
+    from realtalk.api.runs import Shown
     from realtalk.api.sweeping import Sweep
     from realtalk.api.threads import SampleCounts
     from realtalk.chat import Corpus
+    from realtalk.evals.run import Run
+    from realtalk.evals.tables import ResultTable
     from realtalk.persona.datasets import TuningSet
     from realtalk.persona.tuning import Tuned
     from realtalk.stats.values import CorpusStats
     from realtalk.surface.labelling import Labels
-    from realtalk.surface.runs import Run
-    from realtalk.surface.tables import ResultTable
 
 
 def show_corpus(corpus: Corpus, *, out: Any = None, into: Any = None, json: bool = False) -> None:
@@ -169,31 +170,36 @@ def show_table(table: ResultTable, *, json: bool = False) -> None:
     Args:
         json: Print JSON.
     """
-    from realtalk.surface.tables import with_intervals
-
     if json:
         print_json(table.to_json())
     else:
-        show(table.title, *with_intervals(table.frame))
+        show(table.title, *table.lines)
     for note in table.notes:
         warn(note)
 
 
-def show_failures(table: ResultTable, *, json: bool = False) -> None:
-    """Prints rows one below the other: they hold texts.
+def show_runs(shown: Shown, *, json: bool = False) -> None:
+    """Prints tables, or rows one below the other, then what has to be said of them.
 
     Args:
         json: Print JSON.
     """
-    rows = table.frame.to_dicts()
     if json:
-        print_json(rows)
+        print_json(shown.to_json())
         return
-    if not rows:
-        say("nothing failed")
-    for row in rows:
+    for table in shown.tables:
+        show(table.title, *table.lines)
+    for at, row in enumerate(shown.rows or ()):
         known = {name: value for name, value in row.items() if value not in (None, "", [])}
-        print_text("\n".join(f"{name}: {value}" for name, value in known.items()) + "\n")
+        lines = [
+            f"{name}: {'; '.join(map(str, value)) if isinstance(value, list) else value}"
+            for name, value in known.items()
+        ]
+        print_text("\n".join([*lines, *(shown.evidence[at] if shown.evidence else ())]) + "\n")
+    if shown.rows == []:
+        say("nothing failed")
+    for line in shown.notes:
+        warn(line)
 
 
 def show_run(
@@ -211,6 +217,7 @@ def show_run(
         prices: JSON file of prices per million tokens.
         json: Print JSON.
     """
+    from realtalk.api.runs import Shown
     from realtalk.evals.prices import cost_json, cost_table, read_prices
 
     known = None if prices is None else read_prices(prices)
@@ -218,7 +225,7 @@ def show_run(
         costs = {} if known is None else {"costs": cost_json(run.usage, known)}
         print_json(run.to_json() | costs)
     else:
-        show_table(run.summary(groups=groups))
+        show_runs(Shown([run], run.table(groups=groups)))
         if known is not None and run.usage:
             show("what it cost", *cost_table(run.usage, known))
         elif known is not None:

@@ -5,6 +5,7 @@
                difference=Estimate(…), relative=Estimate(…), p=0.02, p_holm=0.06), …}, …)
 
 Only samples that both sides have count, and of them only those that a score applies to on both.
+A score that no pair has is left out.
 Intervals draw whole groups, the test swaps the sides of whole groups, Holm's correction is over
 the scores of a family. `strict` takes what is unscored as wrong.
 """
@@ -12,7 +13,7 @@ the scores of a family. `strict` takes what is unscored as wrong.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from realtalk.errors import RealtalkError
@@ -29,12 +30,14 @@ class Compared:
     """The second side against the first.
 
     `alone` counts the samples that only the first or only the second side has: they are left out.
+    `further` is what the benchmark tells beside the changes.
     """
 
     names: tuple[str, str]
     changes: Mapping[str, Change]
     strict: Mapping[str, Change]
     alone: tuple[int, int] = (0, 0)
+    further: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -89,16 +92,14 @@ def matched(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]
 def _changes(
     pairs: Sequence[tuple[Row, Row]], scores: Sequence[Score], *, strict: bool
 ) -> dict[str, Change]:
-    if not strict:
-        # What either side left open says nothing about the other.
-        pairs = [pair for pair in pairs if all(row["unscored"] is None for row in pair)]
     before, after = [one for one, _ in pairs], [other for _, other in pairs]
     found: dict[str, Change] = {}
     for parts, sharing in shared_parts(scores, strict=strict):
         figures = {score.name: score.figure for score in sharing}
         one, other, groups = paired_lines(before, after, parts)
         found |= grouped_changes(one, other, groups, figures, whole=sharing[0].whole)
-    ordered = {score.name: found[score.name] for score in scores if score.name in found}
+    ordered = {each.name: found[each.name] for each in scores if each.name in found}
+    ordered = {name: change for name, change in ordered.items() if change.n}
     family = {score.name: score.family for score in scores}
     for each in dict.fromkeys(family[name] for name in ordered):
         members = [name for name in ordered if family[name] == each]

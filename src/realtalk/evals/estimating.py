@@ -3,23 +3,44 @@
     estimate(rows, scores)["f1"]          → Estimate(value=0.21, low=0.18, high=0.25, n=728)
     estimate(rows, scores, strict=True)   → the same, unscored rows taken as wrong
     by_variant(rows)                      → {"1000t": [row, …], "2000t": [row, …]}
+    average([0.2, 0.4, None, 0.9])        → Average(value=0.5, sd=0.36, low=0.2, high=0.9, n=3)
 
 Scores that share their parts are drawn together. A row that a score does not apply to is left
 out and counted. A proportion has Wilson's interval where draws tell too little: over the groups
-where all of them agree, and over the rows where there are too few groups to be drawn.
+where all of them agree, and over the rows where there are too few groups to be drawn. A score
+that only a group alone has is averaged over groups, as papers average over people.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from realtalk.evals.values import Parts, Row, Score, column
 from realtalk.metrics.grouped import FEWEST_GROUPS, grouped_estimates
-from realtalk.metrics.statistics import Array, Estimate, wilson
+from realtalk.metrics.statistics import Array, Estimate, bootstrap_interval, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Average(Estimate):
+    """Over `n` groups that count the same. Without deviation and interval where there is one."""
+
+    sd: float | None = None
+
+
+def average(values: Iterable[float | None], left_out: int = 0) -> Average:
+    """The mean over groups; those without a figure do not count."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return Average(None, left_out=left_out)
+    mean = float(np.mean(known))
+    if len(known) < 2:
+        return Average(mean, n=len(known), left_out=left_out)
+    low, high = bootstrap_interval((known,), np.mean) or (None, None)
+    return Average(mean, low, high, len(known), left_out, sd=float(np.std(known, ddof=1)))
 
 
 def by_variant(rows: Sequence[Row], order: Sequence[str] = ()) -> dict[str, list[Row]]:
@@ -50,7 +71,10 @@ def estimate(
 ) -> dict[str, Estimate]:
     """Each score over the rows, in the order of `scores`."""
     found: dict[str, Estimate] = {}
-    for parts, sharing in shared_parts(scores, strict=strict):
+    if not strict:
+        found = {each.name: _of_groups(rows, each.alone) for each in scores if each.alone}
+    summed = [score for score in scores if score.alone is None]
+    for parts, sharing in shared_parts(summed, strict=strict):
         lines = parts(rows)
         kept = whole_lines(lines)
         groups = [row["group"] for row, keep in zip(rows, kept, strict=True) if keep]
@@ -67,6 +91,17 @@ def estimate(
             for score in sharing
         }
     return {score.name: found[score.name] for score in scores if score.name in found}
+
+
+def _of_groups(rows: Sequence[Row], alone: Callable[[Sequence[Row]], Estimate]) -> Estimate:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row["group"], []).append(row)
+    figures = [alone(own) for own in groups.values()]
+    if len(figures) == 1:
+        return figures[0]
+    left_out = sum(figure.left_out for figure in figures)
+    return average((figure.value for figure in figures), left_out)
 
 
 def whole_lines(lines: Array) -> npt.NDArray[np.bool_]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
@@ -138,28 +138,22 @@ class RunFolder:
         self._tables.append(made)
         return made
 
-    def rows(
-        self, name: str, key: Sequence[str], earlier: Callable[[Row], Row] | None = None
-    ) -> list[Row]:
+    def rows(self, name: str, key: Sequence[str]) -> list[Row]:
         """The rows of one name, only to be read: the latest of each key, in the table's order.
 
         A run that went on and was stopped has rows that its table lacks: they come last. A run
-        that was shared has nothing but tables. `earlier` brings rows of an earlier version up to
-        date.
+        that was shared has nothing but tables.
         """
         if self.folder is None:
             return []
         path = self.folder / f"{name}.jsonl"
         table = path.with_suffix(".parquet")
         if not path.is_file():
-            rows = _table_rows(table) if table.is_file() else []
-            return rows if earlier is None else list(map(earlier, rows))
-        lines = _lines(path)[0]
-        latest = _latest(lines if earlier is None else map(earlier, lines), tuple(key))
+            return _table_rows(table) if table.is_file() else []
+        latest = _latest(_lines(path)[0], tuple(key))
         if not table.is_file():
             return list(latest.values())
-        keys = _table_rows(table, key)
-        order = _latest(keys if earlier is None else map(earlier, keys), tuple(key))
+        order = _latest(_table_rows(table, key), tuple(key))
         first = {each: latest[each] for each in order if each in latest}
         return list({**first, **latest}.values())
 

@@ -67,7 +67,7 @@ class _Samples:
     ) -> None:
         self.benchmark = benchmark
         self.model = model
-        self.slices = str(getattr(benchmark, "slices", ""))
+        self.slices = benchmark.slices
         self._stages: list[Stage[Any, Any]] = list(benchmark.stages(corpus))
         self._places: dict[str, tuple[int, int]] = {}
         self._prepared: int | None = None

@@ -23,8 +23,7 @@ from typing import Any, TypeAlias
 import orjson
 
 from realtalk.errors import RealtalkError
-from realtalk.evals.tables import Lines
-from realtalk.evals.values import Row
+from realtalk.evals.values import Lines, Row
 
 _MILLION = 1_000_000
 _EXAMPLE = '{"openai/gpt-4o-mini": {"input": 0.15, "output": 0.60}}'

@@ -14,7 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -22,42 +22,14 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.folder import RunFolder
 from realtalk.evals.library_versions import versions
 from realtalk.evals.rows import KEY, run_schema, sample_key
-from realtalk.evals.running import RunRecord
-from realtalk.evals.values import Answer, Row, Sample, Score, Stage
+from realtalk.evals.run import Run
+from realtalk.evals.values import Answer, Benchmark, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import write_json
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _AT_ONCE = 1024  # samples
 # A batch of other texts moves the last digits of a vector: no formula changed.
 _ALIKE = 1e-5
-# What version 0.1.0 called the solver among a run's settings.
-_EARLIER_SOLVERS = frozenset({"memory", "reader", "simulator", "predictor"})
-
-
-class Rescorable(Protocol):
-    """What is needed of a benchmark. It may also have `facts`, as `Benchmark` says."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def scores(self) -> tuple[Score, ...]: ...
-
-    @property
-    def columns(self) -> Mapping[str, pl.DataType | type[pl.DataType]]: ...
-
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
-
-    def score(
-        self, samples: Sequence[Any], answers: Sequence[Any], progress: Progress = silent
-    ) -> list[Row]: ...
-
-    def stored_answer(self, sample: Any, row: Row) -> Answer[Any] | None:
-        """The answer that a row was made from; None where the row is of another sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +68,12 @@ def keeps_scores(scores: Iterable[Score], columns: Mapping[str, Any]) -> bool:
 
 
 def rescore(
-    record: RunRecord,
-    benchmark: Rescorable,
+    record: Run,
+    benchmark: Benchmark[Any, Any, Any],
     stages: Iterable[Stage[Any, Any]],
-    *,
-    schemas: Mapping[str, pl.Schema] | None = None,
     progress: Progress = silent,
 ) -> Rescored:
-    """Scores the answers of a stored run again and writes it; also a run of version 0.1.0.
-
-    `schemas` are those of further tables, by name.
-    """
+    """Scores the answers of a stored run again and writes it."""
     assert record.folder is not None  # it is a stored one
     place = str(record.folder)
     if not keeps_scores(benchmark.scores, benchmark.columns):
@@ -138,13 +105,13 @@ def rescore(
         raise RealtalkError(
             "none of its samples is in this corpus", where=place, fix="name the corpus it was of"
         )
-    _write(record, benchmark, rows, facts, schemas or {})
+    _write(record, benchmark, rows, facts)
     return Rescored(len(rows), changed_rows, dict(changed.most_common()), len(rows) - len(scored))
 
 
 def _scored(
     stage: Stage[Any, Any],
-    benchmark: Rescorable,
+    benchmark: Benchmark[Any, Any, Any],
     rows: Mapping[tuple[str, ...], Row],
     progress: Progress,
 ) -> Iterable[tuple[tuple[str, ...], Row]]:
@@ -165,7 +132,9 @@ def _scored(
         yield from zip(map(sample_key, samples), plain, strict=True)
 
 
-def _facts(benchmark: Rescorable, stage: Stage[Any, Any], rows: Sequence[Row], known: Row) -> Row:
+def _facts(
+    benchmark: Benchmark[Any, Any, Any], stage: Stage[Any, Any], rows: Sequence[Row], known: Row
+) -> Row:
     tell = getattr(benchmark, "facts", None)
     if tell is None:
         return known
@@ -178,28 +147,20 @@ def _facts(benchmark: Rescorable, stage: Stage[Any, Any], rows: Sequence[Row], k
 
 
 def _write(
-    record: RunRecord,
-    benchmark: Rescorable,
+    record: Run,
+    benchmark: Benchmark[Any, Any, Any],
     rows: Mapping[tuple[str, ...], Row],
     facts: Mapping[str, Row],
-    schemas: Mapping[str, pl.Schema],
 ) -> None:
     assert record.folder is not None
-    stored = RunFolder.load(record.folder, benchmark.name)
+    stored = RunFolder.load(record.folder, record.kind)
     stored.rewrite("rows", list(rows.values()), run_schema(benchmark.columns))
     stored.rewrite("groups", list(facts.values()))
-    if "solver" not in stored.settings:
-        # What version 0.1.0 wrote has other keys: nothing could be added to it.
-        for name in record.tables.keys() - {"rows", "groups"}:
-            stored.rewrite(name, record.tables[name], schemas.get(name))
-    settings = {
-        **{name: each for name, each in record.settings.items() if name not in _EARLIER_SOLVERS},
-        "scoring": benchmark.settings["scoring"],
-    }
+    settings = {**record.settings, "scoring": benchmark.settings["scoring"]}
     used = [*record.versions, *(each for each in (versions(),) if each not in record.versions)]
     write_json(
         record.folder / "run.json",
-        {"kind": benchmark.name, "settings": settings, "versions": used},
+        {"kind": record.kind, "settings": settings, "versions": used},
     )
 
 

@@ -2,7 +2,7 @@
 
 row_of(Sample("Q3", "Chat_1", "500w", …), Answer("in March"), {"f1": 0.8})
 → {"sample": "Q3", "group": "Chat_1", "variant": "500w", "answer": "in March", …, "f1": 0.8}
-run_schema({"f1": pl.Float64})       → the columns of rows.parquet
+run_schema({"f1": float})       → the columns of rows.parquet
 """
 
 from __future__ import annotations
@@ -17,21 +17,24 @@ if TYPE_CHECKING:
 
 KEY = ("sample", "group", "variant")
 STAGE_KEY = ("stage",)
+JUDGED_KEY = (*KEY, "judge", "wording", "prompts")
 _COSTS = ("calls", "tokens_in", "tokens_out")
 
 
-def run_schema(columns: Mapping[str, pl.DataType | type[pl.DataType]]) -> pl.Schema:
-    """The columns of rows.parquet: those that every run has, then a benchmark's own."""
+def run_schema(columns: Mapping[str, Any]) -> pl.Schema:
+    """The columns of rows.parquet: those that every run has, then a benchmark's own.
+
+    A type is a Python type: str, float, int, bool, or a list of these.
+    """
     import polars as pl
 
-    return pl.Schema(
-        {
-            **dict.fromkeys((*KEY, "answer", "unscored", "untold"), pl.String),
-            "left_out": pl.List(pl.String),
-            **dict.fromkeys(_COSTS, pl.Int64),
-            **columns,
-        }
-    )
+    kinds: dict[str, Any] = {
+        **dict.fromkeys((*KEY, "answer", "unscored", "untold"), str),
+        "left_out": list[str],
+        **dict.fromkeys(_COSTS, int),
+        **columns,
+    }
+    return pl.Schema({name: pl.DataType.from_python(kind) for name, kind in kinds.items()})
 
 
 def sample_key(sample: Sample[Any, Any]) -> tuple[str, str, str]:

@@ -1,8 +1,7 @@
 """A benchmark, a corpus and a solver → rows, in a folder or in memory. Killed, it goes on.
 
-    run(benchmark, corpus, solver, Path("out"))     → RunRecord(settings, rows, …)
+    run(benchmark, corpus, solver, Path("out"))     → Run
     run(benchmark, corpus, solver)                  → the same, and nothing is written
-    load(Path("out"), benchmark.name)               → RunRecord(settings, versions, rows)
 
 out/run.json  out/rows.jsonl, .parquet: one row per sample and variant
 out/groups.jsonl, .parquet: one row per stage, of benchmarks that tell facts of a stage
@@ -17,62 +16,24 @@ elsewhere in this sitting is taken over, as if it had been solved here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import orjson
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
-from realtalk.evals.folder import RunFolder, Table, stored_settings
-from realtalk.evals.prices import Usage, usage_of
-from realtalk.evals.rows import KEY, STAGE_KEY, row_of, run_schema, sample_key
-from realtalk.evals.side_tables import FACTS_KEY, LateTable, StageFacts
+from realtalk.evals.folder import RunFolder, Table
+from realtalk.evals.rows import JUDGED_KEY, KEY, STAGE_KEY, row_of, run_schema, sample_key
+from realtalk.evals.run import Run
+from realtalk.evals.side_tables import LateTable, StageFacts
 from realtalk.evals.values import Answer, Benchmark, Recorded, Row, Sample, Solver, Stage
 from realtalk.local.progress import Progress, silent, within
-from realtalk.local.writing import private_folder, write_json
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _AT_ONCE = 1024  # samples handed to a solver that does not say otherwise
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """What a run left: settings, the versions of every sitting, and rows."""
-
-    settings: Mapping[str, Any]
-    rows: Sequence[Row]
-    versions: Sequence[Mapping[str, str]] = ()
-    folder: Path | None = None
-    facts: Sequence[Row] = ()  # of complete stages
-    timings: Sequence[Row] = ()
-    preparations: Sequence[Row] = ()
-
-    @property
-    def tables(self) -> dict[str, Sequence[Row]]:
-        """Every table of the run's folder by name."""
-        return {
-            "rows": self.rows,
-            "groups": self.facts,
-            "timings": self.timings,
-            "preparations": self.preparations,
-        }
-
-    @property
-    def usage(self) -> list[Usage]:
-        """What every model was asked for, in calls and tokens; empty where none was asked."""
-        judgements = self.tables.get("judgements", ())
-        return usage_of(
-            self.settings, self.rows, judgements=judgements, preparations=self.preparations
-        )
-
-
-RecordT = TypeVar("RecordT", bound=RunRecord)
 
 
 def solver_record(solver: Recorded) -> dict[str, Any]:
@@ -102,8 +63,6 @@ def claim(
     """Makes a folder this run's, or raises where it is another's, before work that comes first."""
     settings = settings_of(benchmark, corpus, solver)
     if out is not None:
-        if not fresh:
-            _refuse_earlier(out)
         RunFolder.open(out, benchmark.name, settings, fresh=fresh).close()
     return settings
 
@@ -116,16 +75,14 @@ def run(
     *,
     fresh: bool = False,
     progress: Progress = silent,
-    solved: Iterable[RunRecord] = (),
-) -> RunRecord:
+    solved: Iterable[Run] = (),
+) -> Run:
     """Solves and scores what the folder does not have yet.
 
     `solved` are runs of this sitting, each of some stages alone and in their order.
     """
     settings = settings_of(benchmark, corpus, solver)
     order: list[tuple[str, str, str]] = []
-    if out is not None and not fresh:
-        _refuse_earlier(out)
     with RunFolder.open(out, benchmark.name, settings, fresh=fresh) as folder:
         rows = folder.table("rows", KEY)
         timings = LateTable(folder, "timings", KEY)
@@ -155,7 +112,8 @@ def run(
         if not order:
             raise RealtalkError("there is nothing to solve", where=corpus.name)
         rows.finish(order, run_schema(benchmark.columns))
-        return RunRecord(
+        record = Run(
+            benchmark=type(benchmark),
             settings=folder.settings,
             rows=rows.in_order(order),
             versions=folder.versions,
@@ -163,7 +121,9 @@ def run(
             facts=[] if facts is None else facts.finish(),
             timings=timings.finish(order),
             preparations=preparations.finish([]),
+            judgements=folder.rows("judgements", JUDGED_KEY),
         )
+        return benchmark.check(record)
 
 
 def _at_once(solver: Solver[Any, Any]) -> int:
@@ -171,7 +131,7 @@ def _at_once(solver: Solver[Any, Any]) -> int:
 
 
 def _take_over(
-    part: RunRecord, rows: Table, timings: LateTable, preparations: LateTable
+    part: Run, rows: Table, timings: LateTable, preparations: LateTable
 ) -> set[tuple[Any, ...]]:
     """Adds what a part of the run has come to; the keys of its rows."""
     for preparation in part.preparations:
@@ -186,17 +146,6 @@ def _take_over(
                 timings.add(spent[key])
             rows.add(row)
     return taken
-
-
-def _refuse_earlier(folder: Path) -> None:
-    """Rows of an earlier version have other columns: they can be read, not added to."""
-    known = stored_settings(folder, None)
-    if known is not None and "solver" not in known:
-        raise RealtalkError(
-            "made by an earlier version, which can be read but not gone on with",
-            where=str(folder),
-            fix="name another folder, or start anew with --fresh",
-        )
 
 
 @dataclass(frozen=True)
@@ -284,64 +233,3 @@ class _Work:
         if key in self.taken:
             return False  # asked just now
         return row is None or self.partly or (row["unscored"] is not None and self._asks)
-
-
-def write(record: RunRecord, kind: str, schema: pl.Schema, folder: Path) -> None:
-    """A run that was made in memory, as the folder that it would have been made in."""
-    private_folder(folder)
-    stored = RunFolder(folder, kind, record.settings)
-    for name, rows in record.tables.items():
-        stored.rewrite(name, rows, schema if name == "rows" else None)
-    about = {"kind": kind, "settings": dict(record.settings), "versions": list(record.versions)}
-    write_json(folder / "run.json", about)
-
-
-def load(
-    folder: Path,
-    kind: str,
-    earlier: Callable[[Row], Row] | None = None,
-    *,
-    solver: Callable[[Mapping[str, Any]], Any] = lambda settings: None,  # noqa: ARG005
-    needed: Iterable[str] = (),
-) -> RunRecord:
-    """A run's rows in their order; of one that was stopped, as far as it got.
-
-    `earlier` gives rows of an earlier version the names of today, `solver` takes the solver's
-    record from such a run's settings. Settings that are `needed` must be there.
-    """
-    run = RunFolder.load(folder, kind)
-    try:
-        rows = run.rows("rows", KEY, earlier)
-        whole = all({*KEY, "unscored", "untold", "left_out"} <= row.keys() for row in rows)
-    except (KeyError, TypeError, AttributeError):
-        whole, rows = False, []
-    if not whole:
-        raise RealtalkError(
-            f"not the rows of a run of {kind}", where=str(folder), fix="start anew with --fresh"
-        )
-    if not rows:
-        raise RealtalkError(
-            "the run has no rows yet", where=str(folder), fix="start it again: it goes on"
-        )
-    facts = run.rows("groups", FACTS_KEY)
-    if not facts:  # version 0.1.0 called them so
-        facts = [{"group": row["speaker"], **row} for row in run.rows("speakers", ("speaker",))]
-    settings = run.settings
-    today = "solver" in settings
-    if not today:
-        settings = {**settings, "solver": solver(settings)}
-    if any(settings.get(name) is None for name in ("solver", *needed)):
-        raise RealtalkError(
-            f"not the settings of a run of {kind}",
-            where=str(folder),
-            fix="start anew with --fresh",
-        )
-    return RunRecord(
-        settings=settings,
-        rows=rows,
-        versions=run.versions,
-        folder=folder,
-        facts=facts,
-        timings=run.rows("timings", KEY) if today else [],
-        preparations=run.rows("preparations", STAGE_KEY),
-    )

@@ -11,23 +11,24 @@ alike (a chat, a speaker, a user): intervals draw whole groups, tests swap whole
 `variant` is the same sample under another condition: a budget, a setting.
 """
 
+# What a benchmark may say of a run has defaults that need not look at it.
+# ruff: noqa: ARG002, ARG003
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.grouped import Figure, ratio
-from realtalk.metrics.statistics import Array
+from realtalk.metrics.statistics import Array, Estimate
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from realtalk.chat import Corpus
+    from realtalk.evals.run import Run
 
 ShownT = TypeVar("ShownT")
 SeenT_contra = TypeVar("SeenT_contra", contravariant=True)
@@ -36,6 +37,10 @@ ValueT = TypeVar("ValueT")
 
 Row: TypeAlias = dict[str, Any]
 Parts: TypeAlias = Callable[[Sequence[Row]], Array]
+Fact: TypeAlias = Estimate | float | None
+Lines: TypeAlias = tuple[tuple[str, ...], list[tuple[Any, ...]]]  # headings and rows of a table
+
+_HALF = 0.5  # of a score: what is below is worth reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +147,9 @@ class Score:
     the same with unscored rows taken as wrong; None where there is no such reading. A
     `proportion` has a true interval also where all rows agree. A `whole` figure is one of groups:
     rows are never drawn or swapped singly, however few groups there are.
+
+    `alone` is the figure of the rows of one group, where it is no function of sums (a median, a
+    kappa): the figure of a run is then the average over its groups, each counting the same.
     """
 
     name: str
@@ -150,39 +158,81 @@ class Score:
     parts: Parts | None = None
     figure: Figure = ratio
     strict: Parts | None = None
+    alone: Callable[[Sequence[Row]], Estimate] | None = None
     proportion: bool = False
     whole: bool = False
     digits: int = 3
     family: str = ""  # Holm's correction is within a family
+    table: str = ""  # the title of the table that it stands in
+    shown: bool = True  # whether tables have it; `Run.summary` has every score
+    tested: bool = True  # whether runs are compared by it, if it has a better side
     published: str = ""  # its column in a paper's table
 
+    def evenly(self, by: str) -> Score:
+        """The same with every value of a column weighing the same."""
+        return replace(self, parts=evenly(self.name, by))
 
-class Benchmark(Protocol[ShownT, TruthT, ValueT]):
-    """A corpus with settings as samples, and how their answers are scored.
 
-    An optional attribute `slices` names a column whose values are also looked at apart. An
-    optional method `facts(stage, rows)` tells what only all rows of a stage together show. It
-    is called when a stage is complete; what it returns is kept in the table `groups`.
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A line of a paper, or of chance, below the runs of a table: texts by score.
+
+    `part` is the value of the slice that it belongs to; "" stands below the whole. What is
+    `published` elsewhere can be left out.
     """
 
     name: str
-    version: str
-    group: str  # what a group is called: chat, speaker, user
+    cells: Mapping[str, str | None]
+    variant: str = ""
+    part: str = ""
+    published: bool = True
 
-    @property
-    def scores(self) -> tuple[Score, ...]: ...
 
-    @property
-    def columns(self) -> Mapping[str, pl.DataType | type[pl.DataType]]:
-        """The columns of a row beyond those that every run has, scores included."""
+class Benchmark(Generic[ShownT, TruthT, ValueT]):
+    """A corpus with settings as samples, how their answers are scored, and how a run is read.
+
+    A subclass says the first eight, `stages` and `score`; everything else has a default. What is
+    asked about a run that is there (the class methods) needs no corpus: `Run.load` finds the class
+    by its name. An optional method `facts(stage, rows)` tells what only all rows of a stage
+    together show. It is called when a stage is complete; what it returns is kept in `groups`.
+    """
+
+    name: ClassVar[str] = ""  # as run.json has it
+    version: ClassVar[str] = "1"
+    group: ClassVar[str] = "group"  # what is drawn and swapped whole: chat, speaker, user
+    sample: ClassVar[str] = "sample"  # what a row is about: question, turn, reply
+    solver: ClassVar[str] = "solver"  # who is tested: memory, simulator, predictor
+    variant: ClassVar[str] = "variant"  # what a variant is: budget, setting, judge
+    scores: tuple[Score, ...] = ()
+    # The columns of a row beyond those that every run has, scores included, by Python type.
+    columns: ClassVar[Mapping[str, Any]] = {}
+    # Columns that a copy without texts may lack.
+    texts: ClassVar[tuple[str, ...]] = ("answer",)
+    slices: ClassVar[str] = ""  # a column whose values are also looked at apart
+    order: ClassVar[tuple[str, ...]] = ()  # variants that come first
+    group_facts: ClassVar[tuple[str, ...]] = ()  # facts that stand beside a group's figures
+    failing: ClassVar[tuple[str, ...]] = ("group", "sample", "variant", "answer", "unscored")
+    title: ClassVar[str] = ""  # of its section on a page; its name where it has none
+    lead: ClassVar[str] = ""  # what it asks, below that title
+    reading: ClassVar[str] = ""  # how its tables are to be read
+    price: ClassVar[str] = ""  # the fact that says what a solver costs
+    chance: ClassVar[Mapping[str, float]] = {}  # of scores that have one
+    joins: ClassVar[bool] = False  # runs of one solver over different groups are one
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" in vars(cls):
+            KNOWN[cls.name] = cls
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """What the rows depend on, for the record."""
+        return {}
 
     def stages(
         self, corpus: Corpus, progress: Progress = silent
-    ) -> Iterable[Stage[ShownT, TruthT]]: ...
+    ) -> Iterable[Stage[ShownT, TruthT]]:
+        raise NotImplementedError
 
     def score(
         self,
@@ -191,12 +241,133 @@ class Benchmark(Protocol[ShownT, TruthT, ValueT]):
         progress: Progress = silent,
     ) -> list[Row]:
         """The columns of each answer, in order. What has no score is None."""
+        raise NotImplementedError
 
     def target(self, sample: Sample[ShownT, TruthT]) -> str:
         """The truth in words, for those who read a log."""
+        return str(sample.truth)
 
     def about(self, sample: Sample[ShownT, TruthT]) -> Mapping[str, Any]:
         """What a log says of a sample beside its group and variant."""
+        return {}
+
+    def stored_answer(self, sample: Sample[ShownT, TruthT], row: Row) -> Answer[Any] | None:
+        """The answer that a row was made from; None where the row is of another sample."""
+        return Answer(row["answer"], row["unscored"] or "")
+
+    @classmethod
+    def check(cls, run: Run) -> Run:
+        """A run as it was loaded, or made; raises where its settings lack what is read of them."""
+        return run
+
+    @classmethod
+    def name_of(cls, settings: Mapping[str, Any]) -> str:
+        """Whom a run tested, as tables call it."""
+        solver = settings["solver"]
+        model = solver["settings"].get("model")
+        return f"{solver['name']} {model}" if model else str(solver["name"])
+
+    @classmethod
+    def part_of(cls, settings: Mapping[str, Any]) -> str:
+        """What runs must share to stand in one table, beside the corpus: a task."""
+        return ""
+
+    @classmethod
+    def scored_rows(cls, run: Run) -> Sequence[Row]:
+        """The rows with what is made of them whenever they are looked at."""
+        return run.rows
+
+    @classmethod
+    def scores_of(cls, run: Run) -> tuple[Score, ...]:
+        """The scores that a run has."""
+        return cls.scores
+
+    @classmethod
+    def variants_of(cls, run: Run) -> Mapping[str, tuple[Sequence[Row], Sequence[Score]]]:
+        """The rows of each variant and the scores that they are looked at by."""
+        rows: dict[str, list[Row]] = {name: [] for name in cls.order}
+        for row in run.scored_rows:
+            rows.setdefault(row["variant"], []).append(row)
+        return {name: (kept, run.scores) for name, kept in rows.items() if kept}
+
+    @classmethod
+    def averages_of(cls, run: Run, scores: Sequence[Score]) -> Mapping[str, Sequence[Score]]:
+        """Other readings of the scores over all rows, which stand among the slices."""
+        return {}
+
+    @classmethod
+    def facts_of(cls, run: Run, variant: str, rows: Sequence[Row]) -> Mapping[str, Fact]:
+        """What a table says of a variant beside its scores: chance, a cost."""
+        return {}
+
+    @classmethod
+    def variant_named(cls, text: str) -> str:
+        """A variant as rows have it, from what a person writes."""
+        return text
+
+    @classmethod
+    def reason(cls, row: Row, run: Run) -> str:
+        """Why a row failed; "" where it did not."""
+        if row["unscored"] is not None:
+            return "no answer"
+        score = run.scores[0]
+        value = row.get(score.name)
+        return "wrong" if value is not None and score.better * value < _HALF * score.better else ""
+
+    @classmethod
+    def severity(cls, row: Row, run: Run) -> float:
+        """How bad a row that failed is: the lowest is shown first."""
+        return -1.0 if row["unscored"] is not None else 0.0
+
+    @classmethod
+    def cautions(cls, run: Run) -> Sequence[str]:
+        """What has to be said beside every figure: in-sample parts, languages, leaks."""
+        return ()
+
+    @classmethod
+    def references(cls, runs: Mapping[str, Run]) -> Iterable[Reference]:
+        """Lines below the runs of a table: a paper's, chance."""
+        return ()
+
+    @classmethod
+    def tables(cls, runs: Mapping[str, Run]) -> Mapping[str, Lines]:
+        """Tables of its own, beside those that every benchmark has."""
+        return {}
+
+    @classmethod
+    def charts(cls, runs: Mapping[str, Run]) -> Mapping[str, Any]:
+        """Altair charts of its own, beside the one of estimates."""
+        return {}
+
+    @classmethod
+    def headline(cls, run: Run) -> str:
+        """The score that chance flatters least; "" where a run is no candidate for it."""
+        return run.scores[0].name
+
+    @classmethod
+    def details(cls, run: Run) -> Mapping[str, Any]:
+        """What the JSON of a run has beside its figures."""
+        return {}
+
+    @classmethod
+    def refuse(cls, first: Run, second: Run) -> None:
+        """Raises where two runs cannot be compared though they share samples."""
+
+    @classmethod
+    def compared(
+        cls, first: Run, second: Run, pairs: Sequence[tuple[Row, Row]]
+    ) -> Mapping[str, Any]:
+        """What is known of a comparison beside the change of every score."""
+        return {}
+
+    @classmethod
+    def evidence(cls, row: Row, corpus: Corpus | None) -> list[str]:
+        """What a row, and the corpus where it is at hand, say about why it failed."""
+        return []
+
+
+# Every benchmark of this process by its name.
+KNOWN: dict[str, type[Benchmark[Any, Any, Any]]] = {}
 
 
 def column(name: str) -> Parts:

@@ -2,7 +2,7 @@
 
     answers = read_answers(Path("answers.jsonl"))
     → [{"chat": "Chat_1", "id": "Q3", "answer": "3 March 2026", "budget": "1000t", …}]
-    score_answers(corpus, answers, Path("out"))    → ProbedRun(rows, …)
+    score_answers(corpus, answers, Path("out"))    → Run
 
 A question without an answer, or with an empty one, is unscored and counted. Answers that name
 the budget of their context are rows of that budget.
@@ -19,11 +19,12 @@ import orjson
 
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.errors import RealtalkError
+from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, PlainSolver, Row
 from realtalk.local.json_objects import read_objects
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
-from realtalk.memory.benchmark import ProbedRun, run_probe
+from realtalk.memory.benchmark import run_probe
 from realtalk.memory.budgets import label, parse_budgets
 from realtalk.memory.golds import Golds
 from realtalk.memory.readers import Item
@@ -86,7 +87,7 @@ def score_answers(
     *,
     fresh: bool = False,
     golds: Golds = _PUBLISHED,
-) -> ProbedRun:
+) -> Run:
     """Rows of answers that came from anywhere; a question without one is unscored."""
     by_chat, by_id = _questions(corpus)
     given: dict[Key, Row] = {}

@@ -1,8 +1,8 @@
 """Memory probing as a benchmark: one group per chat, one sample per question and budget.
 
-    run_probe(plan, Path("out"))    → ProbedRun(settings, rows, timings, judgements, …)
+    run_probe(plan, Path("out"))    → Run
     run_probe(plan)                 → the same, and nothing is written
-    load_probe(Path("out"))         → what is there, also of version 0.1.0
+    Run.load(Path("out"))           → what is there
 
 out/run.json  out/rows.jsonl, .parquet  out/timings.…  out/preparations.…: what memories took
 out/judgements.…: what a judge said of the answers (rescoring.py)
@@ -10,60 +10,73 @@ out/judgements.…: what a judge said of the answers (rescoring.py)
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
+from typing import Any
 
 from realtalk.chat import Corpus, Question
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
-from realtalk.evals.folder import RunFolder, stored_settings
+from realtalk.evals.folder import stored_settings
 from realtalk.evals.rows import KEY
-from realtalk.evals.values import Answer, Row, Sample, Score, Stage
+from realtalk.evals.run import Run
+from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.budgets import label, parse_budgets
-from realtalk.memory.failing import failed
-from realtalk.memory.golds import AUDITED, LMEB, PUBLISHED, Gold, names_in
-from realtalk.memory.judging import JUDGED_KEY, is_current, told_right
-from realtalk.memory.learned import (
-    InSample,
-    in_sample,
-    learned_lines,
-    learning_parts,
-    with_learned,
-)
+from realtalk.memory.golds import LMEB, PUBLISHED, Gold, names_in
+from realtalk.memory.judging import is_current, told_right
+from realtalk.memory.learned import InSample, in_sample, learned_lines, learning_parts
+from realtalk.memory.pictures import draw_sweep
+from realtalk.memory.published import TABLE_3, are_published
 from realtalk.memory.remembering import NO_CONTEXT
 from realtalk.memory.rows import (
-    LATER,
+    AUDITED_SCORES,
+    BUDGET_SCORES,
+    COLUMNS,
+    COSTS,
+    RANK_SCORES,
     SCORES,
     SCORING_VERSION,
-    by_audit,
+    audited_columns,
     category_of,
-    columns,
-    earlier_key,
-    earlier_row,
     row_columns,
 )
-from realtalk.memory.scoring import RunScores, score_run
 from realtalk.memory.values import RecalledAnswer, ShownQuestion
-
-if TYPE_CHECKING:
-    import polars as pl
+from realtalk.memory.wording import WORDING_VERSION
 
 KIND = "memory probing"
+READING = (
+    "An answer is wrong where its date-aware F1 is below one half and it equals no accepted "
+    "answer. In brackets 95 % intervals; whole chats are drawn where there are enough of them."
+)
+RIGHT = 0.5  # of date-aware F1: what is below is worth reading
+_RANKING = "ranking"
 
 
-class MemoryBenchmark:
+class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
     """The questions of a plan."""
 
     name = KIND
     version = SCORING_VERSION
     group = "chat"
+    sample = "question"
+    solver = "memory"
+    variant = "budget"
     slices = "category"
-    scores: tuple[Score, ...] = SCORES
+    scores = SCORES
+    columns = COLUMNS
+    title = "Memory"
+    lead = "Evidence is scored without any model: was what the answer needs in the context?"
+    price = "context tokens"
+    reading = READING
+    failing = (
+        *("group", "sample", "variant", "category", "question", "gold", "answer", "unscored"),
+        *("verdict", "audit_answer", "audit_why", "date_f1", "f1", "recall@budget", "evidence"),
+    )
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -72,10 +85,6 @@ class MemoryBenchmark:
         self._in_sample = InSample(
             learning_parts(memory.name, memory.settings, plan.reader.name, memory.version)
         )
-
-    @property
-    def columns(self) -> Mapping[str, pl.DataType | type[pl.DataType]]:
-        return columns()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -136,112 +145,292 @@ class MemoryBenchmark:
     def _gold(self, sample: Sample[ShownQuestion, Question]) -> Gold:
         return self._plan.gold(self._chats[sample.group], sample.truth)
 
+    @classmethod
+    def check(cls, run: Run) -> Run:
+        """With the judgements that are of the answers it has now."""
+        for name in ("memory", "reader"):
+            if not isinstance(solver_part(run, name).get("name"), str):
+                raise RealtalkError(f"its settings lack '{name}'", where=run.place)
+        by_key = {tuple(row[name] for name in KEY): row for row in run.rows}
+        current = [
+            judgement
+            for judgement in run.judgements
+            if is_current(judgement, by_key.get(tuple(judgement[name] for name in KEY)))
+        ]
+        return replace(run, judgements=current)
 
-@dataclass(frozen=True)
-class ProbedRun(running.RunRecord):
-    """A run of memory probing, with what judges said of its answers."""
+    @classmethod
+    def name_of(cls, settings: Mapping[str, Any]) -> str:
+        parts = settings["solver"]["settings"]
+        reader = parts["reader"]
+        who = (reader.get("settings") or {}).get("model") or reader["name"]
+        golds = settings.get("golds", PUBLISHED)
+        beside = "" if golds == PUBLISHED else f", {golds} golds"
+        return f"{parts['memory']['name']}, read by {who}{beside}"
 
-    judgements: Sequence[Row] = ()
+    @classmethod
+    def scored_rows(cls, run: Run) -> list[Row]:
+        """With the scores by the audited golds, and a column per judge and wording.
 
-    @property
-    def tables(self) -> dict[str, Sequence[Row]]:
-        return {**super().tables, "judgements": self.judgements}
-
-    @property
-    def place(self) -> str:
-        """Where the run is, for errors."""
-        return self.name if self.folder is None else str(self.folder)
-
-    @property
-    def name(self) -> str:
-        golds = "" if self.golds == PUBLISHED else f", {self.golds} golds"
-        return f"{self.memory}, read by {self.model or self.reader}{golds}"
-
-    @property
-    def memory(self) -> str:
-        return str(self._part("memory")["name"])
-
-    @property
-    def reader(self) -> str:
-        return str(self._part("reader")["name"])
-
-    @property
-    def model(self) -> str | None:
-        """The model that answered; None where none did."""
-        model = self.answering.get("model")
-        return None if model is None else str(model)
-
-    @property
-    def answering(self) -> Mapping[str, Any]:
-        """The settings of the reader."""
-        settings: Mapping[str, Any] = self._part("reader").get("settings") or {}
-        return settings
-
-    def _part(self, name: str) -> Mapping[str, Any]:
-        part: Mapping[str, Any] = self.settings["solver"]["settings"][name]
-        return part
-
-    @property
-    def golds(self) -> str:
-        """What the rows are scored by: published, audited, lmeb, or a corrected audit."""
-        return str(self.settings.get("golds", PUBLISHED))
-
-    @property
-    def failed(self) -> list[Row]:
-        """The rows that went wrong with `why`, worst first."""
-        return failed(self.rows, published=self.golds == PUBLISHED)
-
-    @cached_property
-    def audited(self) -> ProbedRun | None:
-        """The same answers and rankings as the audit's golds score them; None where it cannot.
-
-        What a judge said was said of the published golds, so it is left out.
+        What a judge said was said of the golds in use.
         """
-        if self.golds != PUBLISHED or all(row["verdict"] is None for row in self.rows):
-            return None
-        rows = [by_audit(row) for row in self.rows]
-        return replace(self, rows=rows, judgements=(), settings={**self.settings, "golds": AUDITED})
+        known = golds_of(run) == PUBLISHED and any(row["verdict"] is not None for row in run.rows)
+        names = dict.fromkeys(map(_judged_as, run.judgements))
+        verdicts: dict[tuple[str, ...], Row] = {}
+        for each in run.judgements:
+            key = tuple(each[name] for name in KEY)
+            verdicts.setdefault(key, {})[_judged_as(each)] = each["right"]
+        return [
+            {
+                **row,
+                **(audited_columns(row) if known else {}),
+                **dict.fromkeys(names),
+                **verdicts.get(tuple(row[name] for name in KEY), {}),
+            }
+            for row in run.rows
+        ]
 
-    @cached_property
-    def scores(self) -> RunScores:
-        return score_run(
-            self.rows,
-            self.timings,
-            self.judgements,
-            self.preparations,
-            self.model,
-            audited=() if self.audited is None else self.audited.rows,
-            board=self.golds == LMEB,
+    @classmethod
+    def scores_of(cls, run: Run) -> tuple[Score, ...]:
+        """Those that some question has: nobody may have answered, a memory may rank nothing."""
+        judged = dict.fromkeys(map(_judged_as, run.judgements))
+        by_judges = [Score(name, name, proportion=True, table="answers") for name in judged]
+        return tuple(
+            score
+            for score in (*SCORES, *AUDITED_SCORES, *by_judges)
+            if any(row.get(score.name) is not None for row in run.scored_rows)
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """The settings, every figure, and what of it is in-sample."""
+    @classmethod
+    def variants_of(cls, run: Run) -> dict[str, tuple[Sequence[Row], Sequence[Score]]]:
+        """The memory's own order, which no budget changes; then what each budget shows."""
+        budgets = super().variants_of(run)
+        ranked = [each for each in run.scores if each.name.partition(",")[0] in RANK_SCORES]
+        others = [each for each in run.scores if each not in ranked]
+        first = next(iter(budgets.values()))[0]
+        order = {_RANKING: (first, ranked)} if ranked else {}
+        return {**order, **{name: (rows, others) for name, (rows, _) in budgets.items()}}
+
+    @classmethod
+    def averages_of(cls, run: Run, scores: Sequence[Score]) -> dict[str, Sequence[Score]]:
+        """Of the board's golds also the mean of the categories' means, as boards average."""
+        found = [each for each in scores if each.name in (*RANK_SCORES, *BUDGET_SCORES)]
+        board = golds_of(run) == LMEB and found
+        return {"mean of categories": [each.evenly("category") for each in found]} if board else {}
+
+    @classmethod
+    def facts_of(cls, run: Run, variant: str, rows: Sequence[Row]) -> dict[str, Fact]:
+        """What a question costs on average, and building the memories in all."""
+        if variant == _RANKING:
+            return {}
+        times = [each for each in run.timings if each["variant"] == variant]
+        spent = {name: sum(row[name] + row[f"memory_{name}"] for row in rows) for name in COSTS}
+        built = building(run) or Building(0, 0, 0)
         return {
-            "settings": dict(self.settings),
-            "in_sample": in_sample(self.rows, self.settings),
-            **self.scores.to_json(),
+            "context tokens": fmean(row["tokens"] for row in rows),
+            "context words": fmean(row["words"] for row in rows),
+            **{name.replace("_", " "): float(total) or None for name, total in spent.items()},
+            "recall ms": fmean(each["recall_ms"] for each in times) if times else None,
+            "reader s": fmean(each["reader_seconds"] for each in times) or None if times else None,
+            "build calls": float(built.calls) or None,
+            "build tokens": float(built.tokens_in + built.tokens_out) or None,
+            "build s": built.seconds,
         }
 
-    @property
-    def cautions(self) -> list[str]:
-        """What has to be said beside every table of the run."""
-        own = any(judge == self.model for _, judge, _ in self.scores.judged)
-        judged = f"judged by the model that answered, {self.model}: models favour their own answers"
-        return [*learned_lines(self.rows, self.settings), *([judged] if own else [])]
+    @classmethod
+    def variant_named(cls, text: str) -> str:
+        return label(parse_budgets(text)[0])
 
-    def one_budget(self, wanted: str | None = None) -> str:
-        """The label of the budget that is wanted, or of the only one; raises where neither is."""
-        known = list(self.scores.costs)
-        if wanted is None and len(known) == 1:
-            return known[0]
-        name = None if wanted is None else label(parse_budgets(wanted)[0])
-        if name is None or name not in known:
-            raise RealtalkError(
-                "several budgets" if name is None else f"no rows with the budget {name}",
-                where=self.place,
-                fix=f"choose one with --budget: {', '.join(known)}",
+    @classmethod
+    def reason(cls, row: Row, run: Run) -> str:
+        """The first that holds: nobody answered, the gold is doubtful, or what was shown."""
+        if row["unscored"] is not None:
+            return "no answer"
+        if cls.severity(row, run) >= (RIGHT if _asks(run) else 1):
+            return ""
+        # The audit doubts published golds, not its own.
+        if golds_of(run) == PUBLISHED and row["verdict"] not in (None, "ok"):
+            return f"gold doubtful ({row['verdict']})"
+        shown = row["recall@budget"]
+        if shown is None:
+            return "shows no message"
+        if shown <= 0:
+            return "not retrieved"
+        return "partly retrieved" if shown < 1 else "retrieved and not read"
+
+    @classmethod
+    def severity(cls, row: Row, run: Run) -> float:
+        """The date-aware F1, or how much evidence was found where nobody was to answer."""
+        if row["unscored"] is not None:
+            return -1.0
+        value = row["date_f1"] if _asks(run) else row["recall@budget"]
+        right = value is None or (_asks(run) and row["accepted"] == 1)
+        return 1.0 if right else float(value)
+
+    @classmethod
+    def cautions(cls, run: Run) -> list[str]:
+        lines = learned_lines(run.rows, run.settings)
+        model = model_of(run)
+        if any(each["judge"] == model for each in run.judgements):
+            lines.append(
+                f"judged by the model that answered, {model}: models favour their own answers"
             )
-        return name
+        built = building(run)
+        unscored = Counter(each["reason"] for each in (built.unscored if built else ()))
+        for reason, count in unscored.items():
+            lines.append(f"not remembered: {count:,} sessions ({reason})")
+        partly = {(r["group"], r["sample"]) for r in run.rows if r["evidence"] and r["unresolved"]}
+        if partly:
+            lines.append(
+                f"evidence: of {len(partly):,} questions a piece names no message; they are scored "
+                "on the rest"
+            )
+        return lines
+
+    @classmethod
+    def references(cls, runs: Mapping[str, Run]) -> Iterator[Reference]:
+        """Table 3 of the paper, category by category, where these are its chats."""
+        if not are_published(row["group"] for run in runs.values() for row in run.rows):
+            return
+        scores = dict.fromkeys(score.name for run in runs.values() for score in run.scores)
+        lenient = next((name for name in scores if name.startswith("lenient")), "lenient")
+        for line in TABLE_3:
+            for category, f1 in line.f1.items():
+                judged = f"{line.accuracy[category]:.3f}"
+                cells = {"f1": f"{f1:.3f}", lenient: judged}
+                yield Reference(f"Table 3: {line.model}", cells, line.memory, category)
+
+    @classmethod
+    def charts(cls, runs: Mapping[str, Run]) -> dict[str, Any]:
+        return draw_sweep(runs)
+
+    @classmethod
+    def headline(cls, run: Run) -> str:
+        """Nothing of an oracle, which is told the evidence."""
+        return "" if solver_part(run, "memory")["name"] == "oracle" else "recall@budget"
+
+    @classmethod
+    def details(cls, run: Run) -> dict[str, Any]:
+        built = building(run)
+        return {
+            "in_sample": in_sample(run.rows, run.settings),
+            "building": None if built is None else asdict(built),
+            "unscored_questions": [
+                {**{name: row[name] for name in KEY}, "reason": reason}
+                for row in run.rows
+                for reason in (row["unscored"], *row["left_out"])
+                if reason is not None
+            ],
+        }
+
+    @classmethod
+    def refuse(cls, first: Run, second: Run) -> None:
+        versions = [run.settings.get("scoring") for run in (first, second)]
+        if versions[0] != versions[1]:
+            older = first if versions[0] != SCORING_VERSION else second
+            raise RealtalkError(
+                "the runs were scored by different formulas",
+                where=older.place,
+                fix=f"bring it up to date: realtalk probe rescore {older.place}",
+            )
+        if golds_of(first) != golds_of(second):
+            raise RealtalkError(
+                f"the runs are scored by different golds ({golds_of(first)} and "
+                f"{golds_of(second)})",
+                where=second.place,
+                fix="compare runs by the same golds",
+            )
+        known = {
+            (row["group"], row["sample"]): (row["question"], row["gold"]) for row in first.rows
+        }
+        for row in second.rows:
+            key = (row["group"], row["sample"])
+            if key in known and known[key] != (row["question"], row["gold"]):
+                raise RealtalkError(
+                    f"the runs ask different questions under '{key[1]}'",
+                    where=key[0],
+                    fix="compare runs over the same corpus",
+                )
+
+    @classmethod
+    def evidence(cls, row: Row, corpus: Corpus | None) -> list[str]:
+        """A line per message of the evidence, the published and the audit's."""
+        chats = () if corpus is None else corpus.chats
+        chat = next((each for each in chats if each.id == row["group"]), None)
+        shown, ranked = set(row["message_ids"]), row["ranked"] or []
+        audited = row["audit_evidence"] or []
+        lines = []
+        for id_ in dict.fromkeys((*row["evidence"], *audited)):
+            marks = ["shown" if id_ in shown else "not shown"]
+            if id_ in ranked:
+                marks.append(f"rank {ranked.index(id_) + 1}")
+            if audited and (id_ in audited) != (id_ in row["evidence"]):
+                marks.append("by the audit alone" if id_ in audited else "not by the audit")
+            said = None if chat is None else chat.by_id.get(id_)
+            text = "" if said is None else f" {said.speaker}: {' '.join(said.text.split())}"
+            lines.append(f"evidence {id_} ({', '.join(marks)}){text}")
+        return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Building:
+    """What building the memories took, which no question's cost holds.
+
+    `unscored` are the sessions that a memory could not take in, each with the reason. `seconds`
+    are this machine's.
+    """
+
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    unscored: tuple[Row, ...] = ()
+    seconds: float | None = None
+
+
+def building(run: Run) -> Building | None:
+    """None where building took no model, and nobody measured how long it took."""
+    taken = [row["build_seconds"] for row in run.timings if row.get("build_seconds") is not None]
+    if not run.preparations and not taken:
+        return None
+    spent = {name: sum(row[name] for row in run.preparations) for name in COSTS}
+    unscored = (
+        {"chat": row["stage"], **each} for row in run.preparations for each in row["unscored"]
+    )
+    return Building(**spent, unscored=tuple(unscored), seconds=sum(taken) if taken else None)
+
+
+def solver_part(run: Run, name: str) -> Mapping[str, Any]:
+    """The record of the memory, or of the reader."""
+    part: Mapping[str, Any] = run.settings["solver"]["settings"][name]
+    return part
+
+
+def answering(run: Run) -> Mapping[str, Any]:
+    """The settings of the reader."""
+    settings: Mapping[str, Any] = solver_part(run, "reader").get("settings") or {}
+    return settings
+
+
+def model_of(run: Run) -> str | None:
+    """The model that answered; None where none did."""
+    model = answering(run).get("model")
+    return None if model is None else str(model)
+
+
+def golds_of(run: Run) -> str:
+    """What the rows are scored by: published, audited, lmeb, or a corrected audit."""
+    return str(run.settings.get("golds", PUBLISHED))
+
+
+def _asks(run: Run) -> bool:
+    return bool(solver_part(run, "reader")["name"] != "none")
+
+
+def _judged_as(judgement: Row) -> str:
+    """The column of a judgement: its wording, with the version where prompts were not ours."""
+    version, wording = judgement["prompts"], str(judgement["wording"])
+    asked = wording if version == WORDING_VERSION else f"{wording}, prompts {version}"
+    return f"{asked} by {judgement['judge']}"
 
 
 def run_probe(
@@ -250,8 +439,8 @@ def run_probe(
     *,
     fresh: bool = False,
     progress: Progress = silent,
-    solved: Sequence[running.RunRecord] = (),
-) -> ProbedRun:
+    solved: Sequence[Run] = (),
+) -> Run:
     """Asks what the folder has no row of yet. What failed in an earlier run is asked again.
 
     So are all questions about a chat of which a memory could not take in every session: what
@@ -261,7 +450,7 @@ def run_probe(
     if folder is not None and not fresh:
         refuse_earlier_formulas(folder)
         solver.proven = bool(_size(folder / "rows.jsonl"))  # what failed is asked again, alone
-    record = running.run(
+    return running.run(
         MemoryBenchmark(plan),
         plan.corpus,
         solver,
@@ -270,73 +459,10 @@ def run_probe(
         progress=progress,
         solved=solved,
     )
-    return _with_judgements(record)
 
 
 def _size(file: Path) -> int:
     return file.stat().st_size if file.is_file() else 0
-
-
-def load_probe(folder: Path) -> ProbedRun:
-    """A run's rows in their order; those of one that was stopped, as far as it got."""
-    record = running.load(folder, KIND, earlier_row, solver=_earlier_solver, needed=("corpus",))
-    solver = record.settings["solver"]
-    parts = solver.get("settings") if isinstance(solver, dict) else None
-    for name in ("memory", "reader"):
-        part = parts.get(name) if isinstance(parts, dict) else None
-        if not isinstance(part, dict) or "name" not in part:
-            raise RealtalkError(
-                f"its settings lack '{name}'",
-                where=str(folder / "run.json"),
-                fix="start anew with --fresh",
-            )
-    later = {*LATER, "learned"}
-    needed = {name for name in columns() if name not in later and not name.startswith("memory_")}
-    lacking = {name for row in record.rows for name in needed.difference(row)}
-    if lacking:
-        raise RealtalkError(
-            f"its rows lack '{min(lacking)}'", where=str(folder), fix="start anew with --fresh"
-        )
-    if "memory" in record.settings:
-        record = _with_earlier_tables(record, folder)
-    rows = with_learned(record.rows, record.settings)
-    return _with_judgements(replace(record, rows=[{**LATER, **row} for row in rows]))
-
-
-def _with_judgements(record: running.RunRecord) -> ProbedRun:
-    """The run with the judgements that are of the answers it has now."""
-    judgements: list[Row] = []
-    if record.folder is not None:
-        stored = RunFolder.load(record.folder, KIND)
-        by_key = {tuple(row[name] for name in KEY): row for row in record.rows}
-        judgements = [
-            judgement
-            for judgement in stored.rows("judgements", JUDGED_KEY, earlier_key)
-            if is_current(judgement, by_key.get(tuple(judgement[name] for name in KEY)))
-        ]
-    return ProbedRun(**vars(record), judgements=judgements)
-
-
-def _earlier_solver(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Memory and reader of a run of version 0.1.0 as one solver, as today's is recorded."""
-    parts = {name: settings.get(name) for name in ("memory", "reader")}
-    told = [part if isinstance(part, dict) else {} for part in parts.values()]
-    return {
-        "name": ", read by ".join(str(part.get("name")) for part in told),
-        "version": ", ".join(str(part.get("version")) for part in told),
-        "settings": parts,
-    }
-
-
-def _with_earlier_tables(record: running.RunRecord, folder: Path) -> running.RunRecord:
-    """With the times of a run of version 0.1.0, and what its memories took."""
-    run = RunFolder.load(folder, KIND)
-    memories = run.rows("memories", ("chat", "messages"))
-    return replace(
-        record,
-        timings=run.rows("timings", KEY, earlier_key),
-        preparations=[{"stage": row["chat"], **row} for row in memories],
-    )
 
 
 def refuse_earlier_formulas(folder: Path) -> None:
@@ -344,10 +470,9 @@ def refuse_earlier_formulas(folder: Path) -> None:
     settings = stored_settings(folder, KIND)
     if settings is None:
         return
-    other = settings.get("scoring") != SCORING_VERSION
-    if other or "solver" not in settings:
+    if settings.get("scoring") != SCORING_VERSION:
         raise RealtalkError(
-            "its answers were scored by earlier formulas" if other else "made by version 0.1.0",
+            "its answers were scored by earlier formulas",
             where=str(folder),
             fix=f"bring it up to date: realtalk probe rescore {folder}",
         )

@@ -1,7 +1,7 @@
 """Memory probing, chat by chat: each chat is indexed, searched and scored by a worker.
 
     probe_by(plan, partial(make_memory, "retrieved"), Processes(4), Path("out"))
-    → ProbedRun, with the rows that `run_probe(plan, Path("out"))` writes
+    → Run, with the rows that `run_probe(plan, Path("out"))` writes
 
 A chat is the unit: a memory is built from one chat, and nothing of another has a say in its rows.
 The questions are chosen before, from all chats together. A worker writes the run of one chat; the
@@ -24,6 +24,7 @@ from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.folder import RunFolder, stored_settings
 from realtalk.evals.rows import KEY, STAGE_KEY, sample_key
+from realtalk.evals.run import Run
 from realtalk.evals.values import Row
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import file_stem
@@ -31,7 +32,6 @@ from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import (
     KIND,
     MemoryBenchmark,
-    ProbedRun,
     refuse_earlier_formulas,
     run_probe,
 )
@@ -92,7 +92,7 @@ def probe_by(
     *,
     fresh: bool = False,
     progress: Progress = silent,
-) -> ProbedRun:
+) -> Run:
     """Runs a plan by an engine; rows and settings are those of `run_probe`."""
     _refuse_models(plan)
     if folder is not None and not fresh:
@@ -110,7 +110,7 @@ def probe_by(
                 where=name,
                 fix="run it again with the same --out: what is done stays",
             )
-        solved = [running.load(Path(report.out) / row["part"], KIND) for row in report.rows]
+        solved = [Run.load(Path(report.out) / row["part"], KIND) for row in report.rows]
         return run_probe(plan, folder, progress=progress, solved=solved)
 
 

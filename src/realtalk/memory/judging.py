@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.prompts import Prompts
-from realtalk.evals.rows import KEY
+from realtalk.evals.rows import JUDGED_KEY, KEY
 from realtalk.evals.values import Row
 from realtalk.local.progress import Progress, silent
 from realtalk.metrics.answers import ABSTAINING
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 WORDINGS = ("lenient", "strict")
 SAME = "same"  # names the model under test as its own judge
-JUDGED_KEY = (*KEY, "judge", "wording", "prompts")
 UNTOLD = "The conversation does not tell this."
 _REMINDERS = (
     "\n\nThe reply must be the one word CORRECT or the one word WRONG.",
@@ -76,9 +75,7 @@ class Judge:
             row.get("base_url")
             for row in judgements
             if (row["judge"], row["prompts"]) == (self.asked.model, self.wording.version)
-            # 0.1.0 did not write the address down, and what failed may have had a wrong one.
-            and "base_url" in row
-            and row["unscored"] is None
+            and row["unscored"] is None  # what failed may have had a wrong address
         ]
         now = self.asked.address
         other = next((address for address in before if address != now), now)
@@ -162,9 +159,9 @@ def _hash(answer: str) -> str:
 
 
 def is_current(judgement: Row, row: Row | None) -> bool:
-    """Whether a judgement is of the answer that the row has; those of 0.1.0 do not say."""
+    """Whether a judgement is of the answer that the row has."""
     said = None if row is None else row["answer"]
-    return said is not None and judgement.get("of") in (None, _hash(said))
+    return said is not None and judgement["of"] == _hash(said)
 
 
 def _judgeable(rows: Iterable[Row]) -> list[Row]:

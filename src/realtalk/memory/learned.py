@@ -87,19 +87,10 @@ def _parts_of(settings: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     )
 
 
-def with_learned(rows: Iterable[Row], settings: Mapping[str, Any]) -> list[Row]:
-    """Rows of a stored run; where an earlier version made them, known by their questions alone."""
-    known = InSample(_parts_of(settings))
-    return [
-        row if "learned" in row else row | {"learned": known.of_text(row["question"])}
-        for row in rows
-    ]
-
-
 def in_sample(rows: Iterable[Row], settings: Mapping[str, Any]) -> dict[str, Any]:
     """How many of a run's questions which parts learned from, by set; empty where none did."""
     parts = _parts_of(settings)
-    questions = {(row["group"], row["sample"]): row.get("learned") for row in rows}
+    questions = {(row["group"], row["sample"]): row["learned"] for row in rows}
     names = dict.fromkeys(name for name in questions.values() if name is not None)
     return {
         name: {

@@ -1,6 +1,6 @@
 """A sweep → the picture of score against tokens, with the memories that nothing beats marked.
 
-draw_sweep({"retrieved": scores, "recent": scores})    → {"recall": Chart, "f1": Chart}
+draw_sweep({"retrieved": run, "recent": run})    → {"recall": Chart, "f1": Chart}
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from realtalk.memory.scoring import RunScores
-from realtalk.metrics.statistics import Estimate
+from realtalk.evals.run import Run
 from realtalk.stats.figures import styled
 
 _WIDTH, _HEIGHT = 640, 360
@@ -17,17 +16,17 @@ _WIDTH, _HEIGHT = 640, 360
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
 
-def draw_sweep(runs: Mapping[str, RunScores]) -> dict[str, Any]:
+def draw_sweep(runs: Mapping[str, Run]) -> dict[str, Any]:
     """One chart per score that the runs have: evidence found, and the answers' F1."""
     charts = {}
     for name, title in (
-        ("recall", "Evidence in the context"),
+        ("recall@budget", "Evidence in the context"),
         ("f1", "Partial-match F1 of the answers"),
         ("date_f1", "Date-aware F1 of the answers"),
     ):
         points = _points(runs, name)
         if points:
-            charts[name] = _chart(points, title)
+            charts[name.removesuffix("@budget")] = _chart(points, title)
     return charts
 
 
@@ -42,18 +41,18 @@ def pareto(points: Sequence[Mapping[str, Any]]) -> list[int]:
     return kept
 
 
-def _points(runs: Mapping[str, RunScores], name: str) -> list[dict[str, Any]]:
+def _points(runs: Mapping[str, Run], name: str) -> list[dict[str, Any]]:
     points: list[dict[str, Any]] = []
-    for memory, scores in runs.items():
-        for budget, cost in scores.costs.items():
-            estimate = _estimate(scores, budget, name)
-            if estimate is None or estimate.value is None:
+    for memory, run in runs.items():
+        for budget, scores in run.variants.items():
+            estimate, tokens = scores.overall.get(name), scores.facts.get("context tokens")
+            if estimate is None or estimate.value is None or not isinstance(tokens, float):
                 continue
             points.append(
                 {
                     "memory": memory,
                     "budget": budget,
-                    "tokens": max(1.0, cost.context_tokens),
+                    "tokens": max(1.0, tokens),
                     "value": estimate.value,
                     "low": estimate.value if estimate.low is None else estimate.low,
                     "high": estimate.value if estimate.high is None else estimate.high,
@@ -61,13 +60,6 @@ def _points(runs: Mapping[str, RunScores], name: str) -> list[dict[str, Any]]:
                 }
             )
     return points
-
-
-def _estimate(scores: RunScores, budget: str, name: str) -> Estimate | None:
-    figures = scores.answers.get(budget)
-    if name == "recall":
-        figures, name = scores.retrieval, f"recall@{budget}"
-    return None if figures is None else figures.overall.estimates.get(name)
 
 
 def _chart(points: list[dict[str, Any]], title: str) -> Any:

@@ -27,27 +27,25 @@ LongMemEval marks such questions within its categories: in rows they are `absten
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 from realtalk.chat import Corpus, Question, unpack_extra
 from realtalk.corpora.audit import AuditedQuestion
 from realtalk.corpora.questions import known_categories
 from realtalk.evals.values import Row, Score
-from realtalk.memory.golds import Gold, audited_gold, published_gold
+from realtalk.memory.golds import AUDITED, Gold, audited_gold, published_gold
 from realtalk.memory.values import Context, RecalledAnswer
 from realtalk.metrics.accepting import accepted
 from realtalk.metrics.answers import ABSTAINING, score_answer
 from realtalk.metrics.retrieval import MESSAGES, NDCG_AT, score_ranking
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # 2: both ends of a date range count; LongMemEval's abstentions are scored as such.
 # 3: `accepted`, and what another set of golds needs to score the row.
 # 4: ROUGE-L says in its name that it stems; the formula is the same.
 SCORING_VERSION = "4"
 _ABSTENTION = "abstention"
-_STEMMED = {"rouge_l": "rouge_l_stemmed"}  # as it was called, and as it is
 EMPTY = "empty answer"
 NO_TRUTH = "the question has no true answer"
 
@@ -57,13 +55,39 @@ RANK_SCORES = (
     f"ndcg@{NDCG_AT}",
 )
 BUDGET_SCORES = ("any@budget", "all@budget", "recall@budget")
-_COSTS = ("calls", "tokens_in", "tokens_out")
+COSTS = ("calls", "tokens_in", "tokens_out")
 _AUDIT = ("answer", "accept", "evidence", "why")  # of an audited question
 AUDIT_COLUMNS = ("verdict", *(f"audit_{name}" for name in _AUDIT))
 _KEPT = max(MESSAGES)  # of a ranking: no score looks further
-# A mean of 0 or 1 over a few questions is as uncertain as any other: all are proportions.
-SCORES = tuple(
-    Score(name, name, proportion=True) for name in (*ANSWER_SCORES, *RANK_SCORES, *BUDGET_SCORES)
+_IN_ORDER = "evidence in the memory's own order"
+_IN_CONTEXT = "evidence in the context"
+_SHOWN = frozenset(
+    {
+        *("any@5", "all@5", "recall@5", "recall@10", "recall@20", "all@20", "recall@50", "ndcg@10"),
+        *("all@budget", "recall@budget", *ANSWER_SCORES),
+    }
+)
+_TESTED = frozenset(
+    {*ANSWER_SCORES, "any@5", "recall@20", "ndcg@10", "recall@budget", "all@budget"}
+)
+
+
+def _score(name: str, table: str) -> Score:
+    # A mean of 0 or 1 over a few questions is as uncertain as any other: all are proportions.
+    shown, tested = name in _SHOWN, name in _TESTED
+    return Score(name, name, proportion=True, table=table, shown=shown, tested=tested)
+
+
+SCORES = (
+    *(_score(name, _IN_ORDER) for name in RANK_SCORES),
+    *(_score(name, _IN_CONTEXT) for name in BUDGET_SCORES),
+    *(_score(name, "answers") for name in ANSWER_SCORES),
+)
+_AUDITED = {name: f"{name}, {AUDITED}" for name in (score.name for score in SCORES)}
+# The same answers and rankings by the audited golds; Holm's correction is for each golds apart.
+AUDITED_SCORES = tuple(
+    replace(score, name=_AUDITED[score.name], title=_AUDITED[score.name], family=AUDITED)
+    for score in SCORES
 )
 
 
@@ -114,7 +138,7 @@ def row_columns(
         **_gold_columns(true),
         **_retrieval(true.evidence, context),
         **dict.fromkeys(ANSWER_SCORES),
-        **{f"memory_{name}": getattr(context.cost, name) for name in _COSTS},
+        **{f"memory_{name}": getattr(context.cost, name) for name in COSTS},
     }
     if recalled.text is not None or reason:
         row |= answered_columns(recalled.text, row, reason or None)
@@ -173,6 +197,12 @@ def by_audit(row: Row) -> Row:
     return _set_aside(made, gold)
 
 
+def audited_columns(row: Row) -> Row:
+    """The scores of a row by the audit's golds, each under its own name."""
+    audited = by_audit(row)
+    return {title: audited[name] for name, title in _AUDITED.items()}
+
+
 def answer_scores(answer: str | None, row: Row) -> Mapping[str, Any]:
     """The scores of an answer as columns; None where it has none. `row` has question and golds."""
     gold, category = row["gold"], row["category"]
@@ -212,24 +242,6 @@ def rescored_columns(row: Row, answer: str | None) -> Row:
     return {"category": category, **scored}
 
 
-def earlier_key(row: Row) -> Row:
-    """A row of any table of version 0.1.0 with the key of today."""
-    renamed = {"id": "sample", "chat": "group", "budget": "variant"}
-    return {renamed.get(name, name): value for name, value in row.items()}
-
-
-def earlier_row(row: Row) -> Row:
-    """A row of version 0.1.0, or of earlier formulas, as it would be written today."""
-    if "rouge_l" in row:
-        row = {_STEMMED.get(name, name): value for name, value in row.items()}
-    if "sample" in row:
-        return row
-    today = earlier_key(row)
-    untrue = today.get("unscored") == NO_TRUTH
-    left_out = {"left_out": [NO_TRUTH], "unscored": None} if untrue else {"left_out": []}
-    return {"untold": None, "unresolved": 0, **today, **left_out}
-
-
 def _retrieval(evidence: Sequence[str], context: Context) -> dict[str, Any]:
     wanted = set(evidence)
     ranked: dict[str, float | None] = dict.fromkeys(RANK_SCORES)
@@ -260,29 +272,20 @@ def _only_tells(context: Context) -> bool:
     return context.tells or own_words
 
 
-# What came after version 0.1.0: rows that lack it are read with these.
-LATER: Mapping[str, Any] = {
-    **{"unresolved": 0, "accept": [], "ranked": None, "tells": None, "names": [], "verdict": None},
-    **{f"audit_{name}": None for name in _AUDIT},
-    "accepted": None,
-}
-
-
-def columns() -> dict[str, pl.DataType | type[pl.DataType]]:
-    """The columns of a question beyond those of every run."""
-    import polars as pl
-
-    return {
-        **dict.fromkeys(("category", "question", "gold"), pl.String),
-        **dict.fromkeys(("tokens", "words"), pl.Int64),
-        **dict.fromkeys(("message_ids", "evidence", "accept"), pl.List(pl.String)),
-        "unresolved": pl.Int64,
-        "learned": pl.String,
-        "ranks": pl.List(pl.Int64),
-        **dict.fromkeys(("ranked", "names"), pl.List(pl.String)),
-        "tells": pl.Boolean,
-        **dict.fromkeys(("verdict", "audit_answer", "audit_why"), pl.String),
-        **dict.fromkeys(("audit_accept", "audit_evidence"), pl.List(pl.String)),
-        **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES), pl.Float64),
-        **dict.fromkeys((f"memory_{name}" for name in _COSTS), pl.Int64),
+# The columns of a question beyond those of every run.
+COLUMNS: Mapping[str, Any] = MappingProxyType(
+    {
+        **dict.fromkeys(("category", "question", "gold"), str),
+        **dict.fromkeys(("tokens", "words"), int),
+        **dict.fromkeys(("message_ids", "evidence", "accept"), list[str]),
+        "unresolved": int,
+        "learned": str,
+        "ranks": list[int],
+        **dict.fromkeys(("ranked", "names"), list[str]),
+        "tells": bool,
+        **dict.fromkeys(("verdict", "audit_answer", "audit_why"), str),
+        **dict.fromkeys(("audit_accept", "audit_evidence"), list[str]),
+        **dict.fromkeys((*RANK_SCORES, *BUDGET_SCORES, *ANSWER_SCORES), float),
+        **dict.fromkeys((f"memory_{name}" for name in COSTS), int),
     }
+)

@@ -7,12 +7,11 @@ from realtalk.lazy import offer
 if TYPE_CHECKING:
     from realtalk.api.conversing import converse
     from realtalk.api.guessing import who_wrote_it
-    from realtalk.api.persona import export_dataset, share, talk, tested_turns, tune
+    from realtalk.api.persona import export_dataset, talk, tested_turns, tune
 
 __all__ = [
     "converse",
     "export_dataset",
-    "share",
     "talk",
     "tested_turns",
     "tune",
@@ -25,6 +24,6 @@ if not TYPE_CHECKING:
         {
             "realtalk.api.conversing": "converse",
             "realtalk.api.guessing": "who_wrote_it",
-            "realtalk.api.persona": "export_dataset share talk tested_turns tune",
+            "realtalk.api.persona": "export_dataset talk tested_turns tune",
         },
     )

@@ -1,10 +1,9 @@
 """Persona simulation as a benchmark: one stage and one group per speaker, one sample per turn.
 
-    run_persona(corpus, tasks, simulator, Path("out"))    → SimulatedRun(settings, rows, facts, …)
+    run_persona(corpus, tasks, simulator, Path("out"))    → Run
     run_persona(corpus, tasks, simulator)                 → the same, and nothing is written
-    load_persona(Path("out"))                             → what is there
     rescore_persona(Path("out"), corpus)                  → what today's formulas changed
-    joined("tuned", [load_persona(a), load_persona(b)])   → one simulation of several runs
+    Run.load(Path("out")).variants[""].overall["empathy"] → Average(1.02, sd=0.11, n=10, …)
 
 out/run.json  out/rows.jsonl, .parquet  out/groups.jsonl, .parquet: what is known of each speaker
 
@@ -15,38 +14,76 @@ turns in another, never the turn itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from realtalk.chat import Corpus
+from realtalk.ei.grades import is_usable
+from realtalk.ei.languages import Languages, language_notes, languages_json, merged
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
+from realtalk.evals.estimating import average, paired_lines
 from realtalk.evals.rescoring import Rescored, rescore
-from realtalk.evals.rows import run_schema
-from realtalk.evals.values import Answer, Row, Sample, Score, Stage
+from realtalk.evals.run import Run
+from realtalk.evals.tables import figure
+from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
-from realtalk.persona.rows import SCORES, WHOLE, columns, earlier_row
+from realtalk.metrics.statistics import Estimate, pearson
+from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
+from realtalk.persona.rows import AGREEMENTS, COLUMNS, DIFFERENCES, SCORES, WHOLE
 from realtalk.persona.scoring import TurnScorer
-from realtalk.persona.summaries import Simulation, summarise
 from realtalk.persona.turns import stored_tasks, tasks_record
 from realtalk.persona.values import PersonaTask, PersonaTurn, Simulator, TurnPrompt
 
-if TYPE_CHECKING:
-    import polars as pl
-
 KIND = "persona simulation"
-_TEXTS = ("truth", "answer")  # columns that hold what people and models wrote
+READING = (
+    "mean ± standard deviation over speakers [95 % interval of the mean], of one speaker the mean "
+    "over turns [95 % interval]; more is better, but for "
+    "intimacy and empathy, which are absolute differences. The paper's lexical is ROUGE (which one "
+    "it does not say), its semantic BERTScore: ours is the same formula with another encoder, so "
+    "compare our rows with each other there, and our EI labels come from another labeller"
+)
+_VARIETY = {"distinct_1": "distinct-1", "distinct_2": "distinct-2"} | {
+    f"distinct_{n}_truth": f"distinct-{n}, the person" for n in (1, 2)
+}
+# What scores are measured by, as a run's settings have it.
+_MEASURED = {
+    "EI labels": "labels",
+    "semantic similarity": "semantic",
+    "similarity": "similarity",
+    "authorship": "authorship",
+}
+_TINY = 1e-9  # a spread or a change that is only rounding
 
 
-class PersonaBenchmark:
+class PersonaBenchmark(Benchmark[TurnPrompt, PersonaTurn, str]):
     """The turns of every task. `limit` takes each speaker's first."""
 
     name = KIND
     version = "2"
     group = "speaker"
-    scores: tuple[Score, ...] = (*SCORES.values(), *WHOLE.values())
+    sample = "turn"
+    solver = "simulator"
+    scores = (*SCORES.values(), *WHOLE.values())
+    columns = COLUMNS
+    texts = ("truth", "answer")
+    slices = "group"
+    group_facts = ("learn", "test", "consistency")
+    title = "Persona"
+    lead = (
+        "Turns were written in somebody's place and set beside what the person wrote. A good "
+        "simulator is taken for the speaker as often as the speaker's own turns are."
+    )
+    chance = dict.fromkeys((name for name in WHOLE if name.startswith("kappa")), 0.0)
+    reading = READING
+    joins = True  # an adapter is for one speaker
+    failing = (
+        *("group", "chat", "session", "sample", "truth", "answer", "unscored"),
+        *(*AGREEMENTS, *DIFFERENCES, "semantic"),
+    )
 
     def __init__(
         self,
@@ -62,10 +99,6 @@ class PersonaBenchmark:
         self._tasks = {task.speaker: replace(task, turns=task.turns[:limit]) for task in tasks}
         self._scorer = scorer or TurnScorer(corpus)
         self._limit = limit
-
-    @property
-    def columns(self) -> Mapping[str, pl.DataType | type[pl.DataType]]:
-        return columns()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -110,37 +143,188 @@ class PersonaBenchmark:
     def about(self, sample: Sample[TurnPrompt, PersonaTurn]) -> dict[str, str]:
         return {"chat": sample.shown.chat}
 
+    @classmethod
+    def check(cls, run: Run) -> Run:
+        """Speakers whose turns are all there: only they have their facts."""
+        scored = {fact["group"] for fact in run.facts}
+        rows = [row for row in run.rows if row["group"] in scored]
+        if not rows:
+            raise RealtalkError(
+                "the run has no scores yet", where=run.place, fix="start it again: it goes on"
+            )
+        return replace(run, rows=rows)
 
-@dataclass(frozen=True)
-class SimulatedRun(running.RunRecord):
-    """A run of persona simulation."""
+    @classmethod
+    def name_of(cls, settings: Mapping[str, Any]) -> str:
+        """The simulator, its model and what it was told of the speaker."""
+        simulator = settings["solver"]
+        parts = [str(simulator["name"])]
+        given = simulator["settings"]
+        if given.get("model"):
+            parts.append(str(given["model"]))
+        if given.get("style"):
+            parts.append("styled")
+        elif given.get("examples") and "retrieved" not in parts[0].split():
+            parts.append("retrieved")
+        return " ".join(parts)
 
-    @property
-    def speakers(self) -> list[str]:
-        """Those whose turns are all there."""
-        return [fact["group"] for fact in self.facts]
+    @classmethod
+    def facts_of(cls, run: Run, variant: str, rows: Sequence[Row]) -> dict[str, Fact]:  # noqa: ARG003
+        """How varied the turns are, and how often real turns are taken for the speaker's."""
+        told: dict[str, Fact] = {
+            title: average(fact[name] for fact in run.facts) for name, title in _VARIETY.items()
+        }
+        return told
 
-    @cached_property
-    def simulation(self) -> Simulation:
-        return summarise(self.name, self.rows, self.facts)
+    @classmethod
+    def reason(cls, row: Row, run: Run) -> str:  # noqa: ARG003
+        if row["unscored"] is not None:
+            return "no turn"
+        known = [row[name] for name in AGREEMENTS if row[name] is not None]
+        return "feels otherwise" if known and sum(known) / len(known) <= 0.5 else ""
 
-    @property
-    def name(self) -> str:
-        return run_name(self.settings)
+    @classmethod
+    def severity(cls, row: Row, run: Run) -> float:  # noqa: ARG003
+        if row["unscored"] is not None:
+            return -1.0
+        known = [row[name] for name in AGREEMENTS if row[name] is not None]
+        return float(sum(known) / len(known) + (row["semantic"] or 0.0) / 10)
+
+    @classmethod
+    def cautions(cls, run: Run) -> list[str]:
+        return language_notes(languages_of(run))
+
+    @classmethod
+    def references(cls, runs: Mapping[str, Run]) -> Iterator[Reference]:
+        """What the person and their partner really wrote; and the paper's rows."""
+        facts = next(iter(runs.values())).facts
+        kappas = {name: "0.00" for name in WHOLE if name.startswith("kappa")}
+        taken = {
+            end: figure(average(Estimate(**fact[end]).value for fact in facts), 2)
+            for end in ("ceiling", "floor")
+        }
+        person = {
+            **{name: "1.00" if name in kappas else "0.00" for name in WHOLE},
+            "length_ratio": "1.00",
+            "taken_for": taken["ceiling"],
+        }
+        yield Reference("the person (ceiling)", person, published=False)
+        floor = {"taken_for": taken["floor"]}
+        yield Reference("the partner's real turns", floor, published=False)
+        yield Reference("chance", {**kappas, "taken_for": "0.50"}, published=False)
+        if not all(are_published(run) for run in runs.values()):
+            return
+        printed = {score.published: name for name, score in SCORES.items() if score.published}
+        for title, line in TABLE_2.items():
+            cells = {
+                printed[name]: f"{line.mean[name]:.2f} ± {line.sd[name]:.2f}"
+                for name in PUBLISHED_SCORES
+            }
+            yield Reference(f"Table 2: {title}", cells)
+        speakers = dict.fromkeys(fact["group"] for run in runs.values() for fact in run.facts)
+        for who in speakers:
+            row = next(
+                (each for each in TABLE_8 if each.speaker.casefold() == who.casefold()), None
+            )
+            for title, values in (
+                () if row is None else (("without", row.without), ("tuned", row.tuned))
+            ):
+                cells = {printed[name]: f"{values[name]:.2f}" for name in PUBLISHED_SCORES}
+                assert row is not None
+                about = {"learn": "-".join(row.learn), "test": "-".join(row.test)}
+                apart = {"consistency": f"{row.consistency:.2f}"}
+                yield Reference(f"Table 8, {title}", {**about, **apart, **cells}, part=who)
+
+    @classmethod
+    def headline(cls, run: Run) -> str:
+        usable = all(is_usable(spoken.grade("emotion")) for spoken in languages_of(run))
+        return "kappa_emotion" if usable else ""
+
+    @classmethod
+    def details(cls, run: Run) -> dict[str, Any]:
+        return {"languages": languages_json(languages_of(run)), "speakers": list(run.facts)}
+
+    @classmethod
+    def compared(cls, first: Run, second: Run, pairs: Sequence[tuple[Row, Row]]) -> dict[str, Any]:
+        """For how many speakers the second side is better, and who gains over the six EI scores.
+
+        A gain is in standard deviations of the first side's scores.
+        """
+        better: dict[str, tuple[int, int]] = {}
+        gains: dict[str, list[float]] = {}
+        for score in cls.scores:
+            changes, spread = _of_speakers(pairs, score) if score.better else ({}, 0.0)
+            if not changes:
+                continue
+            toward = np.array([score.better * change for change in changes.values()])
+            better[score.name] = (int((toward > _TINY).sum()), int((toward < -_TINY).sum()))
+            if score.family == "EI":
+                for who, change in changes.items():
+                    gain = score.better * change / spread if spread > _TINY else 0.0
+                    gains.setdefault(who, []).append(gain)
+        mean_gain = {who: float(np.mean(changes)) for who, changes in gains.items()}
+        apart = {fact["group"]: fact["consistency"] for fact in first.facts}
+        linked = pearson(list(mean_gain.values()), [apart[who] for who in mean_gain])
+        return {
+            "better": better,
+            "gains": mean_gain,
+            "gain_and_consistency": linked,
+            "notes": [*_measured_apart(first, second), _gain_line(linked)],
+        }
 
 
-def run_name(settings: Mapping[str, Any]) -> str:
-    """What a run is called in tables: its simulator, model and what it was told of the speaker."""
-    simulator = settings["solver"]
-    parts = [str(simulator["name"])]
-    given = simulator["settings"]
-    if given.get("model"):
-        parts.append(str(given["model"]))
-    if given.get("style"):
-        parts.append("styled")
-    elif given.get("examples") and "retrieved" not in parts[0].split():
-        parts.append("retrieved")
-    return " ".join(parts)
+def languages_of(run: Run) -> tuple[Languages, ...]:
+    """Of the tested chats: their EI is labelled by a model that may know English alone."""
+    return merged(
+        Languages(
+            fact["test"],
+            fact["measure"],
+            {each["language"]: each["turns"] for each in fact["by_language"]},
+            fact["version"],
+        )
+        for fact in run.facts
+    )
+
+
+def are_published(run: Run) -> bool:
+    """Whether the paper's tables are about these speakers and chats."""
+    return all(
+        published_choice(speaker, chats) is not None
+        for speaker, chats in run.settings["chats"].items()
+    )
+
+
+def _measured_apart(*runs: Run) -> list[str]:
+    """A line for everything that runs were not scored by alike."""
+    lines = []
+    for title, key in _MEASURED.items():
+        ways = {str(run.settings["scoring"].get(key, "the shipped encoder")) for run in runs}
+        if len(ways) > 1:
+            lines.append(f"{title} is not comparable: by {' and by '.join(sorted(ways))}")
+    return lines
+
+
+def _of_speakers(pairs: Sequence[tuple[Row, Row]], score: Score) -> tuple[dict[str, float], float]:
+    """What changes for each speaker, and how far single turns of the first side spread."""
+    assert score.parts is not None
+    before, after = [one for one, _ in pairs], [other for _, other in pairs]
+    one, other, groups = paired_lines(before, after, score.parts)
+    changes: dict[str, float] = {}
+    for who, line in zip(groups, other - one, strict=True):
+        changes[who] = changes.get(who, 0.0) + float(line[0])
+    spread = float(np.std(one[:, 0] / one[:, 1])) if len(one) else 0.0
+    return changes, spread
+
+
+def _gain_line(r: Estimate) -> str:
+    """Whether people who are alike in both chats gain more."""
+    if r.value is None:
+        return f"gain and persona consistency: not computed ({r.unscored})"
+    interval = "" if r.low is None or r.high is None else f" [{r.low:+.2f}, {r.high:+.2f}]"
+    return (
+        f"gain over the six EI scores and difference between a speaker's chats: r = "
+        f"{r.value:+.2f}{interval}, {r.n} speakers (below zero: the more alike, the more is gained)"
+    )
 
 
 def run_persona(
@@ -153,9 +337,9 @@ def run_persona(
     fresh: bool = False,
     limit: int | None = None,
     progress: Progress = silent,
-) -> SimulatedRun:
+) -> Run:
     """Simulates and scores what the folder does not have yet. `limit` takes a speaker's first."""
-    made = running.run(
+    return running.run(
         PersonaBenchmark(corpus, tasks, scorer, limit),
         corpus,
         simulator,
@@ -163,7 +347,6 @@ def run_persona(
         fresh=fresh,
         progress=progress,
     )
-    return SimulatedRun(**vars(made))
 
 
 def rescore_persona(
@@ -177,7 +360,7 @@ def rescore_persona(
 
     `scorer` is needed where the run was scored by BERTScore.
     """
-    record = _load(folder)
+    record = Run.load(folder, KIND)
     tasks = stored_tasks(corpus, record.settings, record.facts)
     if not tasks:
         raise RealtalkError(
@@ -193,68 +376,4 @@ def rescore_persona(
             where=str(folder),
             fix="name the model with --bertscore",
         )
-    return rescore(record, benchmark, benchmark.stages(corpus), progress=progress)
-
-
-def _load(folder: Path) -> running.RunRecord:
-    return running.load(
-        folder,
-        KIND,
-        earlier_row,
-        solver=lambda settings: settings.get("simulator"),
-        needed=("chats",),
-    )
-
-
-def load_persona(folder: Path) -> SimulatedRun:
-    """A run's rows, of one that was stopped as far as it got; also one of version 0.1.0."""
-    found = _load(folder)
-    scored = {fact["group"] for fact in found.facts}
-    rows = [row for row in found.rows if row["group"] in scored]
-    if not rows:
-        raise RealtalkError(
-            "the run has no scores yet", where=str(folder), fix="start it again: it goes on"
-        )
-    return SimulatedRun(**{**vars(found), "rows": rows})
-
-
-def share(folder: Path, out: Path) -> SimulatedRun:
-    """A copy of a run's scores without a word of what was written, fit to be given away."""
-    import polars as pl
-
-    from realtalk.local.writing import private_folder, write_json, write_parquet
-
-    found = load_persona(folder)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise RealtalkError("is not empty", where=str(out), fix="name another folder")
-    private_folder(out)
-    tables = {
-        "rows": pl.DataFrame(found.rows, schema=run_schema(columns())).drop(_TEXTS),
-        "groups": pl.DataFrame(found.facts, infer_schema_length=None),
-    }
-    for name, frame in tables.items():
-        write_parquet(out / f"{name}.parquet", frame, level=19)
-    write_json(
-        out / "run.json",
-        {"kind": KIND, "settings": dict(found.settings), "versions": list(found.versions)},
-    )
-    return load_persona(out)
-
-
-def joined(name: str, runs: Sequence[SimulatedRun]) -> tuple[Simulation, list[Row]]:
-    """Runs of different speakers as one simulation: an adapter is for one speaker."""
-    rows: list[Row] = []
-    facts: list[Row] = []
-    seen: dict[str, Path | None] = {}
-    for run in runs:
-        for speaker in run.speakers:
-            if speaker in seen:
-                raise RealtalkError(
-                    f"{speaker} is also in {seen[speaker]}",
-                    where=str(run.folder),
-                    fix="give runs of one simulator with different speakers, or name them apart",
-                )
-            seen[speaker] = run.folder
-        rows += run.rows
-        facts += run.facts
-    return summarise(name, rows, facts), rows
+    return rescore(record, benchmark, benchmark.stages(corpus), progress)

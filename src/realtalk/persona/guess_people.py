@@ -1,8 +1,9 @@
 """Guesses of people → whose replies they took for real, and how far they agree.
 
-    found = people_figures(load_guess(Path("sample-guesses")).rows)
+    found = people_figures(Run.load("sample-guesses").rows)
     found.taken[0]       → TakenForReal("the person", "real", chance=0.25, all=Estimate(0.61, …), …)
     found.agreement[0]   → JudgesAgree("all 3", "Krippendorff's alpha", Estimate(0.42, …))
+    people_tables(found) → simulators, judges, and how far the judges agree
 
 A share is of the rounds in which the reply stood; a simulator that cannot be told from the person
 is picked as often as the person is. Intervals draw whole rounds, which several judges share: they
@@ -19,7 +20,8 @@ from typing import Any
 import numpy as np
 
 from realtalk.evals.estimating import estimate
-from realtalk.evals.values import Row, Score
+from realtalk.evals.tables import figure
+from realtalk.evals.values import Lines, Row, Score
 from realtalk.metrics.grouped import drawn_sums, group_sums, ratio
 from realtalk.metrics.raters import krippendorff_alpha
 from realtalk.metrics.statistics import Array, Estimate, cohen_kappa, percentile_interval
@@ -180,3 +182,51 @@ def _agreement(rows: Sequence[Row]) -> tuple[JudgesAgree, ...]:
         for one, other in combinations(said, 2)
     ]
     return (alpha, *pairs[:_MOST_PAIRS])
+
+
+def people_tables(found: PeopleFigures) -> dict[str, Lines]:
+    """What people took for real, judge by judge, and how far they agree."""
+    tables: dict[str, Lines] = {"taken for real": _taken_table(found.taken)}
+    tables["judges"] = (
+        ("judge", "knows the chat", "guesses", "right", "chance"),
+        [
+            (
+                each.judge,
+                _knows(each.knows),
+                each.right.n,
+                figure(each.right),
+                f"{each.chance:.2f}",
+            )
+            for each in found.judges
+        ],
+    )
+    if found.agreement:
+        tables["agreement between judges"] = (
+            ("judges", "measure", "agreement", "rounds"),
+            [
+                (each.judges, each.measure, _cell(each.figure), each.figure.n)
+                for each in found.agreement
+            ],
+        )
+    return tables
+
+
+def _taken_table(taken: Sequence[TakenForReal]) -> Lines:
+    """Those who know the chat beside those who do not, where both judged."""
+    both = any(each.difference.value is not None for each in taken)
+    sides = ("who know the chat", "who do not", "difference") if both else ()
+    rows: list[tuple[Any, ...]] = []
+    for each in taken:
+        cells = [each.acquainted, each.strangers, each.difference] if both else []
+        rows.append(
+            (each.writer, each.all.n, f"{each.chance:.2f}", _cell(each.all), *map(_cell, cells))
+        )
+    return ("whose reply", "guesses", "chance", "all judges", *sides), rows
+
+
+def _knows(knows: bool | None) -> str:
+    return "–" if knows is None else "yes" if knows else "no"
+
+
+def _cell(found: Estimate) -> str | None:
+    return figure(found) or (f"unscored: {found.unscored}" if found.unscored and found.n else None)

@@ -2,7 +2,7 @@
 
     guess_row(lineup, 2)      → {"truth": "A", "answer": "C", "picked": "simulated", …}
     GUESS_SCORES[0]           → Score("accuracy", "accuracy", proportion=True, …)
-    guess_columns()           → chat | session | replies | origins | … | accuracy | judge | knows
+    GUESS_COLUMNS             → chat | session | replies | origins | … | accuracy | judge | knows
 
 A row is one guess: its sample is the turn, its group the speaker, its variant who judges, where
 people do. `took_partner`, `took_other` and `took_simulated` say whether such a reply was taken for
@@ -11,17 +11,13 @@ the real one; they are None where none stood there. Every speaker counts the sam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
-
-import numpy as np
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal
 
 from realtalk.evals.values import Parts, Row, Score, evenly
 from realtalk.metrics.statistics import Array
 from realtalk.persona.lineups import LETTERS, TurnLineup
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _TAKEN = ("partner", "other", "simulated")
 
@@ -47,21 +43,25 @@ GUESS_SCORES: tuple[Score, ...] = (
 )
 
 
-def guess_columns() -> dict[str, pl.DataType | type[pl.DataType]]:
-    """The columns of a guess beyond those of every run; null is unscored."""
-    import polars as pl
-
-    return {
-        "chat": pl.String,
-        "session": pl.Int32,
-        **dict.fromkeys(("replies", "origins", "writers"), pl.List(pl.String)),
-        **dict.fromkeys(("truth", "picked", "writer"), pl.String),
-        "chance": pl.Float64,
-        **{score.name: pl.Float64 for score in GUESS_SCORES},
-        "judge": pl.String,
-        "knows": pl.Boolean,  # whether a person who judges knows the chat
-        "at": pl.String,
+# The columns of a guess beyond those of every run; null is unscored.
+GUESS_COLUMNS: Mapping[str, Any] = MappingProxyType(
+    {
+        "chat": str,
+        "session": int,
+        **dict.fromkeys(("replies", "origins", "writers"), list[str]),
+        **dict.fromkeys(("truth", "picked", "writer"), str),
+        "chance": float,
+        **{score.name: float for score in GUESS_SCORES},
+        "judge": str,
+        "knows": bool,  # whether a person who judges knows the chat
+        "at": str,
     }
+)
+READING = (
+    "Accuracy is how often the real reply is found, with 95 % intervals that draw whole speakers "
+    "(of fewer than five their turns); strict: an answer that cannot be read is wrong. Took "
+    "partner, other, simulated: how often such a reply is picked instead, where one stands there."
+)
 
 
 def guess_row(lineup: TurnLineup, place: int | None) -> Row:
@@ -89,9 +89,3 @@ def guess_row(lineup: TurnLineup, place: int | None) -> Row:
         known = picked is not None and name in there
         row[f"took_{name}"] = float(picked.origin == name) if picked and known else None
     return row
-
-
-def average_chance(rows: Sequence[Row]) -> dict[str, float | None]:
-    """What picking blindly gets right."""
-    chances = [row["chance"] for row in rows]
-    return {"chance": float(np.mean(chances)) if chances else None}

@@ -1,9 +1,9 @@
 """Who wrote it: which of four replies did this person write here? A benchmark with chance .25.
 
-    tasks = run_tasks(corpus, [load_persona(Path("tuned"))])         # or as `persona run` chooses
+    tasks = run_tasks(corpus, [Run.load(Path("tuned"))])         # or as `persona run` chooses
     four = GuessBenchmark(corpus, tasks, simulated={"tuned": texts})
-    run_guess(corpus, four, make_guesser("classifier"), Path("out")) → GuessRun
-    load_guess(Path("out")).summary.variants[""].overall["accuracy"] → Estimate(0.44, 0.39, 0.5, …)
+    running.run(four, corpus, make_guesser("classifier"), Path("out"))    → Run
+    Run.load(Path("out")).variants[""].overall["accuracy"]   → Estimate(0.44, 0.39, 0.5, …)
 
 Three replies stand beside the real one: a partner's, another speaker's, and one that a simulator
 wrote in this very place (without a persona run, a second one of other speakers). What a guesser
@@ -16,22 +16,19 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import orjson
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
-from realtalk.evals import comparing, running
-from realtalk.evals.comparing import Compared
-from realtalk.evals.summaries import Summary, summarise
-from realtalk.evals.values import Answer, Row, Sample, Score, Solver, Stage
+from realtalk.evals.run import Run
+from realtalk.evals.values import Answer, Benchmark, Fact, Lines, Row, Sample, Stage
 from realtalk.local.progress import Progress, silent
-from realtalk.persona.benchmark import SimulatedRun
-from realtalk.persona.guess_rows import GUESS_SCORES, average_chance, guess_columns, guess_row
+from realtalk.persona.guess_people import people_figures, people_tables
+from realtalk.persona.guess_rows import GUESS_COLUMNS, GUESS_SCORES, READING, guess_row
 from realtalk.persona.lineups import (
     FOUR,
     LETTERS,
@@ -45,21 +42,34 @@ from realtalk.persona.turns import stored_tasks, tasks_record
 from realtalk.persona.values import PersonaTask
 from realtalk.registry import suggest
 
-if TYPE_CHECKING:
-    import polars as pl
-
 GUESSES = "who wrote it"
 PEOPLE = "people"  # the solver of a run that the studio keeps
+_ORIGINS = {"partner": "a partner's", "other": "another speaker's", "simulated": "simulated"}
 
 
-class GuessBenchmark:
+class GuessBenchmark(Benchmark[Lineup, TurnLineup, int]):
     """Line-ups of the turns of every task. `limit` takes each speaker's first."""
 
     name = GUESSES
-    version = "1"
     group = "speaker"
+    sample = "turn"
+    solver = "guesser"
+    variant = "judge"
     slices = "group"
-    scores: tuple[Score, ...] = GUESS_SCORES
+    scores = GUESS_SCORES
+    columns = GUESS_COLUMNS
+    texts = ("answer", "replies")
+    title = "Who wrote it"
+    lead = (
+        "The reply that somebody really wrote is to be picked from several that others, or "
+        "simulators, wrote. A simulator that cannot be told from the person is taken for real as "
+        "often as the person is."
+    )
+    reading = READING
+    failing = (
+        *("group", "chat", "session", "sample", "judge", "replies", "origins", "writers"),
+        *("truth", "answer", "unscored"),
+    )
 
     def __init__(
         self,
@@ -95,10 +105,6 @@ class GuessBenchmark:
                 where=corpus.name,
                 fix="there must be turns of somebody else than the speaker and their partner",
             )
-
-    @property
-    def columns(self) -> Mapping[str, pl.DataType | type[pl.DataType]]:
-        return guess_columns()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -137,57 +143,67 @@ class GuessBenchmark:
     def about(self, sample: Sample[Lineup, TurnLineup]) -> dict[str, str]:
         return {"chat": sample.shown.prompt.chat}
 
+    @classmethod
+    def check(cls, run: Run) -> Run:
+        if run.settings.get("replies") is None:
+            raise RealtalkError("its settings lack 'replies'", where=run.place)
+        return run
 
-@dataclass(frozen=True)
-class GuessRun(running.RunRecord):
-    """A run of guesses, by a solver or by people."""
+    @classmethod
+    def name_of(cls, settings: Mapping[str, Any]) -> str:
+        """The guesser, what sets it apart, and its model."""
+        solver = settings["solver"]
+        given = solver["settings"]
+        parts = [str(solver["name"])]
+        parts += [str(given[name]) for name in ("model", "to") if given.get(name)]
+        if given.get("style") is False:
+            parts.append("unstyled")
+        return " ".join(parts)
 
-    @property
-    def name(self) -> str:
-        return guess_name(self.settings)
+    @classmethod
+    def facts_of(cls, run: Run, variant: str, rows: Sequence[Row]) -> dict[str, Fact]:  # noqa: ARG003
+        """What picking blindly gets right."""
+        chances = [row["chance"] for row in rows]
+        return {"chance": float(np.mean(chances)) if chances else None}
 
-    @property
-    def by_people(self) -> bool:
-        return bool(self.settings["solver"]["name"] == PEOPLE)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
+    @classmethod
+    def cautions(cls, run: Run) -> list[str]:
         """What the replies beside the real one are."""
-        given = self.settings["replies"]
-        counts = Counter(origin for row in self.rows for origin in row["origins"])
-        parts = [
-            f"{counts[name]:,} {title}"
-            for name, title in (
-                ("partner", "a partner's"),
-                ("other", "another speaker's"),
-                ("simulated", "simulated"),
-            )
-            if counts[name]
-        ]
-        without = "" if given["simulated"] else "; nothing was simulated"
-        return (f"replies beside the real one: {', '.join(parts)}{without}",)
+        counts = Counter(origin for row in run.rows for origin in row["origins"])
+        parts = [f"{counts[name]:,} {title}" for name, title in _ORIGINS.items() if counts[name]]
+        without = "" if run.settings["replies"]["simulated"] else "; nothing was simulated"
+        return [f"replies beside the real one: {', '.join(parts)}{without}"]
 
-    @cached_property
-    def summary(self) -> Summary:
-        return summarise(
-            self.name,
-            self.rows,
-            GUESS_SCORES,
-            slices="group",
-            facts=average_chance,
-            notes=self.notes,
-        )
+    @classmethod
+    def tables(cls, runs: Mapping[str, Run]) -> dict[str, Lines]:
+        """What people took for real, judge by judge, and how far they agree."""
+        return {
+            f"{name}: {title}": lines
+            for name, run in runs.items()
+            if by_people(run)
+            for title, lines in people_tables(people_figures(run.rows)).items()
+        }
+
+    @classmethod
+    def details(cls, run: Run) -> dict[str, Any]:
+        return {"people": people_figures(run.rows).to_json()} if by_people(run) else {}
+
+    @classmethod
+    def compared(
+        cls,
+        first: Run,
+        second: Run,
+        pairs: Sequence[tuple[Row, Row]],  # noqa: ARG003
+    ) -> dict[str, Any]:
+        if first.settings["replies"] == second.settings["replies"]:
+            return {}
+        line = "the replies to choose from differ: other simulators, another seed or another number"
+        return {"notes": [line]}
 
 
-def guess_name(settings: Mapping[str, Any]) -> str:
-    """What a run is called in tables: its guesser, what sets it apart, and its model."""
-    solver = settings["solver"]
-    given = solver["settings"]
-    parts = [str(solver["name"])]
-    parts += [str(given[name]) for name in ("model", "to") if given.get(name)]
-    if given.get("style") is False:
-        parts.append("unstyled")
-    return " ".join(parts)
+def by_people(run: Run) -> bool:
+    """Whether people guessed, in the studio."""
+    return bool(run.settings["solver"]["name"] == PEOPLE)
 
 
 def replies_record(
@@ -205,7 +221,7 @@ def replies_record(
     }
 
 
-def simulated_texts(runs: Mapping[str, Sequence[SimulatedRun]]) -> dict[str, SimulatedTexts]:
+def simulated_texts(runs: Mapping[str, Sequence[Run]]) -> dict[str, SimulatedTexts]:
     """What simulators wrote, by the name of each and by turn."""
     found: dict[str, SimulatedTexts] = {}
     for name, several in runs.items():
@@ -222,9 +238,7 @@ def simulated_texts(runs: Mapping[str, Sequence[SimulatedRun]]) -> dict[str, Sim
     return found
 
 
-def run_tasks(
-    corpus: Corpus, runs: Sequence[SimulatedRun], speaker: str | None = None
-) -> list[PersonaTask]:
+def run_tasks(corpus: Corpus, runs: Sequence[Run], speaker: str | None = None) -> list[PersonaTask]:
     """The tasks that persona runs were tested on, or the speaker's, with the turns they have.
 
     Runs that tested a speaker in different chats cannot stand in one line-up.
@@ -255,51 +269,3 @@ def run_tasks(
     if not wanted:
         raise suggest("speaker of the persona runs", str(speaker), list(found))
     return wanted
-
-
-def run_guess(
-    corpus: Corpus,
-    benchmark: GuessBenchmark,
-    guesser: Solver[Lineup, int],
-    folder: Path | None = None,
-    *,
-    fresh: bool = False,
-    progress: Progress = silent,
-) -> GuessRun:
-    """Guesses and scores what the folder does not have yet; in memory without a folder."""
-    made = running.run(benchmark, corpus, guesser, folder, fresh=fresh, progress=progress)
-    return GuessRun(**vars(made))
-
-
-def compare_guesses(
-    first: GuessRun,
-    second: GuessRun,
-    judge: str | None = None,
-    names: tuple[str, str] = ("first", "second"),
-) -> Compared:
-    """Two runs on the same turns; of people's one judge is compared."""
-    sides = [_one_side(run, judge) for run in (first, second)]
-    return comparing.compare(sides[0], sides[1], GUESS_SCORES[:1], names, what="turn")
-
-
-def drawn_apart(runs: Sequence[GuessRun]) -> str:
-    """A line where runs did not choose between the same replies."""
-    if len({orjson.dumps(run.settings["replies"]) for run in runs}) < 2:
-        return ""
-    return "the replies to choose from differ: other simulators, another seed or another number"
-
-
-def _one_side(run: GuessRun, judge: str | None) -> list[Row]:
-    judges = list(dict.fromkeys(row["variant"] for row in run.rows))
-    if judge is not None and judge in judges:
-        judges = [judge]
-    if len(judges) > 1:
-        raise RealtalkError(
-            "several people judged", where=run.name, fix=f"name one of: {', '.join(judges)}"
-        )
-    return [row for row in run.rows if row["variant"] == judges[0]]
-
-
-def load_guess(folder: Path) -> GuessRun:
-    """A run's guesses, of one that was stopped as far as it got."""
-    return GuessRun(**vars(running.load(folder, GUESSES, needed=("replies",))))

@@ -16,8 +16,9 @@ from inspect_ai import Task, task
 
 from realtalk.corpora.opening import open_reading
 from realtalk.evals.inspecting import inspect_task
+from realtalk.evals.run import Run
 from realtalk.persona.asking import LlmSimulator
-from realtalk.persona.benchmark import PersonaBenchmark, load_persona
+from realtalk.persona.benchmark import KIND, PersonaBenchmark
 from realtalk.persona.guess_asking import LlmGuesser
 from realtalk.persona.guessing import GuessBenchmark, run_tasks, simulated_texts
 from realtalk.persona.turns import CONTEXT_SESSIONS, CONTEXT_TOKENS, tasks
@@ -76,7 +77,7 @@ def persona_guess(
     told how the speaker writes elsewhere. `turns` takes each speaker's first ones.
     """
     corpus = open_reading(path).reading.corpus
-    runs = [load_persona(Path(simulated))] if simulated else []
+    runs = [Run.load(simulated, KIND)] if simulated else []
     if runs:
         found = run_tasks(corpus, runs, speaker)
     else:

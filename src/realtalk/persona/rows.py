@@ -2,26 +2,28 @@
 
     SCORES["empathy"]        → Score("empathy", "empathy difference", better=-1, family="EI", …)
     WHOLE["kappa_emotion"]   → Score("kappa_emotion", "emotion kappa", whole=True, …)
-    columns()                → chat | session | truth | rouge_1 | … | emotion_simulated
+    COLUMNS                  → chat | session | truth | rouge_1 | … | emotion_simulated
 
 A row is one turn: its sample is the turn, its group the speaker, its answer what was simulated.
-SCORES are of single turns, WHOLE of all turns of a speaker together; in a comparison every
-speaker counts the same. `better` is 0 where neither more nor less is: a length ratio is best at 1.
+SCORES are of single turns, WHOLE of all turns of a speaker together. The figure of a run is the
+average of its speakers' own figures, as Table 2 of the paper is made from Table 8: everybody
+counts the same however much they wrote. `better` is 0 where neither more nor less is: a length
+ratio is best at 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from realtalk.evals.values import Row, Score, evenly, of_groups
 from realtalk.metrics.distributions import jensen_shannon
-from realtalk.metrics.statistics import Estimate, cohen_kappa
-
-if TYPE_CHECKING:
-    import polars as pl
+from realtalk.metrics.statistics import Estimate, bootstrap_interval, cohen_kappa, wilson
 
 Family: TypeAlias = Literal["content", "EI", "beyond"]
 
@@ -32,10 +34,40 @@ _KAPPAS = {f"kappa_{name}": name for name in AGREEMENTS}
 _DISTANCES = {f"js_{name}": name for name in ("emotion", "sentiment")}
 
 
+_SKEWED = frozenset({"length_ratio"})  # one long answer to a short turn would outweigh all
+_BINARY = frozenset({*AGREEMENTS, "taken_for"})
+_BEYOND = "what raw agreement does not show"
+_DIGITS = 2
+
+
+def turn_score(name: str, rows: Sequence[Row]) -> Estimate:
+    """The mean of one speaker's turns that have the score; of length ratios the median."""
+    known = [row[name] for row in rows if row[name] is not None]
+    left_out = len(rows) - len(known)
+    if not known:
+        return Estimate(None, left_out=left_out, unscored="no turn has this score")
+    middle = np.median if name in _SKEWED else np.mean
+    if name in _BINARY:
+        low, high = wilson(known) or (None, None)
+    else:
+        low, high = bootstrap_interval((known,), middle) or (None, None)
+    return Estimate(float(middle(known)), low, high, len(known), left_out)
+
+
 def _turns(
     name: str, title: str, family: Family, better: Literal[-1, 0, 1] = 1, published: str = ""
 ) -> Score:
-    return Score(name, title, better, evenly(name), family=family, published=published)
+    return Score(
+        name,
+        title,
+        better,
+        evenly(name),
+        alone=partial(turn_score, name),
+        digits=_DIGITS,
+        family=family,
+        table=_BEYOND if family == "beyond" else "",
+        published=published,
+    )
 
 
 _OF_TURNS = (
@@ -68,8 +100,17 @@ def _labelled(measure: str) -> Callable[[Row], bool]:
 
 
 def _whole(name: str, measure: str, title: str, better: Literal[-1, 1]) -> Score:
-    parts = of_groups(lambda rows: label_score(name, rows).value, _labelled(measure))
-    return Score(name, title, better, parts, whole=True, family="beyond")
+    return Score(
+        name,
+        title,
+        better,
+        of_groups(lambda rows: label_score(name, rows).value, _labelled(measure)),
+        alone=partial(label_score, name),
+        whole=True,
+        digits=_DIGITS,
+        family="beyond",
+        table=_BEYOND,
+    )
 
 
 WHOLE: Mapping[str, Score] = MappingProxyType(
@@ -78,30 +119,20 @@ WHOLE: Mapping[str, Score] = MappingProxyType(
 )
 
 
-def columns() -> dict[str, pl.DataType | type[pl.DataType]]:
-    """The columns of a turn beyond those of every run; null is unscored, `left_out` says why."""
-    import polars as pl
-
-    kinds: dict[str, pl.DataType | type[pl.DataType]] = {
-        "chat": pl.String,
-        "session": pl.Int32,
-        "truth": pl.String,
-        **dict.fromkeys(SCORES, pl.Float64),
-        "looks_like": pl.Float64,  # what the judge of authorship gives, 0..1
+_LABELS: Mapping[str, Any] = {
+    **dict.fromkeys(("reflective", "grounding"), bool),
+    **dict.fromkeys(("sentiment", "emotion"), str),
+    **dict.fromkeys(DIFFERENCES, float),
+}
+# The columns of a turn beyond those of every run; null is unscored, `left_out` says why.
+COLUMNS: Mapping[str, Any] = MappingProxyType(
+    {
+        "chat": str,
+        "session": int,
+        "truth": str,
+        **dict.fromkeys(SCORES, float),
+        "looks_like": float,  # what the judge of authorship gives, 0..1
+        **{f"{name}_truth": kind for name, kind in _LABELS.items()},
+        **{f"{name}_simulated": kind for name, kind in _LABELS.items()},
     }
-    for side in ("truth", "simulated"):
-        kinds |= {f"{name}_{side}": pl.Boolean for name in ("reflective", "grounding")}
-        kinds |= {f"{name}_{side}": pl.String for name in ("sentiment", "emotion")}
-        kinds |= {f"{name}_{side}": pl.Float64 for name in DIFFERENCES}
-    return kinds
-
-
-def earlier_row(row: Row) -> Row:
-    """A row of version 0.1.0 under the names of today."""
-    if "sample" in row:
-        return row
-    names = {"speaker": "group", "id": "sample", "simulated": "answer"}
-    found = {names.get(name, name): value for name, value in row.items()}
-    wordless = found["unscored"] == WORDLESS
-    told = {"unscored": None, "untold": WORDLESS} if wordless else {"untold": None}
-    return {"variant": "", "calls": 0, **found, **told}
+)

@@ -67,41 +67,33 @@ def make_report(
 ) -> PageReport:
     """Every section that the runs can fill; `told` is who wrote what, as far as the user says."""
     from realtalk.report.corpora import corpus_sections
-    from realtalk.report.guesses import guess_sections
     from realtalk.report.highlights import highlights
-    from realtalk.report.measured import measured_section
-    from realtalk.report.memory import memory_sections
-    from realtalk.report.persona import persona_sections, simulations
+    from realtalk.report.measured import measured_section, unscored_section
+    from realtalk.report.runs import groups_of, run_sections
     from realtalk.report.speakers import (
         compared,
         comparison_sections,
         consistency_sections,
         speaker_sections,
     )
-    from realtalk.report.threads import by_task, thread_sections
-    from realtalk.report.unscored import unscored_section
 
     loaded = load(folders, progress, told)
     pairs = compared(loaded.labels)
-    personas = simulations(loaded.personas)
-    threads = by_task(loaded.threads)
-    unscored = unscored_section(loaded, personas, threads)
+    groups = groups_of(loaded.runs)
+    unscored = unscored_section(loaded.labels, groups)
     sections = [
         *corpus_sections(loaded.corpora),
         *speaker_sections(loaded.labels),
         *consistency_sections(loaded.labels),
         *comparison_sections(pairs),
-        *memory_sections(loaded.probes),
-        *persona_sections(personas),
-        *guess_sections(loaded.guesses),
-        *thread_sections(threads),
+        *run_sections(groups),
         *([] if unscored is None else [unscored]),
         measured_section(loaded),
     ]
     return PageReport(
         title or _TITLE,
         _lead(loaded),
-        tuple(highlights(loaded, pairs, personas, threads)),
+        tuple(highlights(loaded, pairs, groups)),
         tuple(sections),
         {
             "realtalk": __version__,
@@ -153,19 +145,17 @@ def _lead(loaded: LoadedRuns) -> str:
     """What there is, in one sentence."""
     messages = sum(each.stats.total("messages") for each in loaded.corpora)
     turns = sum(each.frame.height for each in loaded.labels)
-    questions = sum(len(each.probed.rows) for each in loaded.probes)
-    written = sum(len(each.run.rows) for each in loaded.personas)
-    guessed = sum(len(each.run.rows) for each in loaded.guesses)
-    predicted = sum(len(each.run.rows) for each in loaded.threads)
+    kinds = dict.fromkeys(each.run.benchmark for each in loaded.runs)
+    counts = {
+        kind: sum(len(each.run) for each in loaded.runs if each.run.benchmark is kind)
+        for kind in kinds
+    }
     parts = [
         text
         for count, text in (
             (messages, f"{messages:,} messages read"),
             (turns, f"{turns:,} turns labelled"),
-            (questions, f"{questions:,} questions asked of memories"),
-            (written, f"{written:,} turns written in somebody's place"),
-            (guessed, f"{guessed:,} guesses of who wrote it"),
-            (predicted, f"{predicted:,} replies predicted"),
+            *((count, f"{count:,} rows of {kind.name}") for kind, count in counts.items()),
         )
         if count
     ]

@@ -3,7 +3,7 @@
     loaded = load([Path("demo")])
     loaded.corpora[0].stats            → CorpusStats(name="sample", …)
     loaded.labels[0].speakers          → (SpeakerFacets("Chat_1…", "Mara", …), …)
-    loaded.probes[0].probed.scores     → RunScores(…)
+    loaded.runs[0].run                 → <Run memory probing: …>
     loaded.left_out                    → (("sweep/whole", "the run has no row yet"),)
 
 A run that cannot be read is left out with its reason, and named in the report, so that one
@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.run import SHIPPED, Run
+from realtalk.evals.values import KNOWN
 from realtalk.local.progress import Progress, silent
 from realtalk.report.finding import CORPUS, LABELS, RunPlace, find
 from realtalk.report.writers import Told, WriterKind, written
@@ -28,19 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from realtalk.ei import SpeakerConsistency, SpeakerFacets
-    from realtalk.memory.benchmark import ProbedRun
-    from realtalk.memory.scoring import RunScores
-    from realtalk.persona.benchmark import SimulatedRun
-    from realtalk.persona.guessing import GuessRun
-    from realtalk.persona.summaries import Simulation
     from realtalk.stats.values import CorpusStats
-    from realtalk.threads.benchmark import PredictedRun
-
-# What the report reads of a run's settings.
-_PROBE = ("corpus", "solver", "budgets")
-_PERSONA = ("corpus", "solver", "context", "limit")
-_GUESSES = ("corpus", "solver", "replies", "context")
-_THREADS = ("corpus", "task", "solver", "settings", "chosen", "protocol", "test")
 
 
 @dataclass(frozen=True)
@@ -76,69 +65,16 @@ class LabelsRun:
 
 
 @dataclass(frozen=True)
-class ProbeRun:
-    """A memory and a reader on one corpus."""
+class StoredRun:
+    """A run of a benchmark."""
 
     folder: RunPlace
-    probed: ProbedRun
+    run: Run
     written: WriterKind
 
     @property
     def names(self) -> tuple[str, ...]:
-        return _names(self.folder, self.corpus)
-
-    @property
-    def corpus(self) -> str:
-        return str(self.probed.settings["corpus"]["name"])
-
-    @cached_property
-    def scores(self) -> RunScores:
-        return self.probed.scores
-
-    @property
-    def memory(self) -> str:
-        """The memory, and the golds where they are not the published ones."""
-        golds = self.probed.golds
-        return (
-            self.probed.memory if golds == "published" else f"{self.probed.memory}, {golds} golds"
-        )
-
-    @property
-    def reader(self) -> str:
-        """The model that answered, or the reader without one; "none" where nobody did."""
-        return self.probed.model or self.probed.reader
-
-
-@dataclass(frozen=True)
-class PersonaRun:
-    """A simulator's turns."""
-
-    folder: RunPlace
-    run: SimulatedRun
-
-    @property
-    def corpus(self) -> str:
-        return str(self.run.settings["corpus"]["name"])
-
-    @cached_property
-    def simulation(self) -> Simulation:
-        return self.run.simulation
-
-
-@dataclass(frozen=True)
-class GuessesRun:
-    """Guesses of who wrote it."""
-
-    folder: RunPlace
-    run: GuessRun
-
-
-@dataclass(frozen=True)
-class ThreadsRun:
-    """A predictor's replies."""
-
-    folder: RunPlace
-    run: PredictedRun
+        return _names(self.folder, str(self.run.settings["corpus"]["name"]))
 
 
 @dataclass(frozen=True)
@@ -147,39 +83,26 @@ class LoadedRuns:
 
     corpora: tuple[CorpusRun, ...] = ()
     labels: tuple[LabelsRun, ...] = ()
-    probes: tuple[ProbeRun, ...] = ()
-    personas: tuple[PersonaRun, ...] = ()
-    threads: tuple[ThreadsRun, ...] = ()
-    guesses: tuple[GuessesRun, ...] = ()
+    runs: tuple[StoredRun, ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
 
     @property
-    def runs(self) -> tuple[RunPlace, ...]:
-        groups = (self.corpora, self.labels, self.probes, self.personas, self.guesses, self.threads)
-        return tuple(each.folder for group in groups for each in group)
+    def places(self) -> tuple[RunPlace, ...]:
+        return tuple(
+            each.folder for group in (self.corpora, self.labels, self.runs) for each in group
+        )
 
 
 def load(
     folders: Sequence[Path], progress: Progress = silent, told: Told | None = None
 ) -> LoadedRuns:
     """Every run in and below the folders, people's before models'."""
-    from realtalk.memory.benchmark import KIND as PROBE
-    from realtalk.memory.benchmark import load_probe
-    from realtalk.persona.benchmark import KIND as PERSONA
-    from realtalk.persona.benchmark import load_persona
-    from realtalk.persona.guessing import GUESSES, load_guess
-    from realtalk.threads.benchmark import KIND as THREADS
-    from realtalk.threads.benchmark import load_threads
-
     told = told or Told()
-    finds = find(folders, (PROBE, PERSONA, GUESSES, THREADS))
+    finds = find(folders, (*SHIPPED, *KNOWN))
     left_out = [(each.name, f"a run of {each.kind}") for each in finds.unknown]
     corpora: list[CorpusRun] = []
     labels: list[LabelsRun] = []
-    probes: list[ProbeRun] = []
-    personas: list[PersonaRun] = []
-    guesses: list[GuessesRun] = []
-    threads: list[ThreadsRun] = []
+    runs: list[StoredRun] = []
     # Corpora first: labels are called by the corpus that they belong to.
     order = sorted(finds.runs, key=lambda each: each.kind != CORPUS)
     for done, folder in enumerate(order):
@@ -190,33 +113,31 @@ def load(
                     corpora.append(_corpus(folder, told))
                 elif folder.kind == LABELS:
                     labels.append(_labels(folder, corpora, told))
-                elif folder.kind == PROBE:
-                    probes.append(_probe(folder, load_probe(folder.path), corpora, told))
-                elif folder.kind == PERSONA:
-                    personas.append(_persona(folder, load_persona(folder.path)))
-                elif folder.kind == GUESSES:
-                    guesses.append(_guesses(folder, load_guess(folder.path)))
                 else:
-                    threads.append(_threads(folder, load_threads(folder.path)))
+                    runs.append(_run(folder, corpora, told))
         except RealtalkError as error:
             if folder.path in folders:
                 raise
             left_out.append((folder.name, error.what))
     progress(len(order), len(order), "all runs read")
-    if not (corpora or labels or probes or personas or guesses or threads):
+    everything: list[CorpusRun | LabelsRun | StoredRun] = [*corpora, *labels, *runs]
+    if not everything:
         name, reason = left_out[0]
         raise RealtalkError(f"nothing can be reported of {name} ({reason})", where=str(folders[0]))
-    known: list[CorpusRun | LabelsRun | ProbeRun] = [*corpora, *labels, *probes]
-    told.refuse_unknown(name for each in known for name in each.names)
+    told.refuse_unknown(name for each in everything for name in each.names)
     return LoadedRuns(
         corpora=tuple(sorted(corpora, key=lambda each: each.written.is_simulated)),
         labels=tuple(sorted(labels, key=lambda each: each.written.is_simulated)),
-        probes=tuple(sorted(probes, key=lambda each: each.written.is_simulated)),
-        personas=tuple(personas),
-        guesses=tuple(guesses),
-        threads=tuple(threads),
+        runs=tuple(
+            sorted(runs, key=lambda each: (_ranked(each.run.kind), each.written.is_simulated))
+        ),
         left_out=tuple(left_out),
     )
+
+
+def _ranked(kind: str) -> int:
+    """Those that ship in their order, then others."""
+    return list(SHIPPED).index(kind) if kind in SHIPPED else len(list(SHIPPED))
 
 
 @contextmanager
@@ -231,15 +152,6 @@ def _of_this_version(folder: RunPlace) -> Iterator[None]:
             where=str(folder.path),
             fix="make the run again",
         ) from error
-
-
-def _refuse_incomplete(
-    folder: RunPlace, settings: Mapping[str, Any], needed: Sequence[str]
-) -> None:
-    missing = [name for name in needed if name not in settings]
-    if missing:
-        where = str(folder.path / "run.json")
-        raise RealtalkError(f"its settings lack '{missing[0]}'", where=where)
 
 
 def _names(folder: RunPlace, corpus: str) -> tuple[str, ...]:
@@ -302,41 +214,15 @@ def _owner(frame: pl.DataFrame, name: str | None, corpora: Sequence[CorpusRun]) 
     return next((each for each in fitting if name in (None, each.stats.name)), None)
 
 
-def _probe(
-    folder: RunPlace, probed: ProbedRun, corpora: Sequence[CorpusRun], told: Told
-) -> ProbeRun:
-    _refuse_incomplete(folder, probed.settings, _PROBE)
-    about = probed.settings["corpus"]
+def _run(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> StoredRun:
+    run = Run.load(folder.path)
+    about = run.settings["corpus"]
     same = [each for each in corpora if each.stats.name == about["name"]]
     names = tuple(name for each in same for name in each.names)
-    # Runs of earlier versions do not say the format; the corpus beside them may.
-    format_ = about.get("format") or next((each.stats.format for each in same), None)
-    by = written((*_names(folder, str(about["name"])), *names), format_, told)
-    run = ProbeRun(folder, probed, by)
+    by = written((*_names(folder, str(about["name"])), *names), about.get("format"), told)
     # Scored here, where a run that cannot be scored can still be left out.
-    _need(run.memory, run.reader, run.scores, about["sha256"])
-    return run
-
-
-def _persona(folder: RunPlace, simulated: SimulatedRun) -> PersonaRun:
-    _refuse_incomplete(folder, simulated.settings, _PERSONA)
-    run = PersonaRun(folder, simulated)
-    _need(run.corpus, run.simulation, simulated.settings["corpus"]["sha256"])
-    return run
-
-
-def _guesses(folder: RunPlace, guessed: GuessRun) -> GuessesRun:
-    _refuse_incomplete(folder, guessed.settings, _GUESSES)
-    about = guessed.settings["corpus"]
-    _need(guessed.summary, guessed.name, about["name"], about["sha256"])
-    return GuessesRun(folder, guessed)
-
-
-def _threads(folder: RunPlace, predicted: PredictedRun) -> ThreadsRun:
-    _refuse_incomplete(folder, predicted.settings, _THREADS)
-    about, protocol = predicted.settings["corpus"], predicted.settings["protocol"]
-    _need(predicted.summary, about["name"], about["sha256"], protocol["protocol"])
-    return ThreadsRun(folder, predicted)
+    _need(run.name, run.variants, about["sha256"])
+    return StoredRun(folder, run, by)
 
 
 def _need(*_values: object) -> None:

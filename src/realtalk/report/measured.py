@@ -1,11 +1,15 @@
-"""Every run → what was measured on what, with which settings and versions.
+"""Every run → what was measured on what, with which settings and versions; what has no score.
 
-measured_section(loaded)   → a table of runs, and a table of the versions that made them
+measured_section(loaded)            → a table of runs, and one of the versions that made them
+unscored_section(labels, groups)    → a table: run | what | unscored | of | reason
+
+Unscored is never zero, and never hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from realtalk.ei.protocols import rules_of
@@ -13,7 +17,11 @@ from realtalk.report.grids import table
 from realtalk.report.values import Cell, Section, TableView
 
 if TYPE_CHECKING:
-    from realtalk.report.loading import LoadedRuns
+    from realtalk.report.loading import LabelsRun, LoadedRuns
+    from realtalk.report.runs import RunGroup
+
+# Settings that the page says elsewhere, or that only a machine reads.
+_UNTOLD = frozenset({"corpus", "scoring", "chats", "notes"})
 
 
 def measured_section(loaded: LoadedRuns) -> Section:
@@ -34,28 +42,11 @@ def measured_section(loaded: LoadedRuns) -> Section:
         unit = "turns" if rules_of(labels.protocol).joined else "messages"
         count = labels.frame.height
         rows.append((labels.folder.name, "EI labels", labels.name, settings, count, unit))
-    for probe in loaded.probes:
-        solver = probe.probed.settings["solver"]["settings"]
-        chosen = {**solver, "budgets": probe.probed.settings["budgets"]}
-        count = len(probe.probed.rows)
-        rows.append((probe.folder.name, "memory", probe.corpus, _words(chosen), count, "questions"))
-    for persona in loaded.personas:
-        chosen = {name: persona.run.settings[name] for name in ("solver", "context", "limit")}
-        count = len(persona.run.rows)
-        rows.append(
-            (persona.folder.name, "persona", persona.corpus, _words(chosen), count, "turns")
-        )
-    for guess in loaded.guesses:
-        record = guess.run.settings
-        chosen = {name: record[name] for name in ("solver", "replies", "context")}
-        on, count = str(record["corpus"]["name"]), len(guess.run.rows)
-        rows.append((guess.folder.name, "who wrote it", on, _words(chosen), count, "guesses"))
-    for thread in loaded.threads:
-        record = thread.run.settings
-        chosen = {name: record[name] for name in ("task", "solver", "settings", "chosen")}
-        words = f"{_words(chosen)}; protocol {record['protocol']['protocol']}"
-        on, count = str(record["corpus"]["name"]), len(thread.run.rows)
-        rows.append((thread.folder.name, "threads", on, words, count, "predictions"))
+    for stored in loaded.runs:
+        record, kind = stored.run.settings, stored.run.kind
+        chosen = {name: value for name, value in record.items() if name not in _UNTOLD}
+        on, sample = str(record["corpus"]["name"]), stored.run.benchmark.sample
+        rows.append((stored.folder.name, kind, on, _words(chosen), len(stored.run), sample))
     tables = [table("Runs", ("run", "kind", "on", "settings", "rows", "of"), rows)]
     if versions := _versions(loaded):
         tables.append(versions)
@@ -91,9 +82,56 @@ def _versions(loaded: LoadedRuns) -> TableView | None:
     versions_by_run += [
         (each.folder.name, {"realtalk": each.version}) for each in loaded.labels if each.version
     ]
-    versions_by_run += [(each.name, versions) for each in loaded.runs for versions in each.versions]
+    versions_by_run += [
+        (each.name, versions) for each in loaded.places for versions in each.versions
+    ]
     if not versions_by_run:
         return None
     names = list(dict.fromkeys(name for _, versions in versions_by_run for name in versions))
     rows = [(run, *(versions.get(name) for name in names)) for run, versions in versions_by_run]
     return table("Versions", ("run", *names), rows)
+
+
+def unscored_section(labels: Sequence[LabelsRun], groups: Sequence[RunGroup]) -> Section | None:
+    """None where nothing was scored at all, so that nothing can be missing."""
+    if not labels and not groups:
+        return None
+    rows: list[tuple[Cell, ...]] = [row for each in labels for row in _unlabelled(each)]
+    for group in groups:
+        rows += _unscored(group)
+    if not rows:
+        return Section("unscored", "Unscored", "Everything that was to be scored has its score.")
+    lead = "What could not be scored is left out of every mean, and counted here with its reason."
+    view = table("Unscored, by run and reason", ("run", "what", "unscored", "of", "reason"), rows)
+    return Section("unscored", "Unscored", lead, (view,))
+
+
+def _unlabelled(each: LabelsRun) -> Iterator[tuple[Cell, ...]]:
+    from realtalk.ei.label_files import unscored_reasons
+
+    for measure, reason, count in unscored_reasons(each.frame):
+        yield (f"{each.name}, labels", str(measure), count, each.frame.height, reason)
+    facets = Counter(
+        (facet.title, found.unscored)
+        for who in each.speakers
+        for facet, found in who.items()
+        if found.unscored is not None
+    )
+    for (title, reason), count in facets.items():
+        yield (f"{each.name}, speakers", title.lower(), count, len(each.speakers), reason)
+
+
+def _unscored(group: RunGroup) -> Iterator[tuple[Cell, ...]]:
+    for name, run in group.runs.items():
+        for variant, found in run.variants.items():
+            where = ", ".join(part for part in (group.corpus, name, group.part, variant) if part)
+            for what, reasons in (
+                (f"{group.benchmark.sample} answers", found.unscored),
+                ("truths", found.untold),
+                ("single scores", found.left_out),
+            ):
+                for reason, count in reasons.items():
+                    yield (where, what, count, found.rows, reason)
+        reasons = Counter(row["unscored"] for row in run.judgements if row["unscored"] is not None)
+        for reason, count in reasons.items():
+            yield (f"{group.corpus}, {name}", "judgements", count, len(run.judgements), reason)

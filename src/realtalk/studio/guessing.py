@@ -1,6 +1,6 @@
 """Who wrote it, guessed by people: the rounds of every chat, and the picks of every judge.
 
-    room = GuessRoom(corpus, folder=Path("notes.guesses"), runs={"tuned": [load_persona(a)]})
+    room = GuessRoom(corpus, folder=Path("notes.guesses"), runs={"tuned": [Run.load(a)]})
     room.rounds(chat)[0]                  → TurnLineup(turn, (LineupReply(…), …)), by the seed
     room.introduce("Ana", knows=True)     whether she knows the chat, asked once
     room.pick(chat, 14, "Ana", 2)         the third reply that she is shown, kept at once
@@ -25,13 +25,13 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import corpus_record
 from realtalk.evals.folder import RunFolder, Table
 from realtalk.evals.rows import KEY, row_of, run_schema
+from realtalk.evals.run import Run
 from realtalk.evals.values import Answer, Row, Sample
-from realtalk.persona.benchmark import SimulatedRun
-from realtalk.persona.guess_rows import guess_columns, guess_row
+from realtalk.persona.guess_rows import GUESS_COLUMNS, guess_row
 from realtalk.persona.guessing import (
     GUESSES,
     PEOPLE,
-    GuessRun,
+    GuessBenchmark,
     replies_record,
     run_tasks,
     simulated_texts,
@@ -56,7 +56,7 @@ class GuessRoom:
         corpus: Corpus,
         *,
         folder: Path,
-        runs: Mapping[str, Sequence[SimulatedRun]] | None = None,
+        runs: Mapping[str, Sequence[Run]] | None = None,
         replies: int = 4,
         seed: int = 0,
     ) -> None:
@@ -191,15 +191,15 @@ class GuessRoom:
             self._stored = None
             if len(rows):
                 keys = [tuple(row[name] for name in KEY) for row in rows.rows]
-                rows.finish(keys, run_schema(guess_columns()))
+                rows.finish(keys, run_schema(GUESS_COLUMNS))
             if len(judges):
                 judges.finish([])
             folder.close()
 
-    def run(self) -> GuessRun:
+    def run(self) -> Run:
         """The picks so far as a run."""
         with self._lock:
-            return GuessRun(settings=self._settings, rows=self.rows, folder=self.folder)
+            return Run(GuessBenchmark, self._settings, self.rows, folder=self.folder)
 
     def _lineup(self, chat: Chat, turn: int) -> TurnLineup:
         for lineup in self.rounds(chat):

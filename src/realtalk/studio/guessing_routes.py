@@ -11,8 +11,7 @@ import orjson
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from realtalk.persona.guess_people import people_figures
-from realtalk.persona.guess_tables import people_tables
+from realtalk.persona.guess_people import people_figures, people_tables
 from realtalk.studio import pages
 from realtalk.studio.asking import JudgeForm, PickForm, annotator, page
 from realtalk.studio.desk import Desk

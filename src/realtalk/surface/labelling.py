@@ -17,9 +17,9 @@ from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 from realtalk.errors import RealtalkError
+from realtalk.evals.tables import ResultTable, frame_of
 from realtalk.local.progress import Progress, silent
 from realtalk.notebook import counted, table_html, table_text
-from realtalk.surface.tables import ResultTable, frame_of
 
 if TYPE_CHECKING:
     from os import PathLike

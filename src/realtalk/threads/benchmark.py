@@ -1,9 +1,10 @@
 """One task over the replies of a corpus, as a benchmark: a variant per setting, a group per user.
 
     task = ThreadTask(make_samples(corpus, "sentiment"), ("p-conv", "p-nonconv"))
-    run_threads(corpus, task, make_predictor("mean"), Path("out"))    → PredictedRun
+    run_threads(corpus, task, make_predictor("mean"), Path("out"))    → Run
     rescore_threads(Path("out"), lambda: corpus)                      → what changed
-    load_threads(Path("out")).summary.variants["p-conv"].overall["mcc"]
+    Run.load(Path("out")).variants["p-conv"].overall["mcc"]
+    best_of([run, run_of_another_seed])       → a Run of the best of each, chosen by the truth
 
 A predictor learns from the train part of each setting and is shown replies of the test part
 without the truth about them.
@@ -11,36 +12,34 @@ without the truth about them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 from realtalk.chat import Corpus
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
 from realtalk.evals.rescoring import Rescored, keeps_scores, rescore
-from realtalk.evals.summaries import Summary, summarise
-from realtalk.evals.values import Answer, Row, Sample, Score, Stage
+from realtalk.evals.run import Run
+from realtalk.evals.values import Answer, Benchmark, Fact, Reference, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
+from realtalk.threads.pictures import draw_runs
 from realtalk.threads.predictors import Predictor, Value, blinded
 from realtalk.threads.protocols import stored_protocol
+from realtalk.threads.published import TABLE, published_gain
 from realtalk.threads.registry import refuse_unfit
-from realtalk.threads.rows import columns, earlier_row, scores_of
+from realtalk.threads.rows import COLUMNS, HEADLINE, READING, TEXT_SCORES, scores_of
 from realtalk.threads.sampling import Samples, make_samples
 from realtalk.threads.scoring import ReplyScorer
 from realtalk.threads.values import SETTINGS, Case, Setting, Target, Task, known_task
-
-if TYPE_CHECKING:
-    import polars as pl
 
 KIND = "thread tasks"
 _Given: TypeAlias = Sequence[Sample[Case, Target]]
 _NEEDED = ("task", "settings", "protocol", "test")  # settings that a table reads
 
 
-class ThreadTask:
+class ThreadTask(Benchmark[Case, Target, Value]):
     """The replies of the test part in each setting.
 
     `chosen` is how they were drawn (limit, seed), for the record.
@@ -49,6 +48,23 @@ class ThreadTask:
     name = KIND
     version = "2"
     group = "user"
+    sample = "reply"
+    solver = "predictor"
+    variant = "setting"
+    columns = COLUMNS
+    texts = ("answer", "truth_text")
+    slices = "domain"
+    order = SETTINGS
+    title = "Threads"
+    lead = (
+        "Is a reply liked, how much, and what does it say? p is with the writer's own history, np "
+        "with another's; conv is with the conversation before it, nonconv without."
+    )
+    reading = READING
+    failing = (
+        *("variant", "sample", "group", "thread", "domain", "time"),
+        *("truth_text", "answer", "rouge_l", "truth", "predicted", "unscored"),
+    )
 
     def __init__(
         self,
@@ -60,14 +76,7 @@ class ThreadTask:
         self.shown_settings: tuple[Setting, ...] = tuple(settings)
         self._chosen = dict(chosen or {})
         self._scorer = ReplyScorer(samples.task)
-
-    @property
-    def scores(self) -> tuple[Score, ...]:
-        return scores_of(self.samples.task)
-
-    @property
-    def columns(self) -> Mapping[str, pl.DataType | type[pl.DataType]]:
-        return columns()
+        self.scores = scores_of(samples.task)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -82,7 +91,7 @@ class ThreadTask:
             "scoring": self._scorer.settings,
         }
 
-    def refuse(self, predictor: Predictor, corpus: Corpus) -> None:
+    def refuse_predictor(self, predictor: Predictor, corpus: Corpus) -> None:
         """Raises where the predictor cannot do the task, or there is nothing to predict."""
         refuse_unfit(predictor, self.samples.task, self.samples.protocol)
         if not self.samples.counts.test:
@@ -143,6 +152,138 @@ class ThreadTask:
     def about(self, sample: Sample[Case, Target]) -> dict[str, str]:
         return {"domain": sample.truth.domain}
 
+    @classmethod
+    def check(cls, run: Run) -> Run:
+        missing = [name for name in _NEEDED if run.settings.get(name) is None]
+        if missing:
+            raise RealtalkError(f"its settings lack '{missing[0]}'", where=run.place)
+        return run
+
+    @classmethod
+    def name_of(cls, settings: Mapping[str, Any]) -> str:
+        """The predictor, its model, and what is not clean about it."""
+        predictor, protocol = settings["solver"], settings["protocol"]
+        parts = [str(predictor["name"])]
+        given = predictor["settings"]
+        if given.get("model"):
+            parts.append(str(given["model"]))
+        if given.get("scale") and settings["task"] == "impact":
+            parts.append(f"({given['scale']})")
+        parts += [f"(no {name})" for name in ("texts", "counts") if given.get(name) is False]
+        if protocol["protocol"] != "clean":
+            parts.append(f"[{protocol['protocol']}]")
+        elif protocol["with_scores"]:
+            parts.append("[with scores]")
+        return " ".join(parts)
+
+    @classmethod
+    def part_of(cls, settings: Mapping[str, Any]) -> str:
+        return str(known_task(settings["task"]))
+
+    @classmethod
+    def scores_of(cls, run: Run) -> tuple[Score, ...]:
+        return scores_of(task_of(run))
+
+    @classmethod
+    def facts_of(cls, run: Run, variant: str, rows: Sequence[Row]) -> dict[str, Fact]:  # noqa: ARG003
+        """The share of scores above 0: what accuracy has to beat."""
+        truths = [row["truth"] for row in rows if row["untold"] is None is not row["truth"]]
+        return {"positive": sum(truth > 0 for truth in truths) / len(truths) if truths else None}
+
+    @classmethod
+    def reason(cls, row: Row, run: Run) -> str:
+        if row["untold"] is not None:
+            return ""
+        if row["unscored"] is not None:
+            return "no prediction"
+        task = task_of(run)
+        if task == "next_text":
+            return "other words" if row["rouge_l"] is not None and row["rouge_l"] < 0.5 else ""
+        if task == "sentiment":
+            return "" if (row["truth"] > 0) == (row["predicted"] > 0) else "the other class"
+        return "off" if row["predicted"] != row["truth"] else ""
+
+    @classmethod
+    def severity(cls, row: Row, run: Run) -> float:
+        if row["unscored"] is not None:
+            return -math.inf
+        task = task_of(run)
+        if task == "next_text":
+            return float(row["rouge_l"])
+        return 0.0 if task == "sentiment" else -float(abs(row["predicted"] - row["truth"]))
+
+    @classmethod
+    def cautions(cls, run: Run) -> list[str]:
+        notes = []
+        protocol = run.settings["protocol"]
+        if protocol["protocol"] != "clean":
+            notes.append(f"made with leaks: {protocol['protocol']}")
+        if protocol["with_scores"]:
+            notes.append("scores, which are as of the crawl, were shown")
+        wanted = len(run.settings["settings"]) * run.settings["test"]
+        if len(run.rows) < wanted:
+            notes.append(f"{len(run.rows):,} of {wanted:,} predictions are there so far")
+        return [*notes, *run.settings.get("notes", ())]
+
+    @classmethod
+    def references(cls, runs: Mapping[str, Run]) -> Iterator[Reference]:
+        """The paper's rows, which are of other data."""
+        scores = scores_of(task_of(next(iter(runs.values()))))
+        for model, settings in TABLE.items():
+            for setting in (name for name in SETTINGS if name in settings):
+                known = settings[setting]
+                cells = {e.name: f"{known[e.published]:g}" for e in scores if e.published}
+                yield Reference(f"paper: {model}", cells, setting)
+
+    @classmethod
+    def charts(cls, runs: Mapping[str, Run]) -> dict[str, Any]:
+        return draw_runs(list(runs.values()))
+
+    @classmethod
+    def headline(cls, run: Run) -> str:
+        return HEADLINE[task_of(run)]
+
+    @classmethod
+    def refuse(cls, first: Run, second: Run) -> None:
+        tasks = [task_of(run) for run in (first, second)]
+        if tasks[0] != tasks[1]:
+            raise RealtalkError(
+                f"the first is of {tasks[0]}, the second of {tasks[1]}", fix="compare one task"
+            )
+
+    @classmethod
+    def compared(
+        cls,
+        first: Run,
+        second: Run,  # noqa: ARG003
+        pairs: Sequence[tuple[Row, Row]],
+    ) -> dict[str, Any]:
+        """The paper's relative gain beside ours, where these are its settings."""
+        settings = {tuple(row["variant"] for row in pair) for pair in pairs}
+        if task_of(first) != "sentiment" or settings != {("p-nonconv", "p-conv")}:
+            return {}
+        gain = published_gain("GPT-4.1", "mcc")
+        line = f"the paper's GPT-4.1 gains {gain:+.0%} in MCC here, without an interval"
+        return {"notes": [line]}
+
+
+def task_of(run: Run) -> Task:
+    """The task that a run is of."""
+    return known_task(run.settings["task"])
+
+
+def predictions(name: str, task: Task, rows: Sequence[Row], *notes: str) -> Run:
+    """Predictions from anywhere as a run; `notes` are its cautions."""
+    settings: dict[str, Any] = {
+        "task": task,
+        "solver": {"name": name, "settings": {}},
+        "protocol": {"protocol": "clean", "with_scores": False},
+        "settings": [],
+        "test": 0,
+        "notes": notes,
+    }
+    return Run(ThreadTask, settings, rows, title=name)
+
 
 class _Shown(_Given):
     """Cases as samples, made when they are asked for; what is shown of them is blinded."""
@@ -167,74 +308,6 @@ def _sample(case: Case) -> Sample[Case, Target]:
     return Sample(case.key, case.target.user, case.setting, blinded(case), case.target)
 
 
-@dataclass(frozen=True)
-class PredictedRun(running.RunRecord):
-    """A run of a thread task."""
-
-    @property
-    def name(self) -> str:
-        return run_name(self.settings)
-
-    @property
-    def task(self) -> Task:
-        return known_task(self.settings["task"])
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a table made from this run has to say."""
-        notes = []
-        protocol = self.settings["protocol"]
-        if protocol["protocol"] != "clean":
-            notes.append(f"made with leaks: {protocol['protocol']}")
-        if protocol["with_scores"]:
-            notes.append("scores, which are as of the crawl, were shown")
-        wanted = len(self.settings["settings"]) * self.settings["test"]
-        if len(self.rows) < wanted:
-            notes.append(f"{len(self.rows):,} of {wanted:,} predictions are there so far")
-        return tuple(notes)
-
-    @cached_property
-    def summary(self) -> Summary:
-        return summary_of(self.name, self.task, self.rows, self.notes)
-
-
-def summary_of(name: str, task: Task, rows: Sequence[Row], notes: Sequence[str] = ()) -> Summary:
-    """The figures of rows of one task, also domain by domain."""
-    return summarise(
-        name,
-        rows,
-        scores_of(task),
-        slices="domain",
-        order=SETTINGS,
-        about={"task": task},
-        facts=_base_rate,
-        notes=notes,
-    )
-
-
-def _base_rate(rows: Sequence[Row]) -> dict[str, float | None]:
-    """The share of scores above 0: what accuracy has to beat."""
-    truths = [row["truth"] for row in rows if row["truth"] is not None]
-    return {"positive": sum(truth > 0 for truth in truths) / len(truths) if truths else None}
-
-
-def run_name(settings: Mapping[str, Any]) -> str:
-    """What a run is called in tables: its predictor, its model, and what is not clean about it."""
-    predictor, protocol = settings["solver"], settings["protocol"]
-    parts = [str(predictor["name"])]
-    given = predictor["settings"]
-    if given.get("model"):
-        parts.append(str(given["model"]))
-    if given.get("scale") and settings["task"] == "impact":
-        parts.append(f"({given['scale']})")
-    parts += [f"(no {name})" for name in ("texts", "counts") if given.get(name) is False]
-    if protocol["protocol"] != "clean":
-        parts.append(f"[{protocol['protocol']}]")
-    elif protocol["with_scores"]:
-        parts.append("[with scores]")
-    return " ".join(parts)
-
-
 def run_threads(
     corpus: Corpus,
     task: ThreadTask,
@@ -243,19 +316,10 @@ def run_threads(
     *,
     fresh: bool = False,
     progress: Progress = silent,
-) -> PredictedRun:
+) -> Run:
     """Predicts and scores what the folder does not have yet; in memory without a folder."""
-    task.refuse(predictor, corpus)
-    made = running.run(task, corpus, predictor, folder, fresh=fresh, progress=progress)
-    return PredictedRun(**vars(made))
-
-
-def load_threads(folder: Path) -> PredictedRun:
-    """A run's rows, of one that was stopped as far as it got; also one of version 0.1.0."""
-    found = running.load(
-        folder, KIND, earlier_row, solver=lambda settings: settings.get("predictor"), needed=_NEEDED
-    )
-    return PredictedRun(**vars(found))
+    task.refuse_predictor(predictor, corpus)
+    return running.run(task, corpus, predictor, folder, fresh=fresh, progress=progress)
 
 
 def rescore_threads(
@@ -265,19 +329,55 @@ def rescore_threads(
 
     The corpus is read only where the task's rows keep scores.
     """
-    found = load_threads(folder)
-    if not keeps_scores(scores_of(found.task), columns()):
+    found = Run.load(folder, KIND)
+    task = task_of(found)
+    if not keeps_scores(scores_of(task), COLUMNS):
         return Rescored(len(found.rows), 0, {}, 0, stored=False)
     chats = corpus()
     drawn: Mapping[str, Any] = found.settings.get("chosen") or {}
     samples = make_samples(
         chats,
-        found.task,
+        task,
         protocol=stored_protocol(found.settings["protocol"]),
         limit=drawn.get("limit"),
         train_limit=drawn.get("train_limit"),
         seed=drawn.get("seed", 0),
         progress=progress,
     )
-    task = ThreadTask(samples, found.settings["settings"], drawn)
-    return rescore(found, task, task.truths(), progress=progress)
+    replies = ThreadTask(samples, found.settings["settings"], drawn)
+    return rescore(found, replies, replies.truths(), progress)
+
+
+def best_of(runs: Sequence[Run]) -> Run:
+    """Of several predictions of a reply the best, chosen by the truth: what nobody could choose.
+
+    For texts each score takes its own best, as the released code does. A table must say so.
+    """
+    if len(runs) < 2:
+        raise RealtalkError("the best of one run is that run", fix="name two runs or more")
+    task = task_of(runs[0])
+    for run in runs:
+        ThreadTask.refuse(runs[0], run)
+    by_key = [{(row["variant"], row["sample"]): row for row in run.rows} for run in runs]
+    shared = [key for key in by_key[0] if all(key in rows for rows in by_key)]
+    if not shared:
+        raise RealtalkError("the runs share no reply", fix="give runs of one corpus and task")
+    note = "each reply's best is chosen by the truth, which nobody has: not a score of a predictor"
+    rows = [_best([known[key] for known in by_key], task) for key in shared]
+    return predictions(f"best of {len(runs)}", task, rows, note)
+
+
+def _best(rows: Sequence[Row], task: Task) -> Row:
+    good = [row for row in rows if row["unscored"] is None]
+    if not good or rows[0]["untold"] is not None:
+        return rows[0]
+    if task == "next_text":
+        best = dict(good[0])
+        for name in TEXT_SCORES:
+            known = [row[name] for row in good if row[name] is not None]
+            best[name] = max(known) if known else None
+        return best
+    truth = good[0]["truth"]
+    if task == "sentiment":
+        return max(good, key=lambda row: (row["predicted"] > 0) == (truth > 0))
+    return min(good, key=lambda row: abs(row["predicted"] - truth))

@@ -1,7 +1,7 @@
 """A run of thread tasks whose texts are encoded by workers before it begins.
 
     predict_by(corpus, task, predictor, Processes(4), Path("out"))
-    → PredictedRun, with the rows that `run_threads` writes
+    → with the rows that `run_threads` writes
     encode_by(foreseen_texts(samples, settings, predictor), Processes(4), Path("out/.texts"))
     → how many texts were encoded, a thousand at a time; those that the cache had are not counted
 
@@ -24,10 +24,11 @@ from realtalk.engine.jobs import Engine, Job
 from realtalk.engine.running import run_job, workplace
 from realtalk.errors import RealtalkError
 from realtalk.evals import running
+from realtalk.evals.run import Run
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import atomic_path, private_folder, write_bytes
 from realtalk.metrics.similarity import shipped_encoder
-from realtalk.threads.benchmark import PredictedRun, ThreadTask, run_threads
+from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.foreseen import foreseen_texts
 from realtalk.threads.predictors import Predictor
 from realtalk.threads.registry import BASELINES
@@ -47,14 +48,14 @@ def predict_by(
     *,
     fresh: bool = False,
     progress: Progress = silent,
-) -> PredictedRun:
+) -> Run:
     """Encodes by an engine, then runs as ever; rows and settings are those of `run_threads`."""
     if predictor.name not in BASELINES:
         raise RealtalkError(
             "an engine splits what needs no language model",
             fix="leave --engine out, or take one of " + ", ".join(BASELINES),
         )
-    task.refuse(predictor, corpus)
+    task.refuse_predictor(predictor, corpus)
     running.claim(task, corpus, predictor, folder, fresh=fresh)
     with workplace(folder, _PLACE, engine) as place:
         texts = foreseen_texts(task.samples, task.shown_settings, predictor, progress)

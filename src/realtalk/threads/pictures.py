@@ -1,8 +1,7 @@
 """Figures of runs → radar pictures: one spoke per domain, one line per predictor or setting.
 
-    draw_radar([summary, other], "p-conv")      → {"mcc": Chart, …}, one line per run
-    draw_settings(summary)                      → {"mcc": Chart, …}, one line per setting
-    draw_runs([summary, other])                 → {"sentiment-p-conv-mcc": Chart, …}, all there is
+    draw_runs([run, other])    → {"sentiment-p-conv-mcc": Chart, …}, one line per run
+    draw_runs([run])           → {"sentiment-mcc": Chart, …}, one line per setting
 
 Drawn are the scores to look at first (`rows.HEADLINES`). The centre is 0, or below the lowest
 value where that is negative; rings are at round numbers. Values and intervals stand in the
@@ -15,14 +14,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from realtalk.evals.summaries import Summary
+from realtalk.evals.run import Run
 from realtalk.metrics.statistics import Estimate
 from realtalk.stats.figures import styled
 from realtalk.threads.rows import HEADLINES, SCORES
-from realtalk.threads.values import SETTINGS, TASKS, known_task
+from realtalk.threads.values import SETTINGS, TASKS
 
 _SIZE = 420
 _LABEL = 1.13  # where a domain's name stands, beyond the rim
+_FEWEST = 3  # domains: a radar with fewer spokes is a line
 _RINGS = 4  # at least, or at most one more
 _DASHES = ([1, 0], [8, 6], [3, 5], [12, 4, 2, 4])
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
@@ -31,41 +31,28 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 Lines = Mapping[str, Mapping[str, Mapping[str, Estimate]]]  # line → domain → score → figure
 
 
-def draw_runs(summaries: Sequence[Summary]) -> dict[str, Any]:
+def draw_runs(runs: Sequence[Run]) -> dict[str, Any]:
     """Every task and setting; of a task with one run its settings side by side."""
     charts: dict[str, Any] = {}
     for task in TASKS:
-        same = [summary for summary in summaries if summary.about["task"] == task]
+        same = [run for run in runs if run.settings["task"] == task]
         if len(same) == 1:
-            charts |= {f"{task}-{name}": chart for name, chart in draw_settings(same[0]).items()}
+            lines = {name: scores.slices for name, scores in same[0].variants.items()}
+            drawn = _charts(lines, HEADLINES[task], f"{task}, {same[0].name}")
+            charts |= {f"{task}-{name}": chart for name, chart in drawn.items()}
             continue
         for setting in SETTINGS:
-            drawn = draw_radar(same, setting)
+            kept = [run for run in same if setting in run.variants]
+            lines = {run.name: run.variants[setting].slices for run in kept}
+            drawn = _charts(lines, HEADLINES[task], f"{task}, {setting}") if kept else {}
             charts |= {f"{task}-{setting}-{name}": chart for name, chart in drawn.items()}
     return charts
 
 
-def draw_radar(summaries: Sequence[Summary], setting: str) -> dict[str, Any]:
-    """Runs of one task side by side in one setting."""
-    kept = [each for each in summaries if setting in each.variants]
-    if not kept:
-        return {}
-    lines = {each.name: each.variants[setting].slices for each in kept}
-    task = known_task(kept[0].about["task"])
-    return _charts(lines, HEADLINES[task], f"{task}, {setting}")
-
-
-def draw_settings(summary: Summary) -> dict[str, Any]:
-    """The settings of one run side by side."""
-    lines = {setting: scores.slices for setting, scores in summary.variants.items()}
-    task = known_task(summary.about["task"])
-    return _charts(lines, HEADLINES[task], f"{task}, {summary.name}")
-
-
 def _charts(lines: Lines, names: Sequence[str], what: str) -> dict[str, Any]:
     domains = list(dict.fromkeys(domain for found in lines.values() for domain in found))
-    charts = {}
-    for name in names:
+    charts: dict[str, Any] = {}
+    for name in names if len(domains) >= _FEWEST else ():
         points = _points(lines, domains, name)
         if points:
             charts[name] = _chart(points, domains, list(lines), f"{SCORES[name].title}: {what}")

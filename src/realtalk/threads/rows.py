@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +25,17 @@ from realtalk.metrics.numbers import REGRESSION, residuals
 from realtalk.metrics.statistics import Array
 from realtalk.threads.values import Task
 
-if TYPE_CHECKING:
-    import polars as pl
-
 _ENDS = (0.01, 0.99)
 
+READING = (
+    "figure [95 % interval, drawing whole users]; strict: what is unscored counts as wrong. The "
+    "paper's rows are of other data, without intervals; its GPT rows are the best of ten answers "
+    "a score, and its F1 is not the same in all rows: compare our rows with each other"
+)
+# The score of a task that chance and a skewed share of answers flatter least.
+HEADLINE: Mapping[Task, str] = MappingProxyType(
+    {"sentiment": "mcc", "impact": "mae_log", "next_text": "cosine"}
+)
 # What to look at first: no score that a constant does well on.
 HEADLINES: Mapping[Task, tuple[str, ...]] = MappingProxyType(
     {
@@ -166,27 +172,15 @@ def scores_of(task: Task) -> tuple[Score, ...]:
     return _OF_TASK[task]
 
 
-def columns() -> dict[str, pl.DataType | type[pl.DataType]]:
-    """The columns of a prediction beyond those of every run."""
-    import polars as pl
-
-    return {
-        "thread": pl.String,
-        "domain": pl.String,
-        "time": pl.String,
-        "truth": pl.Float64,  # the score
-        "predicted": pl.Float64,  # sentiment: 1 or 0; impact: a score
-        "truth_text": pl.String,  # next_text only
-        **dict.fromkeys(TEXT_SCORES, pl.Float64),
+# The columns of a prediction beyond those of every run.
+COLUMNS: Mapping[str, Any] = MappingProxyType(
+    {
+        "thread": str,
+        "domain": str,
+        "time": str,
+        "truth": float,  # the score
+        "predicted": float,  # sentiment: 1 or 0; impact: a score
+        "truth_text": str,  # next_text only
+        **dict.fromkeys(TEXT_SCORES, float),
     }
-
-
-def earlier_row(row: Row) -> Row:
-    """A row of version 0.1.0 under the names of today."""
-    if "sample" in row:
-        return row
-    renamed = {"key": "sample", "user": "group", "setting": "variant", "text": "answer"}
-    found = {renamed.get(name, name): value for name, value in row.items()}
-    if found["predicted"] is not None:
-        found["answer"] = str(found["predicted"])
-    return {"calls": 0, **found}
+)
