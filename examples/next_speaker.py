@@ -1,41 +1,44 @@
 """A benchmark of one's own in one file: who writes the next message?
 
-    python examples/next_speaker.py sample
+    python examples/next_speaker.py run sample --solver same-again --out same
+    python examples/next_speaker.py run sample --solver taking-turns --out turns
+    python examples/next_speaker.py table same turns
+    python examples/next_speaker.py compare same turns
+    inspect eval examples/next_speaker.py --model openai/gpt-4o-mini
 
 A sample is one message: the ten before it are shown, and the truth is who wrote it. Two solvers
 need no model: whoever wrote last writes again, or the last who is somebody else does. Everything
-else (a run that can be killed, intervals by chat, the comparison, the tables) is the engine's.
+else (a run that can be killed, intervals by chat, tables, comparison, failures, the section of a
+page, the command, the Inspect task) is the engine's.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-import polars as pl
-
 from realtalk.chat import Corpus, Message
+from realtalk.cli.own import command
 from realtalk.corpora.opening import open_reading
-from realtalk.evals.comparing import compare
-from realtalk.evals.running import run
-from realtalk.evals.summaries import summarise
-from realtalk.evals.tables import compared_table, summary_table
-from realtalk.evals.values import Answer, Row, Sample, Score, Stage
+from realtalk.evals.language_models import LanguageModel
+from realtalk.evals.prompts import Prompts
+from realtalk.evals.values import Answer, Benchmark, PlainSolver, Row, Sample, Score, Stage
 from realtalk.local.progress import Progress, silent
+from realtalk.models.asking import Asked
 
 Shown: TypeAlias = tuple[Message, ...]
 BEFORE = 10
+PROMPT = "{messages}\n\nWho writes next? Reply with the name alone."
 
 
-class NextSpeaker:
+class NextSpeaker(Benchmark[Shown, str, str]):
     """Every message of a chat but the first ten, given the ten before it."""
 
-    name = "next speaker"
-    version = "1"
-    group = "chat"
+    name, group, sample = "next speaker", "chat", "message"
     scores = (Score("accuracy", "accuracy", proportion=True),)
-    columns: Mapping[str, Any] = {"speaker": pl.String, "accuracy": pl.Float64}
+    columns = {"speaker": str, "accuracy": float}  # noqa: RUF012
+    slices = "speaker"
+    failing = ("group", "sample", "speaker", "answer", "unscored")
     settings: Mapping[str, Any] = {"before": BEFORE}
 
     def stages(self, corpus: Corpus, progress: Progress = silent) -> Iterator[Stage[Shown, str]]:
@@ -64,28 +67,17 @@ class NextSpeaker:
             for sample, answer in zip(samples, answers, strict=True)
         ]
 
-    def target(self, sample: Sample[Shown, str]) -> str:
-        return sample.truth
 
-    def about(self, sample: Sample[Shown, str]) -> Mapping[str, Any]:
-        return {}
-
-
-class SameAgain:
+class SameAgain(PlainSolver):
     """Whoever wrote last writes again."""
 
     name = "same-again"
-    version = "1"
-    settings: Mapping[str, Any] = {}
-
-    def prepare(self, learning: Any, progress: Progress = silent) -> None:
-        """Nothing is learned."""
 
     def solve(self, shown: Sequence[Shown], progress: Progress = silent) -> list[Answer[str]]:
         return [Answer(messages[-1].speaker) for messages in shown]
 
 
-class TakingTurns(SameAgain):
+class TakingTurns(PlainSolver):
     """The last who is somebody else than whoever wrote last."""
 
     name = "taking-turns"
@@ -100,27 +92,37 @@ class TakingTurns(SameAgain):
         return Answer(found, "" if found else "one person wrote all ten")
 
 
-def main() -> None:
-    corpus = open_reading(sys.argv[1] if sys.argv[1:] else "sample").reading.corpus
-    benchmark = NextSpeaker()
-    runs = [run(benchmark, corpus, solver) for solver in (SameAgain(), TakingTurns())]
-    names = ("same-again", "taking-turns")
-    found = [
-        summarise(name, made.rows, benchmark.scores) for name, made in zip(names, runs, strict=True)
-    ]
-    words = {"samples": "messages", "groups": "chats"}
-    tables = [
-        summary_table(found, benchmark.scores, solver="solver", variant="variant", **words),
-        compared_table(
-            compare(runs[0].rows, runs[1].rows, benchmark.scores, names),
-            benchmark.scores,
-            **words,
-        ),
-    ]
-    for headings, rows in tables:
-        for row in (headings, *rows):
-            sys.stdout.write("  ".join("–" if cell is None else str(cell) for cell in row) + "\n")
+class Model(LanguageModel[Shown, str]):
+    """A language model, shown the ten messages."""
 
+    def __init__(self, model: str) -> None:
+        super().__init__(Asked(model, max_tokens=8), Prompts("1", {"next": PROMPT}))
+
+    def prompt(self, shown: Shown) -> str:
+        lines = "\n".join(f"{each.speaker}: {each.text}" for each in shown)
+        return self.prompts.fill("next", messages=lines)
+
+    def parse(self, text: str, shown: Shown) -> Answer[str]:
+        names = {each.speaker for each in shown}
+        name = text.strip().strip(".")
+        return Answer(name) if name in names else Answer(None, "names nobody of the chat")
+
+
+try:
+    from inspect_ai import Task, task
+
+    from realtalk.evals.inspecting import inspect_task
+except ImportError:  # without the extra llm there is everything but this
+    pass
+else:
+
+    @task
+    def next_speaker(path: str = "sample") -> Task:
+        corpus = open_reading(path).reading.corpus
+        return inspect_task(NextSpeaker(), corpus, Model("inspect/any"))  # Inspect says which
+
+
+SOLVERS = {"same-again": SameAgain, "taking-turns": TakingTurns, "llm": Model}
 
 if __name__ == "__main__":
-    main()
+    command(NextSpeaker(), SOLVERS)

@@ -10,9 +10,10 @@ import orjson
 from memory_chats import bakery
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.corpora.audit import Audit, AuditedQuestion, chat_key, question_key
+from realtalk.evals.run import Run
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
-from realtalk.memory.benchmark import ProbedRun, run_probe
+from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import Golds
 from realtalk.memory.readers import ExtractReader, NoReader
 from realtalk.memory.values import Budget, Context
@@ -76,6 +77,6 @@ class Fixed:
         return Context("shown", self.order[:2], 10, 8, ranked=self.order)
 
 
-def probed(golds: Golds, folder: Path | None = None, *, reader: bool = True) -> ProbedRun:
+def probed(golds: Golds, folder: Path | None = None, *, reader: bool = True) -> Run:
     said = ExtractReader() if reader else NoReader()
     return run_probe(Plan(corpus(), Fixed(), said, (Budget(),), golds=golds), folder)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from persona_chats import chat, ines, ines_choice, light_scorer
 from realtalk.chat import Corpus
-from realtalk.persona.benchmark import SimulatedRun, run_persona
+from realtalk.evals.run import Run
+from realtalk.persona.benchmark import run_persona
 from realtalk.persona.registry import make_simulator
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask
@@ -37,7 +38,7 @@ def guess_task(sessions: int = 4) -> PersonaTask:
     return tasks_of(guessable(sessions), [ines_choice()], context_sessions=1)[0]
 
 
-def persona_run(folder: Path | None, says: str = "haha yes, the boat") -> SimulatedRun:
+def persona_run(folder: Path | None, says: str = "haha yes, the boat") -> Run:
     """What a constant wrote at Ines's turns."""
     corpus = guessable()
     simulator = make_simulator("constant", {"says": says})

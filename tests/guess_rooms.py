@@ -7,7 +7,7 @@ from pathlib import Path
 
 from guess_chats import guessable, persona_run
 from realtalk.chat import Chat
-from realtalk.persona.benchmark import SimulatedRun
+from realtalk.evals.run import Run
 from realtalk.studio.desk import Desk
 from realtalk.studio.guessing import GuessRoom, turn_number
 from realtalk.studio.shelf import Shelf
@@ -18,7 +18,7 @@ SECRET = "simulator of the third kind"  # must not be seen by anybody who guesse
 
 
 @cache
-def simulated() -> dict[str, list[SimulatedRun]]:
+def simulated() -> dict[str, list[Run]]:
     return {SECRET: [persona_run(None)], "echo": [persona_run(None, "haha maybe next week")]}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from judge_server import Call, JudgeServer, Rule
 
-__all__ = ["evaluated"]
+__all__ = ["evaluated", "evaluated_task"]
 
 
 def evaluated(
@@ -21,17 +21,29 @@ def evaluated(
     **arguments: Any,
 ) -> tuple[Any, list[Call]]:
     """The log of one of our tasks whose model answers by the rule, and every call it got."""
+    from realtalk import tasks
+
+    return evaluated_task(getattr(tasks, name)(**arguments), tmp_path, monkeypatch, rule)
+
+
+def evaluated_task(
+    task: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    rule: Rule,
+    limit: int | None = None,
+) -> tuple[Any, list[Call]]:
+    """The same of any task."""
     from inspect_ai import eval
     from inspect_ai.log import read_eval_log
     from inspect_ai.model import get_model
-
-    from realtalk import tasks
 
     monkeypatch.setenv("LOCAL_API_KEY", "none")
     with JudgeServer(rule) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.url)
         (log,) = eval(
-            getattr(tasks, name)(**arguments),
+            task,
+            limit=limit,
             # Not the model of another test: its address is another one.
             model=get_model("openai-api/local/tiny", memoize=False),
             max_retries=0,

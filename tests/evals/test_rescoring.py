@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import pytest
@@ -15,12 +14,13 @@ from persona_chats import ines, ines_choice, light_scorer
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
 from realtalk.local.progress import Progress, silent
-from realtalk.persona.benchmark import load_persona, rescore_persona, run_persona, share
+from realtalk.persona.benchmark import rescore_persona, run_persona
 from realtalk.persona.simulators import Constant
 from realtalk.persona.turns import tasks_of
-from realtalk.threads.benchmark import ThreadTask, load_threads, rescore_threads, run_threads
+from realtalk.threads.benchmark import ThreadTask, rescore_threads, run_threads
 from realtalk.threads.protocols import PROTOCOLS, protocol, stored_protocol
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.sampling import make_samples
@@ -45,24 +45,24 @@ def rewrite(folder: Path, table: str, changes: Mapping[int, Mapping[str, Any]]) 
 
 def test_turns_are_scored_again_and_what_changed_is_said(tmp_path: Path) -> None:
     as_ines(tmp_path / "run")
-    straight = load_persona(tmp_path / "run")
+    straight = Run.load(tmp_path / "run")
     before = (tmp_path / "run" / "rows.jsonl").read_bytes()
     same = rescore_persona(tmp_path / "run", CORPUS, scorer=light_scorer(CORPUS))
     assert (same.changed_rows, same.changed, same.missing) == (0, {}, 0)
     assert (tmp_path / "run" / "rows.jsonl").read_bytes() == before
     rewrite(tmp_path / "run", "rows", {0: {"rouge_1": 0.77, "rouge_l": 0.9}, 3: {"rouge_1": 0.55}})
     rewrite(tmp_path / "run", "groups", {0: {"distinct_1": 0.123}})
-    assert load_persona(tmp_path / "run").rows != straight.rows
+    assert Run.load(tmp_path / "run").rows != straight.rows
     found = rescore_persona(tmp_path / "run", CORPUS, scorer=light_scorer(CORPUS))
     assert (found.changed_rows, found.changed) == (2, {"rouge_1": 2, "rouge_l": 1})
     assert found.lines == [
         "scored again: 2 of 12 rows changed",
         "changed: rouge_1 in 2, rouge_l in 1",
     ]
-    again = load_persona(tmp_path / "run")
+    again = Run.load(tmp_path / "run")
     assert list(again.rows) == list(straight.rows) and list(again.facts) == list(straight.facts)
     as_ines(tmp_path / "run")  # it can be gone on with: its settings are those of a run of today
-    assert load_persona(tmp_path / "run").rows == straight.rows
+    assert Run.load(tmp_path / "run").rows == straight.rows
 
 
 def test_turns_that_are_gone_are_kept_and_counted(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_turns_that_are_gone_are_kept_and_counted(tmp_path: Path) -> None:
     found = rescore_persona(tmp_path / "run", shorter, scorer=light_scorer(shorter))
     assert (found.changed_rows, found.missing) == (1, 3)
     assert "3 rows are of samples that are not in the corpus: kept as they were" in found.lines
-    rows = load_persona(tmp_path / "run").rows
+    rows = Run.load(tmp_path / "run").rows
     assert rows[0]["rouge_1"] != 0.77 and rows[11]["rouge_1"] == 0.55
     # A turn under the same key that says something else is another turn.
     first = boat.sessions[0].messages
@@ -92,7 +92,7 @@ def test_runs_that_cannot_be_scored_again_are_refused(tmp_path: Path) -> None:
     others = replace(CORPUS, chats=tuple(replace(chat, id=f"X{chat.id}") for chat in CORPUS.chats))
     with pytest.raises(RealtalkError, match="none of its chats is in this corpus"):
         rescore_persona(tmp_path / "run", others, scorer=light_scorer(others))
-    share(tmp_path / "run", tmp_path / "shared")
+    Run.load(tmp_path / "run").share(tmp_path / "shared")
     with pytest.raises(RealtalkError, match="its rows have no answers"):
         rescore_persona(tmp_path / "shared", CORPUS, scorer=light_scorer(CORPUS))
     place = tmp_path / "run" / "run.json"
@@ -102,26 +102,6 @@ def test_runs_that_cannot_be_scored_again_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RealtalkError, match=r"by BERTScore roberta-large layer 17; .*--bertscore"):
         rescore_persona(tmp_path / "run", CORPUS, scorer=light_scorer(CORPUS))
     assert (tmp_path / "run" / "rows.jsonl").read_bytes() == kept
-
-
-def test_a_persona_run_of_the_first_version_becomes_one_of_today(tmp_path: Path) -> None:
-    as_ines(tmp_path / "new")
-    made = load_persona(tmp_path / "new")
-    copytree(tmp_path / "new", tmp_path / "old")
-    old = tmp_path / "old"
-    told = json.loads((old / "run.json").read_text("utf-8"))
-    told["settings"]["simulator"] = told["settings"].pop("solver")
-    (old / "run.json").write_text(json.dumps(told), "utf-8")
-    for path in (*old.glob("*.parquet"), old / "groups.jsonl", old / "rows.jsonl"):
-        path.unlink()
-    names = {"sample": "id", "group": "speaker", "answer": "simulated"}
-    for table, rows in (("rows", made.rows), ("speakers", made.facts)):
-        lines = [{names.get(name, name): value for name, value in row.items()} for row in rows]
-        texts = (json.dumps(line) + "\n" for line in lines)
-        (old / f"{table}.jsonl").write_text("".join(texts), "utf-8")
-    assert rescore_persona(old, CORPUS, scorer=light_scorer(CORPUS)).changed_rows == 0
-    as_ines(old)  # goes on: nothing is left to do, nothing is refused
-    assert load_persona(old).rows == made.rows
 
 
 class Echoing:
@@ -155,7 +135,7 @@ def test_texts_are_scored_again(posts: Corpus, tmp_path: Path, run: Any) -> None
     found = rescore_threads(tmp_path / "run", lambda: posts)
     assert (found.rows, found.missing) == (16, 0)
     assert found.changed == {"left_out": 1, "bleu": 1}
-    assert load_threads(tmp_path / "run").rows == straight.rows
+    assert Run.load(tmp_path / "run").rows == straight.rows
     rewrite(tmp_path / "run", "rows", {2: {"bleu": 99.0}})
     status, told, err = run("runs", "rescore", "run", "--json")
     assert status == 0 and "scored again: 1 of 16 rows changed" in err

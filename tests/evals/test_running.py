@@ -1,25 +1,21 @@
-"""Runs of any benchmark: in memory, in a folder, of an earlier version; the fourth benchmark."""
+"""Runs of any benchmark: in memory, in a folder; and a benchmark of one's own in one file."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from inspect_tasks import evaluated_task
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
-from realtalk.errors import RealtalkError
-from realtalk.evals.comparing import compare
 from realtalk.evals.rows import run_schema
-from realtalk.evals.running import load, run
-from realtalk.evals.summaries import summarise
-from realtalk.threads.benchmark import ThreadTask, load_threads, run_threads
-from realtalk.threads.registry import make_predictor
-from realtalk.threads.sampling import make_samples
+from realtalk.evals.run import Run
+from realtalk.evals.running import run
+from realtalk.report.build import make_report
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -49,15 +45,44 @@ def test_a_fourth_benchmark_is_one_short_file(corpus: Corpus, tmp_path: Path) ->
     frame = pl.read_parquet(tmp_path / "same-again" / "rows.parquet")
     assert frame.schema == run_schema(benchmark.columns)
     assert frame.height == sum(len(tuple(chat.messages)) - 10 for chat in corpus.chats)
-    same, turns = (
-        summarise(name, made.rows, benchmark.scores).variants[""].overall["accuracy"].value
-        for name, made in runs.items()
-    )
+    same, turns = (made.variants[""].overall["accuracy"].value for made in runs.values())
     assert same is not None and turns is not None
     truth = [row["answer"] == row["speaker"] for row in runs["same-again"].rows]
     assert same == pytest.approx(sum(truth) / len(truth))
-    changes = compare(runs["same-again"].rows, runs["taking-turns"].rows, benchmark.scores).changes
+    changes = runs["same-again"].changes(runs["taking-turns"])[""].changes
     assert changes["accuracy"].difference.value == pytest.approx(turns - same)
+    failed = runs["same-again"].failures(5)
+    assert failed["why"].unique().to_list() == ["wrong"] and len(failed) == 5
+
+
+def test_it_has_tables_a_page_and_a_command(corpus: Corpus, tmp_path: Path) -> None:
+    own = next_speaker()
+    for name in ("same-again", "taking-turns"):
+        arguments = ["run", "sample", "--solver", name, "--out", str(tmp_path / name)]
+        assert own.app(arguments, standalone_mode=False) in (0, None)
+    loaded = [Run.load(tmp_path / name) for name in ("same-again", "taking-turns")]
+    summary, speakers = loaded[0].table(loaded[1], groups=True)
+    assert summary.frame["solver"].to_list() == ["same-again", "taking-turns"]
+    assert {"Mara", "Theo"} <= set(speakers.frame["speaker"])
+    made = make_report([tmp_path])
+    section = next(each for each in made.sections if each.id.startswith("next-speaker-sample"))
+    assert [each.title for each in section.tables] == ["Next speaker", "Next speaker, by speaker"]
+    assert "is the accuracy of" in made.key_figures[0].says and section.charts
+    compared = ["compare", *(str(tmp_path / name) for name in ("same-again", "taking-turns"))]
+    assert own.app(compared, standalone_mode=False) in (0, None)
+
+
+@pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
+def test_it_is_an_inspect_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    log, calls = evaluated_task(
+        next_speaker().next_speaker("sample"), tmp_path, monkeypatch, lambda _call: "Mara", limit=5
+    )
+    assert log.status == "success" and len(calls) == 5
+    assert all("Who writes next?" in call.prompt for call in calls)
+    (plain,) = (score for score in log.results.scores if score.name == "plain")
+    right = sum(sample.target == "Mara" for sample in log.samples)
+    assert plain.metrics["accuracy"].value == pytest.approx(right / 5)
 
 
 def test_without_a_folder_the_rows_are_the_same(
@@ -71,7 +96,7 @@ def test_without_a_folder_the_rows_are_the_same(
     made = run(own.NextSpeaker(), corpus, own.TakingTurns())
     assert made.folder is None and not list(empty.iterdir())
     assert list(made.rows) == list(kept.rows)
-    assert list(load(tmp_path / "kept", "next speaker").rows) == list(kept.rows)
+    assert list(Run.load(tmp_path / "kept").rows) == list(kept.rows)
 
 
 def test_a_solver_is_not_handed_the_truth(corpus: Corpus) -> None:
@@ -83,27 +108,3 @@ def test_a_solver_is_not_handed_the_truth(corpus: Corpus) -> None:
             return super().solve(shown)
 
     assert run(own.NextSpeaker(), corpus, Nosy()).rows
-
-
-def test_a_run_of_the_first_version_is_read(tmp_path: Path) -> None:
-    threads = open_reading("sample-threads").reading.corpus
-    task = ThreadTask(make_samples(threads, "sentiment", limit=20), ("p-conv",))
-    made = run_threads(threads, task, make_predictor("mean"), tmp_path / "new")
-    old = tmp_path / "old"
-    old.mkdir()
-    record = json.loads((tmp_path / "new" / "run.json").read_bytes())
-    record["settings"]["predictor"] = record["settings"].pop("solver")
-    (old / "run.json").write_text(json.dumps(record))
-    names = {"sample": "key", "group": "user", "variant": "setting"}
-    for row in made.rows:
-        plain = {names.get(name, name): value for name, value in row.items()}
-        plain |= {"text": None}
-        del plain["answer"], plain["calls"]
-        with (old / "rows.jsonl").open("a") as stream:
-            stream.write(json.dumps(plain) + "\n")
-    found = load_threads(old)
-    assert found.name == made.name
-    assert found.summary.to_json() == made.summary.to_json()
-    # It can be read, but not gone on with: its rows have other columns.
-    with pytest.raises(RealtalkError, match="earlier version"):
-        run_threads(threads, task, make_predictor("mean"), old)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from realtalk.memory.failing import find_question, why_failed
+from realtalk.report.failures import failures_page
 
 from audited_chats import audit, corpus, probed, write_audit
 from realtalk.errors import RealtalkError
-from realtalk.memory.failing import find_question, why_failed
 from realtalk.memory.golds import Golds
-from realtalk.report.failures import failures_page
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from realtalk.memory.tables import answer_rows, retrieval_rows, sweep_rows
+from realtalk.surface.runs import Run
 
 import realtalk as rt
 from audited_chats import asked, audit, corpus, probed, write_audit
@@ -22,9 +24,7 @@ from realtalk.memory.plain import Recent
 from realtalk.memory.readers import NoReader
 from realtalk.memory.rescoring import compared_audited, compared_runs, rescore_run
 from realtalk.memory.rows import ANSWER_SCORES, BUDGET_SCORES, RANK_SCORES
-from realtalk.memory.tables import answer_rows, retrieval_rows, sweep_rows
 from realtalk.memory.values import Budget
-from realtalk.surface.runs import Run
 
 
 def test_audited_golds_stand_beside_the_published_ones_of_one_run(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from realtalk.memory.scoring import compare_runs, score_run
+from realtalk.memory.tables import cost_rows, unscored_lines
 
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.errors import RealtalkError
@@ -23,8 +25,6 @@ from realtalk.memory.readers import ExtractReader, Item, NoReader
 from realtalk.memory.registry import make_memory
 from realtalk.memory.remembering import MemoryReader
 from realtalk.memory.restored import Restored
-from realtalk.memory.scoring import compare_runs, score_run
-from realtalk.memory.tables import cost_rows, unscored_lines
 from realtalk.memory.values import Budget, Context, Cost
 from realtalk.memory.wording import WORDING_VERSION
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from realtalk.memory.scoring import compare_runs, score_run
+from realtalk.memory.tables import answer_rows, published_rows, retrieval_rows, unscored_lines
 
 from judge_server import Call, JudgeServer, Reply
 from realtalk.chat import Chat, Corpus, Message, Question, Session
@@ -33,8 +35,6 @@ from realtalk.memory.published import TABLE_3, is_published
 from realtalk.memory.readers import ExtractReader, Item, LlmReader, NoReader
 from realtalk.memory.rescoring import judge_run
 from realtalk.memory.rows import RANK_SCORES, columns
-from realtalk.memory.scoring import compare_runs, score_run
-from realtalk.memory.tables import answer_rows, published_rows, retrieval_rows, unscored_lines
 from realtalk.memory.values import Budget, Context
 from realtalk.memory.wording import load_wording
 from realtalk.models.asking import Asked

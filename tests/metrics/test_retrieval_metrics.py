@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from realtalk.memory.scoring import run_figures
 
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Row, Score
-from realtalk.memory.scoring import run_figures
 from realtalk.metrics.retrieval import (
     MESSAGES,
     TOKEN_BUDGETS,

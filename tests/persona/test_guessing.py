@@ -21,16 +21,13 @@ from realtalk.chat import Chat, Message, Session
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
 from realtalk.errors import RealtalkError
+from realtalk.evals import running
 from realtalk.evals.rows import run_schema
 from realtalk.persona.guess_asking import LlmGuesser, read_letter
-from realtalk.persona.guess_rows import guess_columns
+from realtalk.persona.guess_rows import GUESS_COLUMNS
 from realtalk.persona.guessers import ByMeaningNear, ByStyle
 from realtalk.persona.guessing import (
     GuessBenchmark,
-    compare_guesses,
-    drawn_apart,
-    load_guess,
-    run_guess,
     run_tasks,
     simulated_texts,
 )
@@ -129,28 +126,28 @@ def test_without_others_there_is_no_line_up() -> None:
 def test_the_classifier_knows_how_ines_writes(tmp_path: Path) -> None:
     texts = {"copy": {("Ines", turn.id): "The boat is dry." for turn in guess_task().turns}}
     benchmark = GuessBenchmark(CORPUS, [guess_task()], simulated=texts, limit=8)
-    found = run_guess(CORPUS, benchmark, ByStyle(), tmp_path / "c")
-    overall = found.summary.variants[""]
+    found = running.run(benchmark, CORPUS, ByStyle(), tmp_path / "c")
+    overall = found.variants[""]
     assert overall.overall["accuracy"].value == 1.0 and overall.facts["chance"] == 0.25
     assert overall.overall["accuracy"].low is not None
     assert overall.overall["took_simulated"].value == 0.0
     assert set(overall.slices) == {"Ines"}
-    loaded = load_guess(tmp_path / "c")
+    loaded = rt.Run.load(tmp_path / "c")
     assert loaded.rows == found.rows and loaded.name == "classifier"
     frame = pl.read_parquet(tmp_path / "c" / "rows.parquet")
-    assert frame.schema == run_schema(guess_columns())
+    assert frame.schema == run_schema(GUESS_COLUMNS)
     assert found.settings["replies"]["simulated"].keys() == {"copy"}
-    assert "8 simulated" in found.notes[0]
+    assert "8 simulated" in found.cautions[0]
 
 
 def test_too_little_to_learn_from_is_unscored() -> None:
     task = guess_task(2)
-    found = run_guess(guessable(2), GuessBenchmark(guessable(2), [task]), ByStyle())
+    found = running.run(GuessBenchmark(guessable(2), [task]), guessable(2), ByStyle())
     assert {row["unscored"] for row in found.rows} == {
         "fewer than 10 turns of one side to learn from"
     }
-    assert found.summary.variants[""].overall["accuracy"].value is None
-    assert found.summary.variants[""].strict["accuracy"].value == 0.0
+    assert found.variants[""].overall["accuracy"].value is None
+    assert found.variants[""].strict["accuracy"].value == 0.0
 
 
 def test_nearness_compares_no_reply_with_itself() -> None:
@@ -211,26 +208,27 @@ def test_a_model_is_asked_and_what_cannot_be_read_is_strictly_wrong(
             connections=1,
             cache=tmp_path / "kept",
         )
-        found = run_guess(CORPUS, benchmark, model)
+        found = running.run(benchmark, CORPUS, model)
         prompts = [call.prompt for call in server.calls]
     assert len(prompts) == 4
     assert all("\nD) " in prompt for prompt in prompts)
     assert not any(word in prompts[0] for word in ("Pavel", "simulated", "partner"))
     (open_,) = (row for row in found.rows if row["unscored"])
     assert open_["unscored"] == "no letter" and open_["accuracy"] is None
-    scores = found.summary.variants[""]
+    scores = found.variants[""]
     assert (scores.overall["accuracy"].n, scores.strict["accuracy"].n) == (3, 4)
     assert all((row["accuracy"] == 1) == (row["truth"] == "A") for row in found.rows[1:])
 
 
 def test_runs_are_compared_where_they_share_turns() -> None:
-    one = run_guess(CORPUS, GuessBenchmark(CORPUS, [guess_task()]), ByStyle())
-    other = run_guess(
-        CORPUS, GuessBenchmark(CORPUS, [guess_task()], seed=1), ByMeaningNear(encoder=WordEncoder())
+    one = running.run(GuessBenchmark(CORPUS, [guess_task()]), CORPUS, ByStyle())
+    other = running.run(
+        GuessBenchmark(CORPUS, [guess_task()], seed=1), CORPUS, ByMeaningNear(encoder=WordEncoder())
     )
-    found = compare_guesses(one, other)
+    (found,) = one.changes(other).values()
     assert list(found.changes) == ["accuracy"] and found.changes["accuracy"].n == 12
-    assert "differ" in drawn_apart([one, other]) and not drawn_apart([one, one])
+    assert any("to choose from differ" in line for line in found.further["notes"])
+    assert not any("to choose from" in line for line in one.changes(one)[""].further["notes"])
 
 
 def test_persona_runs_of_other_chats_are_refused() -> None:
@@ -260,8 +258,8 @@ def test_the_command_and_python(run: Any, tmp_path: Path) -> None:
     assert found.kind == "who wrote it" and len(found.rows) == 5
     assert {"accuracy", "took_simulated"} <= set(found.summary().frame["score"])
     found.save(tmp_path / "d")
-    for words in (("table", "c", "d", "--speakers"), ("compare", "c", "d"), ("show", "c")):
-        status, out, err = run("persona", "who-wrote-it", *words)
+    for words in (("table", "c", "d", "--groups"), ("compare", "c", "d"), ("show", "c")):
+        status, out, err = run("runs", *words)
         assert status == 0 and "accuracy" in out, err
     status, out, err = run("runs", "failures", "c", "--json")
     assert status == 0 and all(row["answer"] != row["truth"] for row in json.loads(out)), err

@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from realtalk.evals.averaging import average
+from realtalk.persona.comparing import compare
+from realtalk.persona.summaries import Simulation, summarise
+from realtalk.persona.tables import beyond, compared, gain_line, table_2, table_8, unscored_lines
 from scipy import stats
 
 from persona_chats import RuleLabeller, WordEncoder, ines, ines_choice, light_scorer
 from realtalk.ei.labels import Label, TurnInput, turn_inputs
 from realtalk.errors import RealtalkError
-from realtalk.evals.averaging import average
 from realtalk.evals.rows import row_of, run_schema
 from realtalk.evals.values import Answer, Row
 from realtalk.local.progress import Progress, silent
@@ -23,7 +26,6 @@ from realtalk.metrics.similarity import Similarity
 from realtalk.metrics.statistics import Estimate
 from realtalk.persona.authorship import WhoWroteIt, hold_trial
 from realtalk.persona.benchmark import PersonaBenchmark
-from realtalk.persona.comparing import compare
 from realtalk.persona.rows import (
     AGREEMENTS,
     DIFFERENCES,
@@ -33,8 +35,6 @@ from realtalk.persona.rows import (
     earlier_row,
 )
 from realtalk.persona.scoring import TurnScorer
-from realtalk.persona.summaries import Simulation, summarise
-from realtalk.persona.tables import beyond, compared, gain_line, table_2, table_8, unscored_lines
 from realtalk.persona.turns import tasks_of
 from realtalk.persona.values import PersonaTask, PersonaTurn
 

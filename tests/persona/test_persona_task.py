@@ -17,10 +17,11 @@ from persona_chats import RuleLabeller
 from realtalk.corpora.opening import open_reading
 from realtalk.ei import labels_for
 from realtalk.errors import RealtalkError
+from realtalk.evals import running
 from realtalk.persona.asking import LlmSimulator
 from realtalk.persona.benchmark import run_persona
 from realtalk.persona.guess_asking import LlmGuesser
-from realtalk.persona.guessing import GuessBenchmark, run_guess
+from realtalk.persona.guessing import GuessBenchmark
 from realtalk.persona.turns import tasks
 
 pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
@@ -141,7 +142,7 @@ def test_who_wrote_it_is_a_task_too(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             style=False,
             seed=2,
         )
-        run_guess(corpus, GuessBenchmark(corpus, found, seed=2, limit=4), model)
+        running.run(GuessBenchmark(corpus, found, seed=2, limit=4), corpus, model)
         asked = bodies(server.calls)
     assert len(asked) == 4 and asked == bodies(calls)
     plain, strict = log.results.scores

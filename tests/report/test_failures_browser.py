@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from realtalk.report.failures import failures_page
 
 from audited_chats import audit, corpus, probed
 from realtalk.memory.benchmark import ProbedRun
 from realtalk.memory.golds import Golds
-from realtalk.report.failures import failures_page
 from realtalk.report.page import render
 from report_runs import HOSTILE
 

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from realtalk.report.persona import persona_sections
+from realtalk.report.threads import thread_sections
+from realtalk.report.unscored import unscored_section
 
 import report_runs
 from realtalk.ei import FACETS
@@ -16,10 +19,7 @@ from realtalk.evals.values import Answer
 from realtalk.metrics.statistics import Estimate
 from realtalk.report.highlights import highlights
 from realtalk.report.loading import LoadedRuns, ProbeRun, load
-from realtalk.report.persona import persona_sections
 from realtalk.report.speakers import compared
-from realtalk.report.threads import thread_sections
-from realtalk.report.unscored import unscored_section
 from realtalk.report.values import ChartView
 from realtalk.report.writers import WriterKind
 from realtalk.threads.benchmark import summary_of

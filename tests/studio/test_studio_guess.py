@@ -15,8 +15,8 @@ from file_modes import mode
 from guess_chats import guessable
 from guess_rooms import BOAT, SECRET, guess_desk, guess_room, take
 from realtalk.errors import RealtalkError
+from realtalk.evals.run import Run
 from realtalk.persona.guess_people import people_figures
-from realtalk.persona.guessing import load_guess
 from realtalk.report.build import make_report
 from realtalk.studio.guessing import GuessRoom, turn_number
 from studio_server import entered
@@ -69,7 +69,7 @@ def test_every_pick_is_kept_at_once_and_gone_on_with(tmp_path: Path) -> None:
         room.pick(BOAT, first, "Ana", 0)
     room.introduce("Ana", knows=True)
     room.pick(BOAT, first, "Ana", 2)
-    assert [row["variant"] for row in load_guess(place).rows] == ["Ana"]  # the room is open still
+    assert [row["variant"] for row in Run.load(place).rows] == ["Ana"]  # the room is open still
     room.pick(BOAT, first, "Ana", 1)  # another mind
     for turn, reply in ((first, 4), (999, 0)):
         with pytest.raises(RealtalkError, match="no such"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from guess_rooms import SECRET, guess_desk
-from realtalk.persona.guessing import load_guess
+from realtalk.evals.run import Run
 from realtalk.studio.desk import Desk
 from realtalk.studio.serving import Server
 from studio_browser import NEEDED, base_of, watched
@@ -43,7 +43,7 @@ def test_replies_are_picked_by_keyboard_alone(page: Page, tmp_path: Path) -> Non
     press("2")
     expect(guessed).to_have_text("1 of 12 guessed")
     expect(page.locator("#asks")).to_be_focused()
-    (row,) = load_guess(tmp_path / "notes.guesses").rows
+    (row,) = Run.load(tmp_path / "notes.guesses").rows
     assert (row["judge"], row["knows"]) == ("Ana", True)
     press("b")  # the one before, with what was picked
     expect(page.locator('[data-place="1"]')).to_have_attribute("aria-pressed", "true")

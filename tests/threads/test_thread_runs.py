@@ -19,9 +19,9 @@ from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.evals.rows import run_schema
+from realtalk.evals.run import Run
 from realtalk.evals.values import Answer
-from realtalk.threads.benchmark import ThreadTask, load_threads, run_threads
-from realtalk.threads.comparing import compare_runs
+from realtalk.threads.benchmark import ThreadTask, run_threads
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.regression import Regression
 from realtalk.threads.sampling import Samples, make_samples
@@ -76,7 +76,7 @@ def test_a_run_has_a_row_a_reply_and_setting(
     assert frame.height == 120
     keys = [target.key for target in samples.part("test")]
     assert frame["sample"].to_list() == keys * 2
-    assert found.summary.variants["p-conv"].overall["mcc"].value == 0.0
+    assert found.variants["p-conv"].overall["mcc"].value == 0.0
     # Nobody who predicts is handed the truth.
     assert all(sample.target.score is None and not sample.target.text for sample in nosy.seen)
     # A second call has nothing left to do.
@@ -86,9 +86,7 @@ def test_a_run_has_a_row_a_reply_and_setting(
     with pytest.raises(RealtalkError, match=r"settings is .* there"):
         run_threads(corpus, ThreadTask(samples, ("p-conv",)), made, tmp_path / "run")
     with pytest.raises(RealtalkError, match="a run of thread tasks, not of"):
-        from realtalk.persona.benchmark import load_persona
-
-        load_persona(tmp_path / "run")
+        Run.load(tmp_path / "run", "persona simulation")
 
 
 def test_what_is_not_clean_is_said(corpus: Corpus, tmp_path: Path) -> None:
@@ -96,12 +94,12 @@ def test_what_is_not_clean_is_said(corpus: Corpus, tmp_path: Path) -> None:
     shown = ThreadTask(open_, ("p-conv",))
     run = run_threads(corpus, shown, make_predictor("parent"), tmp_path / "p")
     assert run.name == "parent [with scores]"
-    assert any("as of the crawl" in note for note in run.summary.notes)
+    assert any("as of the crawl" in note for note in run.cautions)
     leaky = Protocol(leaks=("sign-shown",))
     told = ThreadTask(make_samples(corpus, "impact", protocol=leaky, limit=40), ("p-conv",))
     run = run_threads(corpus, told, make_predictor("mean"), tmp_path / "m")
     assert run.name == "mean (log) [clean+sign-shown]"
-    assert any("leaks" in note for note in run.summary.notes)
+    assert any("leaks" in note for note in run.cautions)
     with pytest.raises(RealtalkError, match="--with-scores"):
         run_threads(corpus, told, make_predictor("parent"), tmp_path / "x")
     assert not (tmp_path / "x").exists()
@@ -138,8 +136,8 @@ def test_a_killed_run_goes_on_to_equal_rows(corpus: Corpus, tmp_path: Path) -> N
     path = killed / "rows.jsonl"
     there = kill_at(aim, SCRIPT, killed)
     assert there.count(b"\n") == aim
-    partly = load_threads(killed)
-    assert any("of 320 predictions" in note for note in partly.notes)
+    partly = Run.load(killed)
+    assert any("of 320 predictions" in note for note in partly.cautions)
     assert started(SCRIPT, killed).wait() == 0
     assert path.read_bytes().startswith(there)  # what was there is kept as it was
     rows = pl.read_parquet(killed / "rows.parquet")
@@ -177,7 +175,7 @@ def test_a_language_model_is_asked_once_and_what_failed_again(
             )
 
         first = run_threads(corpus, few, made(), tmp_path / "run")
-        scores = first.summary.variants["p-conv"]
+        scores = first.variants["p-conv"]
         bad = sum(row["domain"] == "Entrepreneur" for row in first.rows)
         odd = sum(row["domain"] == "Art" for row in first.rows)
         assert bad and odd, "the draw must hold both"
@@ -192,7 +190,7 @@ def test_a_language_model_is_asked_once_and_what_failed_again(
         calls = len(server.calls)
         down = False
         again = run_threads(corpus, few, made(), tmp_path / "run")
-        assert again.summary.variants["p-conv"].scored == 12 - odd
+        assert again.variants["p-conv"].scored == 12 - odd
         assert len(server.calls) == calls + bad + odd  # what was answered is kept
     # The truth is in no prompt: neither words that were not given, nor a score.
     for call in server.calls:
@@ -210,7 +208,7 @@ def test_replies_that_one_side_lacks_are_counted(
         for name, asked in (("many", samples), ("few", fewer))
     ]
     many, few = ({row["sample"] for row in run.rows} for run in runs)
-    found = compare_runs(runs[0].rows, runs[1].rows, "sentiment", ("many", "few"))["p-conv"]
+    found = runs[0].changes(runs[1])["p-conv"]
     assert found.alone == (len(many - few), len(few - many))
     assert found.alone[0] >= 50
     assert found.changes["accuracy"].n == len(many & few)

@@ -11,18 +11,18 @@ import pytest
 
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
+from realtalk.evals.comparing import Compared
 from realtalk.evals.rows import run_schema
-from realtalk.evals.tables import unscored_lines
+from realtalk.evals.run import Run
+from realtalk.evals.tables import compared_table, run_tables
 from realtalk.evals.values import Answer, Row
 from realtalk.metrics.statistics import holm
-from realtalk.threads.benchmark import ThreadTask, summary_of
-from realtalk.threads.comparing import best_of, compare_runs, compare_settings
-from realtalk.threads.pictures import draw_radar, draw_settings
+from realtalk.threads.benchmark import ThreadTask, best_of, predictions
+from realtalk.threads.pictures import draw_runs
 from realtalk.threads.predictors import Value
 from realtalk.threads.published import COLUMNS, TABLE, published_gain
 from realtalk.threads.rows import scores_of
 from realtalk.threads.sampling import make_samples
-from realtalk.threads.tables import change_table, domain_table, gain_line, paper_table
 from realtalk.threads.values import TASKS, Setting, Task
 from thread_items import item, scored
 
@@ -33,7 +33,7 @@ def _rows(
     setting: Setting = "p-conv",
     text: str = "the cat sat down",
 ) -> list[Row]:
-    """One row per pair of truth and prediction, of ten users in two domains."""
+    """One row per pair of truth and prediction, of ten users in three domains."""
     samples = [
         item(
             *(at, truth),
@@ -41,7 +41,7 @@ def _rows(
             task=task,
             setting=setting,
             user=f"u{at % 10}",
-            domain=("cats", "dogs")[at % 2],
+            domain=("birds", "cats", "dogs")[at % 3],
         )
         for at, (truth, _) in enumerate(pairs)
     ]
@@ -64,7 +64,7 @@ def test_every_task_has_scores_and_the_rows_have_one_form() -> None:
 def test_malformed_answers_are_unscored_and_wrong_in_the_strict_score() -> None:
     pairs: list[tuple[float | None, Value | None]]
     pairs = [(1.0, True)] * 30 + [(-1.0, False)] * 10 + [(1.0, None)] * 5 + [(None, True)] * 3
-    scores = summary_of("x", "sentiment", _rows("sentiment", pairs)).variants["p-conv"]
+    scores = predictions("x", "sentiment", _rows("sentiment", pairs)).variants["p-conv"]
     assert scores.overall["accuracy"].value == 1.0
     assert (scores.overall["accuracy"].n, scores.overall["accuracy"].left_out) == (40, 5)
     # All right of ten users, of whom no draw differs: 95 % of ten leaves room down to .72.
@@ -84,7 +84,7 @@ def test_a_missing_number_is_as_wrong_as_a_guess_can_sensibly_be() -> None:
     pairs: list[tuple[float | None, Value | None]] = [(truth, truth) for truth in truths]
     pairs[20] = (20.0, None)
     pairs[90] = (90.0, None)
-    scores = summary_of("x", "impact", _rows("impact", pairs)).variants["p-conv"]
+    scores = predictions("x", "impact", _rows("impact", pairs)).variants["p-conv"]
     assert scores.overall["mae"].value == 0.0
     assert scores.strict["mae"].value == pytest.approx(((99 - 20) + (90 - 1)) / 101)
     spearman = scores.strict["spearman"].value
@@ -100,7 +100,7 @@ def test_texts_are_compared_and_what_nothing_has_stays_unscored() -> None:
     assert rows[0]["cosine"] == pytest.approx(1.0, abs=1e-5)
     assert rows[6]["rouge_1"] == 0.0
     assert rows[6]["cosine"] < 0.6
-    scores = summary_of("x", "next_text", rows).variants["p-conv"]
+    scores = predictions("x", "next_text", rows).variants["p-conv"]
     assert scores.overall["rouge_1"].value == pytest.approx(0.5)
     assert scores.strict["rouge_1"].value == pytest.approx(6 / 16)
     if rows[0]["meteor"] is None:
@@ -121,24 +121,22 @@ def _two_settings() -> list[Row]:
 
 
 def test_settings_are_compared_reply_by_reply() -> None:
-    rows = _two_settings()
-    found = compare_settings(rows, "sentiment", "p-nonconv", "p-conv")
+    run = predictions("ours", "sentiment", _two_settings())
+    found = run.compare_variants("p-nonconv", "p-conv")
     mcc = found.changes["mcc"]
     assert (mcc.n, mcc.groups) == (300, 10)
     assert mcc.first is not None and mcc.second is not None and mcc.relative.value is not None
     assert mcc.relative.value == pytest.approx(mcc.second / mcc.first - 1)
     assert mcc.relative.low is not None and mcc.relative.low > 0
     assert mcc.p is not None and mcc.p < 0.05
-    line = gain_line(found, "sentiment")
-    assert line is not None and "+199%" in line and "n = 300" in line
-    assert (
-        gain_line(compare_settings(rows, "sentiment", "p-conv", "p-nonconv"), "sentiment") is None
-    )
-    headings, table = change_table(found, "sentiment")
+    assert "the paper's GPT-4.1 gains +199%" in found.further["notes"][-1]
+    assert not run.compare_variants("p-conv", "p-nonconv").further["notes"]
+    headings, table = compared_table(found, run.scores, samples="replies", groups="users")
     better = dict(zip(headings, table[-1], strict=True))
     assert (better["score"], better["better"]) == ("MCC", "p-conv")
+    assert better["relative"].startswith("+199%")
     with pytest.raises(RealtalkError, match="did you mean 'p-conv'"):
-        compare_settings(rows, "sentiment", "p-nonconv", "np-conv")
+        run.compare_variants("p-nonconv", "np-conv")
 
 
 def test_less_is_better_for_errors() -> None:
@@ -147,16 +145,23 @@ def test_less_is_better_for_errors() -> None:
     far, near = (
         _rows("impact", [(t, float(t + draws.normal(0, sd))) for t in truth]) for sd in (20, 2)
     )
-    found = compare_runs(far, near, "impact", ("far", "near"))["p-conv"]
-    headings, table = change_table(found, "impact")
+    runs = [predictions(name, "impact", rows) for name, rows in (("far", far), ("near", near))]
+    found = runs[0].changes(runs[1], names=("far", "near"))["p-conv"]
+    headings, table = compared_table(found, runs[0].scores, samples="replies", groups="users")
     assert {row[0]: row[-1] for row in table} == {
         **dict.fromkeys(("RMSE", "MAE", "RMSE (log)", "MAE (log)"), "near"),
         "Spearman": "near",
     }
     assert headings[-1] == "better"
-    other = _rows("impact", [(1.0, 1.0)], "np-conv")
+    both = [row | {"variant": name} for row in far[:2] for name in ("p-conv", "np-conv")]
+    other = predictions("other", "impact", [row | {"variant": "p-nonconv"} for row in far])
     with pytest.raises(RealtalkError, match="no setting in common"):
-        compare_runs(far, other, "impact", ("a", "b"))
+        predictions("both", "impact", both).changes(other)
+
+
+def _compared(task: Task, first: list[Row], second: list[Row]) -> Compared:
+    one, other = (predictions(name, task, rows) for name, rows in (("a", first), ("b", second)))
+    return one.changes(other)["p-conv"]
 
 
 def test_unscored_rows_leave_pairs_and_count_in_the_strict_comparison() -> None:
@@ -165,19 +170,16 @@ def test_unscored_rows_leave_pairs_and_count_in_the_strict_comparison() -> None:
         *full[:30],
         *((t, None) for t, _ in full[30:]),
     ]
-    found = compare_runs(
-        _rows("sentiment", full), _rows("sentiment", holes), "sentiment", ("full", "holes")
-    )["p-conv"]
+    found = _compared("sentiment", _rows("sentiment", full), _rows("sentiment", holes))
     assert found.changes["accuracy"].n == 30
     assert found.changes["accuracy"].difference.value == 0.0
     assert found.strict["accuracy"].n == 40
     assert found.strict["accuracy"].difference.value == pytest.approx(-0.25)
-    text = compare_runs(
+    text = _compared(
+        "next_text",
         _rows("next_text", [(None, "the cat sat down")] * 12),
         _rows("next_text", [(None, "a dog")] * 10 + [(None, None)] * 2),
-        "next_text",
-        ("same", "other"),
-    )["p-conv"]
+    )
     assert (text.changes["rouge_1"].n, text.strict["rouge_1"].n) == (10, 12)
     assert text.changes["rouge_1"].difference.value == pytest.approx(-1.0)
 
@@ -193,13 +195,17 @@ def test_five_scores_of_texts_are_tested_together() -> None:
         )
         for sizes in (draws.integers(1, 7, 40), draws.integers(2, 8, 40))
     ]
-    changes = compare_runs(sides[0], sides[1], "next_text", ("short", "long"))["p-conv"].changes
+    changes = _compared("next_text", sides[0], sides[1]).changes
     known = {name: each for name, each in changes.items() if each.p is not None}
     assert len(known) >= 4
     corrected = holm([each.p for each in known.values()])
     assert [each.p_holm for each in known.values()] == pytest.approx(corrected)
     smallest = min(known.values(), key=lambda each: each.p or 1.0)
     assert smallest.p_holm == pytest.approx(min(1.0, len(known) * (smallest.p or 1.0)))
+
+
+def _best(task: Task, runs: list[list[Row]]) -> Run:
+    return best_of([predictions(f"{at}", task, rows) for at, rows in enumerate(runs)])
 
 
 def test_the_best_of_n_is_chosen_by_the_truth() -> None:
@@ -209,39 +215,41 @@ def test_the_best_of_n_is_chosen_by_the_truth() -> None:
         _rows("sentiment", [(real, bool(draws.random() < 0.5)) for real in truth])
         for _ in range(10)
     ]
-    one = summary_of("one", "sentiment", runs[0]).variants["p-conv"].overall["accuracy"].value
-    best = summary_of("best", "sentiment", best_of(runs, "sentiment")).variants["p-conv"]
+    one = predictions("one", "sentiment", runs[0]).variants["p-conv"].overall["accuracy"].value
+    best = _best("sentiment", runs).variants["p-conv"]
     assert one is not None and one < 0.6
     assert best.overall["accuracy"].value is not None
     assert best.overall["accuracy"].value > 0.98  # of coin tosses
     texts = [
         _rows("next_text", [(None, said)]) for said in ("the cat", "cat cat cat cat cat sat", "no")
     ]
-    mixed = best_of(texts, "next_text")[0]
+    mixed = _best("next_text", texts).rows[0]
     assert mixed["rouge_1"] == max(rows[0]["rouge_1"] for rows in texts)
     assert mixed["cosine"] == max(rows[0]["cosine"] for rows in texts)
     numbers = [_rows("impact", [(5.0, said)]) for said in (9.0, 4.0, None)]
-    assert best_of(numbers, "impact")[0]["predicted"] == 4.0
+    assert _best("impact", numbers).rows[0]["predicted"] == 4.0
     with pytest.raises(RealtalkError, match="two runs"):
-        best_of(runs[:1], "sentiment")
+        _best("sentiment", runs[:1])
 
 
 def test_tables_stand_beside_the_paper() -> None:
-    found = summary_of("ours", "sentiment", _two_settings())
-    headings, table = paper_table([found], "sentiment", published=True)
+    found = predictions("ours", "sentiment", _two_settings())
+    summary, domains = run_tables({"ours": found})
+    headings, table = summary.lines
     assert headings[-1] == "MCC"
     assert [row[:2] for row in table[:2]] == [("ours", "p-conv"), ("ours", "p-nonconv")]
     assert ("paper: GPT-4.1", "p-conv") in [row[:2] for row in table]
     paper = next(row for row in table if row[0] == "paper: GPT-4.1")
     assert paper[headings.index("MCC")] == "0.677"
     assert paper[headings.index("balanced accuracy")] is None
-    holed = summary_of("holed", "sentiment", _rows("sentiment", [(1.0, True)] * 9 + [(-1.0, None)]))
-    names = [row[0] for row in paper_table([holed], "sentiment", published=False)[1]]
-    assert names == ["holed", "holed, strict"]
-    assert any("1 no label" in line for line in unscored_lines(holed))
-    headings, table = domain_table(found, "p-conv")
-    assert [row[0] for row in table] == ["cats", "dogs"]
-    assert len(table[0]) == len(headings) == 2 + len(scores_of("sentiment"))
+    holed = predictions(
+        "holed", "sentiment", _rows("sentiment", [(1.0, True)] * 9 + [(-1.0, None)])
+    )
+    (own,) = holed.table(published=False)
+    assert own.frame["predictor"].to_list() == ["holed", "holed, strict"]
+    assert any("1 no label" in line for line in holed.remarks())
+    assert domains.frame["domain"].to_list() == ["birds", "cats", "dogs"] * 2
+    assert domains.frame.width == 4 + len(scores_of("sentiment"))
     json.dumps(found.to_json())
 
 
@@ -263,12 +271,12 @@ def test_the_198_percent() -> None:
 
 
 def test_radar_pictures_hold_every_domain() -> None:
-    found = summary_of("ours", "sentiment", _two_settings())
-    charts = draw_settings(found)
-    assert set(charts) == {"balanced_accuracy", "mcc"}
-    drawn: dict[str, Any] = charts["mcc"].to_dict()
+    found = predictions("ours", "sentiment", _two_settings())
+    charts = draw_runs([found])
+    assert set(charts) == {"sentiment-balanced_accuracy", "sentiment-mcc"}
+    drawn: dict[str, Any] = charts["sentiment-mcc"].to_dict()
     text = json.dumps(drawn)
     assert "cats" in text and "dogs" in text and "p-nonconv" in text
-    assert draw_radar([found], "np-conv") == {}
-    side = draw_radar([found, summary_of("other", "sentiment", _two_settings())], "p-conv")
-    assert '"other"' in json.dumps(side["mcc"].to_dict())
+    side = draw_runs([found, predictions("other", "sentiment", _two_settings())])
+    assert {name for name in side if "np-conv" in name} == set()
+    assert '"other"' in json.dumps(side["sentiment-p-conv-mcc"].to_dict())

@@ -8,7 +8,6 @@ import pytest
 
 from realtalk.corpora.opening import open_reading
 from realtalk.threads.benchmark import ThreadTask, run_threads
-from realtalk.threads.comparing import compare_runs
 from realtalk.threads.registry import make_predictor
 from realtalk.threads.sampling import make_samples
 from realtalk.threads.values import Task
@@ -39,7 +38,7 @@ def test_the_regression_beats_majority_and_mean(data: Path, tmp_path: Path) -> N
         # Counts alone are enough to win, and take no encoding.
         made = make_predictor("regression", {"texts": False})
         better = run_threads(corpus, wanted, made, tmp_path / f"{task}-r")
-        change = compare_runs(plain.rows, better.rows, task, ("a", "b"))["p-conv"].changes[score]
+        change = plain.changes(better)["p-conv"].changes[score]
         assert change.difference.low is not None and change.difference.high is not None
         if task == "sentiment":
             assert change.difference.low > 0

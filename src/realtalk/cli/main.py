@@ -9,13 +9,14 @@ Exit status: 0 all is well; 1 the command ran and found something wrong (`check`
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from cyclopts import App, CycloptsError, Group
 
 from realtalk import __version__
+from realtalk.cli.building import Command
 from realtalk.cli.commands import COMMANDS, GROUPS
 
 _CUT_OFF = 141  # what a shell says of a program whose reader went away
@@ -28,7 +29,11 @@ Start with: realtalk demo · realtalk stats sample · realtalk report "WhatsApp 
 
 
 @cache
-def application(head: str = "") -> App:
+def application(
+    commands: tuple[Command, ...] = COMMANDS,
+    about: tuple[tuple[str, str], ...] = tuple(GROUPS.items()),
+    head: str = "",
+) -> App:
     """All commands; those that begin with another word than `head` are only named."""
     plain = Group("Commands", sort_key=9)
     app = App(
@@ -39,10 +44,10 @@ def application(head: str = "") -> App:
         group_commands=plain,
         result_action="return_value",
     )
-    groups = {name: App(name=name, help=text) for name, text in GROUPS.items()}
+    groups = {name: App(name=name, help=text) for name, text in about}
     for group in groups.values():
         app.command(group)
-    for command in COMMANDS:
+    for command in commands:
         first, _, verb = command.words.partition(" ")
         if head and first != head:
             if not verb and first not in groups:
@@ -52,7 +57,7 @@ def application(head: str = "") -> App:
         function = command.registered()
         if first in groups and not verb:  # `realtalk probe PATH` is `realtalk probe run PATH`
             place.default(function)
-            place.help = f"{GROUPS[first]}\n\n{command.help}"
+            place.help = f"{dict(about)[first]}\n\n{command.help}"
             place.help_epilogue = command.epilogue
             verb = command.default_verb
         place.command(
@@ -61,15 +66,18 @@ def application(head: str = "") -> App:
     return app
 
 
-def run(words: Sequence[str]) -> int:
-    """Runs one command; its exit status."""
+def run_commands(
+    commands: tuple[Command, ...], groups: Mapping[str, str], words: Sequence[str]
+) -> int:
+    """Runs one of these commands; its exit status."""
     from realtalk.cli.printing import printable, spelled
     from realtalk.errors import OwnCodeError, RealtalkError
 
     try:
         first = words[0] if words else "--help"
-        known = {command.words.partition(" ")[0] for command in COMMANDS}
-        app = application(first if first in known or first.startswith("-") else "")
+        known = {command.words.partition(" ")[0] for command in commands}
+        head = first if first in known or first.startswith("-") else ""
+        app = application(commands, tuple(groups.items()), head)
         status = app(list(words), exit_on_error=False, print_error=False)
     except CycloptsError as error:
         sys.stderr.write(f"error: {printable(str(error))}\n")
@@ -101,7 +109,7 @@ def run(words: Sequence[str]) -> int:
 
 def main() -> None:
     """Runs the command; a RealtalkError is one line, anything else a traceback."""
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(run_commands(COMMANDS, GROUPS, sys.argv[1:]))
 
 
 def _own_traceback(error: Exception) -> str:

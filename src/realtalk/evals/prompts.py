@@ -47,7 +47,7 @@ class Prompts:
 
     version: str
     texts: Mapping[str, str]
-    placeholders: re.Pattern[str]
+    placeholders: re.Pattern[str] = re.compile(r"\{(\w+)\}")
 
     def fill(self, name: str, **values: str) -> str:
         """The text with its placeholders filled in one pass: a chat about {text} stays so."""
