@@ -11,6 +11,7 @@ import pytest
 
 from inspect_tasks import evaluated_task
 from realtalk.chat import Corpus
+from realtalk.cli.own import command
 from realtalk.corpora.opening import open_reading
 from realtalk.evals.rows import run_schema
 from realtalk.evals.run import Run
@@ -59,7 +60,7 @@ def test_it_has_tables_a_page_and_a_command(corpus: Corpus, tmp_path: Path) -> N
     own = next_speaker()
     for name in ("same-again", "taking-turns"):
         arguments = ["run", "sample", "--solver", name, "--out", str(tmp_path / name)]
-        assert own.app(arguments, standalone_mode=False) in (0, None)
+        assert command(own.NextSpeaker(), own.SOLVERS, arguments) == 0
     loaded = [Run.load(tmp_path / name) for name in ("same-again", "taking-turns")]
     summary, speakers = loaded[0].table(loaded[1], groups=True)
     assert summary.frame["solver"].to_list() == ["same-again", "taking-turns"]
@@ -69,7 +70,7 @@ def test_it_has_tables_a_page_and_a_command(corpus: Corpus, tmp_path: Path) -> N
     assert [each.title for each in section.tables] == ["Next speaker", "Next speaker, by speaker"]
     assert "is the accuracy of" in made.key_figures[0].says and section.charts
     compared = ["compare", *(str(tmp_path / name) for name in ("same-again", "taking-turns"))]
-    assert own.app(compared, standalone_mode=False) in (0, None)
+    assert command(own.NextSpeaker(), own.SOLVERS, compared) == 0
 
 
 @pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")

@@ -11,7 +11,7 @@
         '''
     command(stats, show_stats)  → realtalk stats CORPUS --format … --gap … --json
 
-A parameter without a default is an argument, any other an option. Value objects (`Reading`,
+Parameters before the `*` are arguments, the others options. Value objects (`Reading`,
 `Model`, `Engine`) become one option per field, in a panel of their own. Sequences are written with
 commas, mappings as KEY=VALUE, and calls among the examples are shown as commands. What only the
 command has (`--json`, `--fail-on`) are keyword parameters of `show`, which prints the result.
@@ -218,7 +218,7 @@ class Command:
         if positional and positional[-1].is_sequence:
             at = len(positional) - 1
             arguments = (*arguments[:at], list(arguments[at:]))
-        values |= {each.name: given for each, given in zip(positional, arguments, strict=True)}
+        values |= {each.name: given for each, given in zip(positional, arguments, strict=False)}
         with running(self):
             calls: dict[str, Any] = {}
             for name, parameter in self._parameters.items():
@@ -367,9 +367,7 @@ def _named_fields(parameter: str, kind: type) -> list[tuple[str, Option]]:
 
 
 def _option(parameter: inspect.Parameter, help_text: str) -> Option:
-    is_argument = (
-        parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY
-    )
+    is_argument = parameter.kind is not parameter.KEYWORD_ONLY
     return Option(
         parameter.name,
         str(parameter.annotation),

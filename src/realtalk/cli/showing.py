@@ -198,7 +198,7 @@ def show_runs(shown: Shown, *, json: bool = False) -> None:
         print_text("\n".join([*lines, *(shown.evidence[at] if shown.evidence else ())]) + "\n")
     if shown.rows == []:
         say("nothing failed")
-    for line in shown.notes:
+    for line in filter(None, shown.notes):
         warn(line)
 
 
