@@ -43,7 +43,7 @@ from realtalk.local.writing import owner_only, private_folder
 from realtalk.models.addresses import address_of
 from realtalk.models.attempts import generated, told_once
 from realtalk.models.bodies import bound_bodies
-from realtalk.models.kept_answers import KeptAnswers
+from realtalk.models.kept_answers import GuardedModel
 from realtalk.models.pacing import leave_repeating_to_us, pace_of, per_minute
 from realtalk.models.replies import (
     NO_CONNECTION,
@@ -234,7 +234,7 @@ async def _all(
     model = _model(asked)
     bound_bodies(model.api)
     leave_repeating_to_us(model.api)
-    kept = KeptAnswers(model, asked.model_args)
+    guarded = GuardedModel(model, asked.model_args)
     waiting = iter(prompts)
     # Failures before the first answer: where the key is wrong they are the caller's to mend, and
     # no prompt is to be taken for asked.
@@ -249,7 +249,7 @@ async def _all(
     async def work() -> None:
         nonlocal done
         for prompt in waiting:
-            reply = await _one(prompt, model, asked, kept, record)
+            reply = await _one(prompt, guarded, asked, record)
             if reply.text is None and not record.heard:
                 held.append((prompt.key, reply))
             elif not record.setup:
@@ -276,16 +276,14 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-async def _one(
-    prompt: Prompt, model: Model, asked: Asked, kept: KeptAnswers, record: _Record
-) -> Reply:
+async def _one(prompt: Prompt, model: GuardedModel, asked: Asked, record: _Record) -> Reply:
     began = time.perf_counter()
     text = sendable(prompt.make())
+    flaw = partial(flaw_of, flaw=prompt.flaw)
     tries = [text, *(text + reminder for reminder in prompt.reminders)]
     for each in tries:
-        known = kept.get(each)
-        # What an earlier version kept may be an answer that nobody could use.
-        if known is not None and not flaw_of(known, prompt.flaw):
+        known = await model.kept(each, flaw)
+        if known is not None:
             return _reply([known], "", began)
     heard: list[ModelOutput] = []
     reason, turn = "", _turn(asked)
@@ -293,14 +291,18 @@ async def _one(
         if record.stop:
             return _reply(heard, record.stop, began)
         try:
-            output = await generated(each, model, asked.retries, asked.wait, turn, record.tell)
+            output = await generated(
+                partial(model.asked, each, flaw),
+                asked.retries,
+                asked.wait,
+                turn,
+                record.tell,
+            )
         except Exception as error:
             return _reply(heard, record.failed(reason_of(error)), began)
         record.heard, record.failures = True, 0
         heard.append(output)
-        reason = flaw_of(output, prompt.flaw)
-        if not reason:
-            kept.put(each, output)
+        reason = flaw(output)
         if reason in {"", "refused", "too long for the model"}:
             break
     return _reply(heard, reason, began)

@@ -1,6 +1,6 @@
-"""A prompt → a model's output, after as many attempts as the failure is worth.
+"""A request → a model's output, after as many attempts as the failure is worth.
 
-    await generated("… Question: …", model, retries=5, wait=3.0)    → ModelOutput, or it raises
+    await generated(partial(model.asked, "…", flaw), 5, 3.0)    → ModelOutput, or it raises
     trouble_of(Failure("provider error (500)", 500), 2, 7, 12.0)
     → "the server answers 500, trying again (3 of 7) in 12 s"
 
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from realtalk.models.replies import NO_CONNECTION, TIMEOUT, TOO_LONG, Failure, reason_of
 
 if TYPE_CHECKING:
-    from inspect_ai.model import Model, ModelOutput
+    from inspect_ai.model import ModelOutput
 
 _AGAIN = 2
 _TOO_MANY = 429
@@ -36,8 +36,7 @@ _LONGEST = 120.0  # seconds of a pause, also where a provider asks for more
 
 
 async def generated(
-    text: str,
-    model: Model,
+    ask: Callable[[], Awaitable[ModelOutput]],
     retries: int,
     wait: float,
     turn: Callable[[], Awaitable[None]] | None = None,
@@ -55,7 +54,7 @@ async def generated(
             _SLOW, tell, f"the server has not answered for {_SLOW:.0f} s, still waiting"
         )
         try:
-            return await model.generate(text)
+            return await ask()
         except Exception as error:
             failure = reason_of(error)
             # Inspect wraps what is worth another attempt; broken replies it does not all know.
