@@ -42,12 +42,12 @@ from realtalk.local.progress import Progress, Trouble, silent
 from realtalk.local.writing import owner_only, private_folder
 from realtalk.models.addresses import address_of
 from realtalk.models.attempts import generated, told_once
-from realtalk.models.bodies import bound_bodies
 from realtalk.models.kept_answers import GuardedModel
 from realtalk.models.pacing import leave_repeating_to_us, pace_of, per_minute
 from realtalk.models.replies import (
     NO_CONNECTION,
     Failure,
+    bound_bodies,
     count,
     flaw_of,
     readable,

@@ -3,6 +3,7 @@ r"""What a provider sent → a text that every file can hold, or the reason why 
     readable("haha \ud83d\x00")         → "haha \N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}"
     flaw_of(output, prompt.flaw)        → "" where the answer can be used, else "empty answer"
     reason_of(RateLimitError(…))        → Failure("rate limited", status=429)
+    bound_bodies(model.api)             # from now on a body of more than 16 MB raises EndlessBody
 
 This is the one door by which a model's words come in: what is behind it can be written as JSON
 and Parquet and shown on a page. Reasons are in our own words: a provider's may hold the prompt.
@@ -14,11 +15,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from realtalk.models.bodies import EndlessBody
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput
@@ -30,6 +29,8 @@ _EMPTY = "empty answer"
 TOO_LONG = "the answer is too long to be one"
 _LONGEST = 100_000  # characters; formulas that compare texts would take minutes beyond it
 _MOST = 2**40  # tokens of one call, by any provider that can count
+_LARGEST = 16_000_000  # bytes of a reply: the longest answers of models are a hundredth of it
+_LARGEST_PACKED = 1_000_000  # a packed body may be a thousand times as large
 _MARK = "\N{REPLACEMENT CHARACTER}"
 # Controls other than tab and the ends of lines.
 _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -114,3 +115,44 @@ def reason_of(error: BaseException) -> Failure:
     if isinstance(error, _UNREAD) or kind == "OpenAIResponseError":
         return Failure(NO_REPLY)
     return Failure(f"provider error ({kind})")
+
+
+class EndlessBody(Exception):
+    """A reply is longer than any answer."""
+
+
+def bound_bodies(api: Any) -> None:
+    """Bounds every reply to a provider's client, before it fills the memory.
+
+    The client libraries read a reply whole before anybody sees it. Those built on httpx let the
+    stream of a response be replaced; a provider with another client stays as it is.
+    """
+    client = getattr(getattr(api, "client", None), "_client", None)
+    hooks = getattr(client, "event_hooks", None)
+    if isinstance(hooks, dict) and isinstance(hooks.get("response"), list):
+        hooks["response"].append(_bound)
+
+
+async def _bound(response: Any) -> None:
+    stream = response.stream
+    kind = next((each for each in type(stream).__mro__ if each.__name__ == "AsyncByteStream"), None)
+    if kind is None:
+        return
+    packed = response.headers.get("content-encoding", "identity") != "identity"
+    most = _LARGEST_PACKED if packed else _LARGEST
+
+    class Bounded(kind):  # type: ignore[valid-type, misc]
+        """The same bytes, up to a limit."""
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            read = 0
+            async for chunk in stream:
+                read += len(chunk)
+                if read > most:
+                    raise EndlessBody(f"more than {most:,} bytes")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    response.stream = Bounded()
