@@ -14,11 +14,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from realtalk.surface.each import gathered
 
 from engine_faults import workers_of
 from engine_work import SECRET, heavy, no_work, shouting, tree, write_inputs
 from file_modes import open_to_others
+from realtalk.api.batch_work import gathered
 from realtalk.engine.engines import Inline, Processes, choose
 from realtalk.engine.jobs import ONE_THREAD, Job, JobReport, fingerprint, tasks
 from realtalk.engine.running import run_job

@@ -12,12 +12,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from realtalk.surface.each import gathered
 
 import realtalk as rt
 from engine_work import SECRET, shouting, tree, write_inputs
 from file_modes import open_to_others
 from loopback import QuietHandler, serving
+from realtalk.api.batch_work import gathered
 from realtalk.engine.engines import Inline, Processes
 from realtalk.engine.running import run_job
 from realtalk.errors import RealtalkError
@@ -132,7 +132,7 @@ from file_modes import open_to_others
 from engine_work import shouting
 from realtalk.engine.engines import Inline
 from realtalk.engine import running
-from realtalk.surface.each import gathered
+from realtalk.api.batch_work import gathered
 
 note, noted = running._note, []
 

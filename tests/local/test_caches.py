@@ -34,7 +34,7 @@ from realtalk.studio.strips import Strips
 ROOT = Path(realtalk.__file__).parent
 ANSWERS, LABELS = KINDS["answers"], KINDS["labels"]
 HOME = "realtalk.local.download"  # where the cache folder is found
-READERS = {"realtalk.cli.cache"}  # ask for it, write nothing there
+READERS = {"realtalk.api.data"}  # ask for it, write nothing there
 HOUR = 3600
 
 

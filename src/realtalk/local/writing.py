@@ -52,7 +52,7 @@ def private_folder(path: Path) -> Path:
         raise RealtalkError(
             "this writes on this machine alone",
             where="//".join(path.parts[:2]),
-            fix="name a local folder, or read --each",
+            fix="name a local folder, or take `batch`",
         )
     missing = []
     for place in (path, *path.parents):
