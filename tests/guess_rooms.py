@@ -8,9 +8,9 @@ from pathlib import Path
 from guess_chats import guessable, persona_run
 from realtalk.chat import Chat
 from realtalk.evals.run import Run
-from realtalk.studio.desk import Desk
 from realtalk.studio.guessing import GuessRoom, turn_number
-from realtalk.studio.shelf import Shelf
+from realtalk.studio.library import ChatLibrary
+from realtalk.studio.session import StudioSession
 from realtalk.studio.store import Store
 
 BOAT: Chat = guessable().chats[1]
@@ -26,10 +26,14 @@ def guess_room(folder: Path, *, replies: int = 4, seed: int = 0) -> GuessRoom:
     return GuessRoom(guessable(), folder=folder, runs=simulated(), replies=replies, seed=seed)
 
 
-def guess_desk(folder: Path) -> Desk:
+def guess_desk(folder: Path) -> StudioSession:
     room = guess_room(folder / "notes.guesses")
-    return Desk(
-        Shelf(guessable()), Store.open(folder / "notes.sqlite"), "Ana", labels={}, guesses=room
+    return StudioSession(
+        ChatLibrary(guessable()),
+        Store.open(folder / "notes.sqlite"),
+        "Ana",
+        labels={},
+        guesses=room,
     )
 
 

@@ -13,11 +13,11 @@ import pytest
 
 from realtalk.chat import Corpus
 from realtalk.ei.labels import Label
-from realtalk.studio.desk import Desk
+from realtalk.studio.library import ChatLibrary
 from realtalk.studio.serving import Server
-from realtalk.studio.shelf import Shelf
+from realtalk.studio.session import StudioSession
 from realtalk.studio.store import Store
-from realtalk.studio.strips import Strips
+from realtalk.studio.turn_labels import TurnLabels
 from studio_browser import CHAT, CHROMIUM, long_chat, opened
 from studio_server import small_corpus
 
@@ -39,19 +39,19 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def studio(tmp_path: Path) -> Iterator[StudioSession]:
     store = Store.open(tmp_path / "notes.sqlite")
     corpus = small_corpus()
     chats = (*corpus.chats, long_chat(100, 60))
     strip = Label(sentiment="positive", sentiment_p=0.9, emotion="joy", reflective=True)
-    labels = {CHAT: Strips({"D1:1": strip, "D1:2": strip})}
-    yield Desk(Shelf(Corpus("harbour", "realtalk", chats)), store, "Ana", labels)
+    labels = {CHAT: TurnLabels({"D1:1": strip, "D1:2": strip})}
+    yield StudioSession(ChatLibrary(Corpus("harbour", "realtalk", chats)), store, "Ana", labels)
     store.close()
 
 
 @pytest.fixture
-def server(desk: Desk) -> Iterator[Server]:
-    with Server.start(desk) as running:
+def server(studio: StudioSession) -> Iterator[Server]:
+    with Server.start(studio) as running:
         yield running
 
 

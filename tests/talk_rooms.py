@@ -12,8 +12,8 @@ from realtalk.local.progress import Progress, silent
 from realtalk.persona.consent import agreed
 from realtalk.persona.talking import Show, Talk
 from realtalk.persona.values import Settings, TurnPrompt
-from realtalk.studio.desk import Desk
-from realtalk.studio.shelf import Shelf
+from realtalk.studio.library import ChatLibrary
+from realtalk.studio.session import StudioSession
 from realtalk.studio.store import Store
 from realtalk.studio.talking import TalkRoom
 
@@ -43,11 +43,13 @@ class Piecemeal(PlainSolver):
         return Answer(f"you said {prompt.previous}")
 
 
-def talk_desk(folder: Path, solver: Piecemeal) -> Desk:
+def talk_desk(folder: Path, solver: Piecemeal) -> StudioSession:
     chat = ines().chats[1]
 
     def begin(answer: str) -> Talk:
         return Talk(chat, "Ines", "Juno", solver, agreed("Ines", answer), out=folder / "talk")
 
     room = TalkRoom("Ines", "Juno", begin)
-    return Desk(Shelf(ines()), Store.open(folder / "n.sqlite"), "Ana", labels={}, talk=room)
+    return StudioSession(
+        ChatLibrary(ines()), Store.open(folder / "n.sqlite"), "Ana", labels={}, talk=room
+    )

@@ -149,7 +149,7 @@ ALLOWED = {
     ("local/download.py", "open"): "pooch makes the file, 0600, inside a folder of ours",
     ("models/files.py", "open"): "the file is the one that atomic_path made",
     ("studio/exchange.py", "write_bytes"): "inside a temporary folder of its own, 0700",
-    ("studio/opening.py", "fdopen"): "mkstemp made it, 0600",
+    ("studio/serving.py", "fdopen"): "mkstemp made it, 0600",
     ("surface/labelling.py", "save"): "Labels.save, which writes through it",
 }
 

@@ -26,7 +26,7 @@ from realtalk.ei.labels import LABELS, Label, TurnInput, label_frame, turn_input
 from realtalk.errors import RealtalkError
 from realtalk.local.progress import Progress, silent
 from realtalk.report.finding import LABELS as REPORTED
-from realtalk.studio.strips import Strips
+from realtalk.studio.turn_labels import TurnLabels
 
 CORPUS = open_reading("sample").reading.corpus
 
@@ -183,7 +183,7 @@ def test_a_chat_is_labelled_once_whoever_asks(
     assert run("ei", pears, "--protocol", "paper")[0] == 0
     labels = rt.label(pears)
     corpus = rt.read(pears)
-    shown = Strips()
+    shown = TurnLabels()
     shown._make(corpus.chats[0], None)
     assert shown.done == 4 and shown.note == ""
     feelings = Feelings().told(Collection.of([corpus]).chats, "", Period.of(""), "whole", 10)

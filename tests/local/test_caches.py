@@ -29,7 +29,7 @@ from realtalk.local.caches import (
 from realtalk.local.download import DATASETS
 from realtalk.local.writing import atomic_path, whole_folder
 from realtalk.models.files import MODELS
-from realtalk.studio.strips import Strips
+from realtalk.studio.turn_labels import TurnLabels
 
 ROOT = Path(realtalk.__file__).parent
 ANSWERS, LABELS = KINDS["answers"], KINDS["labels"]
@@ -329,7 +329,7 @@ def test_a_cache_that_is_a_file_is_one_line(tmp_path: Path) -> None:
 
 def test_the_studio_keeps_what_is_declared(tmp_path: Path) -> None:
     said = tuple(Message(f"D1:{n}", "Wren", None, "the ferry was late again") for n in range(2))
-    strips = Strips()
+    strips = TurnLabels()
     strips._make(Chat("harbour", ("Wren",), (Session(1, None, said),)), tmp_path)
     assert strips.note == ""
     found = survey(tmp_path)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from realtalk.memory.tables import answer_rows, retrieval_rows, sweep_rows
-from realtalk.surface.runs import Run
+from realtalk.evals.run import Run
 
 import realtalk as rt
 from audited_chats import asked, audit, corpus, probed, write_audit

@@ -31,14 +31,14 @@ def client(tmp_path: Path) -> Iterator[httpx.Client]:
 
 @contextmanager
 def opened(tmp_path: Path, known: Audit) -> Iterator[httpx.Client]:
-    from realtalk.studio.desk import Desk
+    from realtalk.studio.library import ChatLibrary
     from realtalk.studio.serving import Server
-    from realtalk.studio.shelf import Shelf
+    from realtalk.studio.session import StudioSession
     from realtalk.studio.store import Store
 
     store = Store.open(tmp_path / "notes.sqlite")
-    desk = Desk(Shelf(corpus()), store, "Ana", {}, audit=known)
-    with Server.start(desk) as server, entered(server.url) as made:
+    studio = StudioSession(ChatLibrary(corpus()), store, "Ana", {}, audit=known)
+    with Server.start(studio) as server, entered(server.url) as made:
         yield made
     store.close()
 

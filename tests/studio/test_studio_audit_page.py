@@ -13,9 +13,9 @@ from realtalk.chat import Corpus
 from realtalk.corpora.audit import Audit, AuditedQuestion, chat_key, question_key
 from realtalk.memory.golds import golds_named
 from realtalk.studio.audit_reviews import AuditDecision
-from realtalk.studio.desk import Desk
+from realtalk.studio.library import ChatLibrary
 from realtalk.studio.serving import Server
-from realtalk.studio.shelf import Shelf
+from realtalk.studio.session import StudioSession
 from realtalk.studio.store import Store
 from studio_browser import NEEDED, base_of, watched
 from studio_server import SCRIPT
@@ -35,14 +35,14 @@ CHAT = replace(
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def studio(tmp_path: Path) -> Iterator[StudioSession]:
     """Of the questions one is fine; the others are wrong, at length."""
     wrong = AuditedQuestion("wrong", f"Pepper {_LONG}", (), ("D2:2", "D2:3"), f"Not Salt. {SCRIPT}")
     verdicts = {question_key(each): wrong for each in CHAT.questions}
     verdicts[question_key(CHAT.questions[4])] = AuditedQuestion("ok", "the oven", (), ("D1:3",))
     store = Store.open(tmp_path / "notes.sqlite")
-    made = Desk(
-        Shelf(Corpus("bakery", "realtalk", (CHAT,))),
+    made = StudioSession(
+        ChatLibrary(Corpus("bakery", "realtalk", (CHAT,))),
         store,
         "Ana",
         {},

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Session
-from realtalk.studio.desk import Desk
-from realtalk.studio.opening import in_browser
-from realtalk.studio.serving import Server
-from realtalk.studio.shelf import Shelf
+from realtalk.studio.library import ChatLibrary
+from realtalk.studio.serving import Server, in_browser
+from realtalk.studio.session import StudioSession
 from realtalk.studio.store import Store
 from studio_browser import NEEDED, opened
 from studio_server import SCRIPT
@@ -60,7 +59,9 @@ def test_a_script_in_a_message_does_not_run(page: Page) -> None:
     assert page.locator("img[src='x']").count() == 0
 
 
-def test_annotating_a_question_end_to_end(page: Page, desk: Desk, tmp_path: Path) -> None:
+def test_annotating_a_question_end_to_end(
+    page: Page, studio: StudioSession, tmp_path: Path
+) -> None:
     page.keyboard.press("q")
     page.keyboard.type("Who carried the kettle?")
     expect(page.locator("#questions textarea").first).to_be_focused()
@@ -81,7 +82,7 @@ def test_annotating_a_question_end_to_end(page: Page, desk: Desk, tmp_path: Path
     page.keyboard.press("Enter")
     expect(page.locator(".card.event")).to_have_count(1)
     expect(page.locator("#saved")).to_have_text("Saved")
-    (question,) = desk.store.items("Chat_1_Ilse_Omar", "Ana", "question")
+    (question,) = studio.store.items("Chat_1_Ilse_Omar", "Ana", "question")
     assert question.body == {
         "text": "Who carried the kettle?",
         "answer": "her sister Noor",
@@ -175,7 +176,7 @@ def test_long_names_leave_every_page_its_width_and_its_buttons(
     said = (Message("D1:1", names[0], None, "z" * 300), Message("D1:2", names[1], None, "hm"))
     chat = Chat("c" * 150, names, (Session(1, None, said),))
     store = Store.open(tmp_path / "notes.sqlite")
-    desk = Desk(Shelf(Corpus("n" * 150, "realtalk", (chat,))), store, "A" * 60, {})
+    studio = StudioSession(ChatLibrary(Corpus("n" * 150, "realtalk", (chat,))), store, "A" * 60, {})
     # What is wider than its own box and neither cut short nor scrolled.
     beyond = (
         "[...document.querySelectorAll('body *')].filter((each) => !each.closest('dialog, select')"
@@ -183,7 +184,7 @@ def test_long_names_leave_every_page_its_width_and_its_buttons(
         " && getComputedStyle(each).overflowX === 'visible')"
         ".map((each) => each.id || each.className || each.tagName)"
     )
-    with Server.start(desk) as server:
+    with Server.start(studio) as server:
         base = server.url.partition("?")[0]
         for width in (1200, 360):
             context = browser.new_context(viewport={"width": width, "height": 740})
@@ -201,13 +202,13 @@ def test_long_names_leave_every_page_its_width_and_its_buttons(
     store.close()
 
 
-def test_two_annotators_are_settled(page: Page, server: Server, desk: Desk) -> None:
+def test_two_annotators_are_settled(page: Page, server: Server, studio: StudioSession) -> None:
     body = {"text": "Who is Noor?", "answer": "a sister", "category": "", "evidence": ["D2:2"]}
     for name in ("Ana", "Bo"):
-        desk.store.create("Chat_1_Ilse_Omar", "question", name, body)
+        studio.store.create("Chat_1_Ilse_Omar", "question", name, body)
     page.goto(f"{server.url.partition('?')[0]}chat/0/review?first=Ana&second=Bo")
     expect(page.locator(".figures tbody tr")).to_have_count(7)
     page.locator("[data-take]").first.click()
     expect(page.locator("td.taken .good")).to_have_text("✓ agreed")
-    (agreed,) = desk.store.items("Chat_1_Ilse_Omar", "final")
+    (agreed,) = studio.store.items("Chat_1_Ilse_Omar", "final")
     assert agreed.body == body

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from realtalk.chat import Attachment, Chat, Corpus, Message, Session
 from realtalk.studio import pages
-from realtalk.studio.shelf import Shelf
+from realtalk.studio.library import ChatLibrary
 
 DANA = "דנה (2)"
 
@@ -22,9 +22,9 @@ def test_messages_and_their_names() -> None:
     time = datetime(2026, 3, 2, 18, 4)
     said = Message("D1:1", DANA, time, "שלום 3", (Attachment("image", "תמונה 1.jpg"),))
     chat = Chat("שיחה 1", (DANA, "Theo"), (Session(1, time, (said,)),))
-    book = Shelf(Corpus("c", "jsonl", (chat,))).books[0]
+    open_chat = ChatLibrary(Corpus("c", "jsonl", (chat,))).open_chats[0]
     html = pages.render(
-        "messages.html", rows=book.piece(0), strips=NoStrips(), **pages.context(book)
+        "messages.html", rows=open_chat.piece(0), strips=NoStrips(), **pages.context(open_chat)
     )
     assert f'<span class="who"><bdi>{DANA}</bdi></span>' in html
     assert '<p class="text" dir="auto">שלום 3</p>' in html

@@ -15,15 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from realtalk.studio.annotating_routes import annotating_routes
-from realtalk.studio.desk import Desk
-from realtalk.studio.guard import Keys
-from realtalk.studio.limits import Limits
+from realtalk.studio.guard import Keys, Limits
+from realtalk.studio.library import ChatLibrary
 from realtalk.studio.reading_routes import reading_routes
 from realtalk.studio.reviewing_routes import reviewing_routes
 from realtalk.studio.serving import Server
-from realtalk.studio.shelf import Shelf
+from realtalk.studio.session import StudioSession
 from realtalk.studio.store import Store
-from realtalk.studio.strips import Strips
+from realtalk.studio.turn_labels import TurnLabels
 from studio_server import entered, new_item, small_corpus
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
@@ -104,10 +103,12 @@ def as_json(written: dict[str, str]) -> str:
     return "{" + ", ".join(f'"{name}": {value}' for name, value in written.items()) + "}"
 
 
-def ways(desk: Desk) -> list[Way]:
+def ways(studio: StudioSession) -> list[Way]:
     """All that the studio answers, from its own routes."""
     keys = Keys.new(1)
-    made = [routes(desk, keys) for routes in (reading_routes, annotating_routes, reviewing_routes)]
+    made = [
+        routes(studio, keys) for routes in (reading_routes, annotating_routes, reviewing_routes)
+    ]
     return [
         Way(method, route.path, tuple(each.name for each in route.dependant.query_params))
         for router in made
@@ -161,15 +162,17 @@ def several_odd_values(draw: st.DrawFn, all_ways: list[Way]) -> tuple[str, str, 
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StudioSession]:
     store = Store.open(tmp_path_factory.mktemp("fuzz") / "notes.sqlite")
-    yield Desk(Shelf(small_corpus()), store, "Ana", {"Chat_1_Ilse_Omar": Strips()})
+    yield StudioSession(
+        ChatLibrary(small_corpus()), store, "Ana", {"Chat_1_Ilse_Omar": TurnLabels()}
+    )
     store.close()
 
 
 @pytest.fixture(scope="module")
-def server(desk: Desk) -> Iterator[Server]:
-    with Server.start(desk, limits=Limits(body=1.0)) as running:
+def server(studio: StudioSession) -> Iterator[Server]:
+    with Server.start(studio, limits=Limits(body=1.0)) as running:
         yield running
 
 
@@ -179,9 +182,9 @@ def client(server: Server) -> Iterator[httpx.Client]:
         yield made
 
 
-def reads_back(client: httpx.Client, desk: Desk) -> None:
+def reads_back(client: httpx.Client, studio: StudioSession) -> None:
     """Every page and file of every annotator can be had."""
-    for name in (*desk.store.authors(), "final"):
+    for name in (*studio.store.authors(), "final"):
         who = quote(name)
         paths = [f"panel?who={who}", f"items?who={who}", f"counts?who={who}", f"review?first={who}"]
         paths += [f"export?who={who}&layout={each}" for each in ("realtalk", "sheet", "jsonl")]
@@ -239,16 +242,16 @@ def asker(client: httpx.Client, server: Server) -> Asker:
 
 @pytest.mark.parametrize("each", [9, pytest.param(1, marks=pytest.mark.slow)])
 def test_odd_values_in_every_place(
-    client: httpx.Client, desk: Desk, asker: Asker, each: int
+    client: httpx.Client, studio: StudioSession, asker: Asker, each: int
 ) -> None:
     """Every ninth of some three thousand requests by default."""
-    found = ways(desk)
+    found = ways(studio)
     changing = {f"{way.method} {way.path}" for way in found if way.method not in ("GET", "HEAD")}
     assert changing == set(FORMS)
     requests = [request for way in found for request in one_odd_value(way)]
     for request in requests[::each]:
         asker.ask(request)
-    reads_back(client, desk)
+    reads_back(client, studio)
 
 
 SEEN_TO_FAIL = [
@@ -275,26 +278,30 @@ def test_what_once_failed_is_refused(asker: Asker, request_: tuple[str, str, str
     assert 400 <= asker.ask(request_) < 500
 
 
-def test_odd_values_in_several_places(client: httpx.Client, desk: Desk, asker: Asker) -> None:
+def test_odd_values_in_several_places(
+    client: httpx.Client, studio: StudioSession, asker: Asker
+) -> None:
     @settings(
         max_examples=tries(150),
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(several_odd_values(ways(desk)))
+    @given(several_odd_values(ways(studio)))
     def asked(request: tuple[str, str, str]) -> None:
         asker.ask(request)
 
     asked()
-    reads_back(client, desk)
+    reads_back(client, studio)
 
 
 ODD_STORED = ["\x00", "\x0b\x1f", "\ufffe\uffff", "\u2028", "=cmd|' /C calc'!A0", "x" * 4000]
 
 
 @pytest.mark.parametrize("text", ODD_STORED, ids=range(len(ODD_STORED)))
-def test_odd_text_that_is_taken_is_given_back(client: httpx.Client, desk: Desk, text: str) -> None:
+def test_odd_text_that_is_taken_is_given_back(
+    client: httpx.Client, studio: StudioSession, text: str
+) -> None:
     """Control characters, which XLSX cannot hold, among them."""
     for kind, fields in (
         ("question", {"text": text, "answer": text}),
@@ -305,7 +312,7 @@ def test_odd_text_that_is_taken_is_given_back(client: httpx.Client, desk: Desk, 
         assert answer.status_code == 201, answer.text
         found = client.get("/chat/0/items?who=Ana").json()["items"]
         assert any(each["body"]["text"] == text for each in found)
-    reads_back(client, desk)
+    reads_back(client, studio)
 
 
 def raw(server: Server, *parts: bytes) -> bytes:
@@ -371,7 +378,9 @@ def test_tricks_with_heads_end_in_a_refusal(server: Server, head: bytes) -> None
             assert answer[9:10] in b"1234", (trick[:60], answer[:200])
 
 
-def test_a_file_with_half_a_character_is_refused_or_read(client: httpx.Client, desk: Desk) -> None:
+def test_a_file_with_half_a_character_is_refused_or_read(
+    client: httpx.Client, studio: StudioSession
+) -> None:
     data = json.loads(client.get("/chat/0/export?layout=realtalk&who=corpus").content)
     for value in ("\\ud83d", "\\u0000", "x" * 20_000):
         data["qa"][0]["question"] = "HERE"
@@ -381,5 +390,5 @@ def test_a_file_with_half_a_character_is_refused_or_read(client: httpx.Client, d
     for sent in (DEEP.encode(), b'{"a":' * 100_000, b"\xff\xfe", b"", b"NaN"):
         answer = client.post("/chat/0/import?name=x.json&who=Cleo", content=sent)
         assert answer.status_code == 400, answer.text
-    reads_back(client, desk)
-    assert Path(desk.store.path).exists()
+    reads_back(client, studio)
+    assert Path(studio.store.path).exists()

@@ -28,10 +28,10 @@ pytest.importorskip("fastapi", reason="the extra studio is not installed")
 def client(tmp_path: Path) -> Iterator[httpx.Client]:
     from realtalk.studio.serving import Server
 
-    desk = guess_desk(tmp_path)
-    with Server.start(desk) as server, entered(server.url) as made:
+    studio = guess_desk(tmp_path)
+    with Server.start(studio) as server, entered(server.url) as made:
         yield made
-    desk.close()
+    studio.close()
 
 
 def test_everybody_has_the_same_rounds_in_an_order_of_their_own(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from guess_rooms import SECRET, guess_desk
 from realtalk.evals.run import Run
-from realtalk.studio.desk import Desk
 from realtalk.studio.serving import Server
+from realtalk.studio.session import StudioSession
 from studio_browser import NEEDED, base_of, watched
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
@@ -22,7 +22,7 @@ pytest_plugins = ["studio_pages"]
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def studio(tmp_path: Path) -> Iterator[StudioSession]:
     made = guess_desk(tmp_path)
     yield made
     made.close()
@@ -66,7 +66,9 @@ def test_replies_are_picked_by_keyboard_alone(page: Page, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_bars_the_way(scheme: str, page: Page, server: Server, desk: Desk) -> None:
+def test_nothing_bars_the_way(
+    scheme: str, page: Page, server: Server, studio: StudioSession
+) -> None:
     """axe finds no violation, and everything fits on a phone."""
     axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

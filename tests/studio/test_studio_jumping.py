@@ -9,8 +9,8 @@ import pytest
 from realtalk.chat import Chat, Message, Session
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
-from realtalk.studio.jumping import Jump, day_hits, jump
-from realtalk.studio.shelf import Book
+from realtalk.studio.library import OpenChat
+from realtalk.studio.reading_routes import Jump, day_hits, jump
 from studio_browser import NEEDED, long_chat, opened
 from studio_server import small_chat
 
@@ -23,22 +23,22 @@ pytest_plugins = ["studio_pages"]
 
 
 def test_words_are_gone_through_and_around() -> None:
-    book = Book(0, small_chat(), ())
-    assert jump(book, "kettle") == Jump(4, 1, 2)
-    assert jump(book, "KETT", 4) == Jump(6, 2, 2)
-    assert jump(book, "kettle", 6) == Jump(4, 1, 2)
-    assert jump(book, "kettle", 4, back=True) == Jump(6, 2, 2)
-    assert jump(book, "kettle", back=True) == Jump(6, 2, 2)
-    assert jump(book, "kettle", 5, back=True) == Jump(4, 1, 2)
-    assert jump(book, "ettl") == Jump(4, 1, 2)  # letters, where no word begins so
-    assert jump(book, "zeppelin") == jump(book, " ") == Jump()
+    open_chat = OpenChat(0, small_chat(), ())
+    assert jump(open_chat, "kettle") == Jump(4, 1, 2)
+    assert jump(open_chat, "KETT", 4) == Jump(6, 2, 2)
+    assert jump(open_chat, "kettle", 6) == Jump(4, 1, 2)
+    assert jump(open_chat, "kettle", 4, back=True) == Jump(6, 2, 2)
+    assert jump(open_chat, "kettle", back=True) == Jump(6, 2, 2)
+    assert jump(open_chat, "kettle", 5, back=True) == Jump(4, 1, 2)
+    assert jump(open_chat, "ettl") == Jump(4, 1, 2)  # letters, where no word begins so
+    assert jump(open_chat, "zeppelin") == jump(open_chat, " ") == Jump()
 
 
 def test_every_hit_is_reached_not_only_those_that_are_listed() -> None:
-    book = Book(0, long_chat(10, 60), ())
+    open_chat = OpenChat(0, long_chat(10, 60), ())
     place, seen = None, []
     for _ in range(600):
-        found = jump(book, "message", place)
+        found = jump(open_chat, "message", place)
         place = found.place
         seen.append(place)
     assert seen == list(range(600)) and found.total == 600
@@ -48,37 +48,38 @@ def test_every_hit_is_reached_not_only_those_that_are_listed() -> None:
     "typed", ["2026-05-06", "6 May 2026", "06.05.2026", "Wed 6 May 2026", "6 May"]
 )
 def test_a_day(typed: str) -> None:
-    book = Book(0, small_chat(), ())
-    assert jump(book, typed) == Jump(4, 1, 1, "Wed 6 May 2026")
+    open_chat = OpenChat(0, small_chat(), ())
+    assert jump(open_chat, typed) == Jump(4, 1, 1, "Wed 6 May 2026")
 
 
 def test_days_of_a_month_and_a_day_without_messages() -> None:
-    book = Book(0, small_chat(), ())
-    assert jump(book, "May 2026") == Jump(0, 1, 2, "Mon 4 May 2026")
-    assert jump(book, "2026-05", 0) == Jump(4, 2, 2, "Wed 6 May 2026")
-    assert jump(book, "5 May 2026") == Jump(4, 1, 1, "Wed 6 May 2026", exact=False)
-    assert jump(book, "1 June 2027") == Jump(4, 1, 1, "Wed 6 May 2026", exact=False)
-    assert jump(book, "1 June 1999") == Jump(0, 1, 1, "Mon 4 May 2026", exact=False)
-    assert jump(book, "9 June") == Jump()
+    open_chat = OpenChat(0, small_chat(), ())
+    assert jump(open_chat, "May 2026") == Jump(0, 1, 2, "Mon 4 May 2026")
+    assert jump(open_chat, "2026-05", 0) == Jump(4, 2, 2, "Wed 6 May 2026")
+    assert jump(open_chat, "5 May 2026") == Jump(4, 1, 1, "Wed 6 May 2026", exact=False)
+    assert jump(open_chat, "1 June 2027") == Jump(4, 1, 1, "Wed 6 May 2026", exact=False)
+    assert jump(open_chat, "1 June 1999") == Jump(0, 1, 1, "Mon 4 May 2026", exact=False)
+    assert jump(open_chat, "9 June") == Jump()
 
 
 def test_a_year_and_a_month_alone_are_words() -> None:
     said = (Message("1", "Ida", datetime(2026, 5, 4), "in 2026 we may"),)
-    book = Book(0, Chat("c", ("Ida",), (Session(1, None, said),)), ())
-    assert day_hits(book, "2026") is None and jump(book, "2026") == Jump(0, 1, 1)
-    assert day_hits(book, "May") is None and jump(book, "May") == Jump(0, 1, 1)
+    open_chat = OpenChat(0, Chat("c", ("Ida",), (Session(1, None, said),)), ())
+    assert day_hits(open_chat, "2026") is None and jump(open_chat, "2026") == Jump(0, 1, 1)
+    assert day_hits(open_chat, "May") is None and jump(open_chat, "May") == Jump(0, 1, 1)
 
 
 def test_a_chat_without_times_and_one_past_midnight() -> None:
     said = tuple(Message(str(at), "Ida", None, "hello") for at in range(3))
     assert (
-        day_hits(Book(0, Chat("c", ("Ida",), (Session(1, None, said),)), ()), "6 May 2026") is None
+        day_hits(OpenChat(0, Chat("c", ("Ida",), (Session(1, None, said),)), ()), "6 May 2026")
+        is None
     )
     start = datetime(2026, 5, 4, 23, 59)
     late = tuple(Message(str(at), "Ida", start + timedelta(minutes=at), "hello") for at in range(3))
-    book = Book(0, Chat("c", ("Ida",), (Session(1, start, late),)), ())
-    assert jump(book, "5 May 2026") == Jump(1, 1, 1, "Tue 5 May 2026")
-    assert [hit.messages for hit in book.days] == [1, 2]
+    open_chat = OpenChat(0, Chat("c", ("Ida",), (Session(1, start, late),)), ())
+    assert jump(open_chat, "5 May 2026") == Jump(1, 1, 1, "Tue 5 May 2026")
+    assert [hit.messages for hit in open_chat.days] == [1, 2]
 
 
 @pytest.mark.slow

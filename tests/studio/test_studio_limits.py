@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from realtalk.studio.desk import Desk
-from realtalk.studio.limits import Limits
+from realtalk.studio.guard import Limits
+from realtalk.studio.library import ChatLibrary
 from realtalk.studio.serving import Server
-from realtalk.studio.shelf import Shelf
+from realtalk.studio.session import StudioSession
 from realtalk.studio.store import Store
-from realtalk.studio.strips import Strips
+from realtalk.studio.turn_labels import TurnLabels
 from studio_server import entered, small_corpus
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
@@ -30,8 +30,10 @@ LONG = 30.0  # seconds that a test waits for what ought to happen in one
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     store = Store.open(tmp_path / "notes.sqlite")
-    desk = Desk(Shelf(small_corpus()), store, "Ana", {"Chat_1_Ilse_Omar": Strips()})
-    with Server.start(desk, limits=SHORT) as running:
+    studio = StudioSession(
+        ChatLibrary(small_corpus()), store, "Ana", {"Chat_1_Ilse_Omar": TurnLabels()}
+    )
+    with Server.start(studio, limits=SHORT) as running:
         yield running
     store.close()
 
@@ -112,9 +114,9 @@ def test_three_hundred_slow_connections_are_closed(
 def test_no_more_connections_than_allowed_are_kept(tmp_path: Path) -> None:
     """With no time limit in sight: who said nothing for the longest makes room."""
     store = Store.open(tmp_path / "notes.sqlite")
-    desk = Desk(Shelf(small_corpus()), store, "Ana", {})
+    studio = StudioSession(ChatLibrary(small_corpus()), store, "Ana", {})
     patient = Limits(headers=600, connections=40)
-    with Server.start(desk, limits=patient) as server, entered(server.url) as client:
+    with Server.start(studio, limits=patient) as server, entered(server.url) as client:
         lines = [connected(server) for _ in range(100)]
         late = time.monotonic() + LONG
         while sum(not is_closed(line) for line in lines) > 40 and time.monotonic() < late:

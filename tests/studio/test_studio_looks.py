@@ -9,11 +9,11 @@ import pytest
 
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.labels import Label
-from realtalk.studio.desk import Desk
+from realtalk.studio.library import ChatLibrary
 from realtalk.studio.serving import Server
-from realtalk.studio.shelf import Shelf
+from realtalk.studio.session import StudioSession
 from realtalk.studio.store import Store
-from realtalk.studio.strips import Strips
+from realtalk.studio.turn_labels import TurnLabels
 from studio_browser import CHAT, NEEDED, base_of, opened
 from studio_server import small_corpus
 
@@ -48,11 +48,11 @@ def odd_chats() -> tuple[Chat, ...]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def studio(tmp_path: Path) -> Iterator[StudioSession]:
     store = Store.open(tmp_path / "notes.sqlite")
     chats = (*small_corpus().chats, *odd_chats())
-    labels = {c.id: Strips({message.id: LABEL for message in c.messages}) for c in chats}
-    yield Desk(Shelf(Corpus("harbour", "realtalk", chats)), store, "Ana", labels)
+    labels = {c.id: TurnLabels({message.id: LABEL for message in c.messages}) for c in chats}
+    yield StudioSession(ChatLibrary(Corpus("harbour", "realtalk", chats)), store, "Ana", labels)
     store.close()
 
 
@@ -195,17 +195,17 @@ def readable(page: Page, where: str) -> None:
 
 
 @pytest.mark.slow
-def test_every_text_has_contrast(browser: Browser, server: Server, desk: Desk) -> None:
+def test_every_text_has_contrast(browser: Browser, server: Server, studio: StudioSession) -> None:
     """At least 4.5 to 1, in light and dark, also of what opens on demand."""
     body = {"text": "Who?", "answer": "Noor", "category": "temporal", "evidence": ["D2:2"]}
-    desk.book(0)
+    studio.open_chat(0)
     for name in ("Ana", "Bo"):
-        item = desk.store.create(CHAT, "question", name, body)
-    desk.store.create_all(CHAT, "final", [("question", body, item.id)])
+        item = studio.store.create(CHAT, "question", name, body)
+    studio.store.create_all(CHAT, "final", [("question", body, item.id)])
     event = {"session": 1, "speaker": "Ilse", "text": "Ilse moves.", "date": "May"}
-    first = desk.store.create(CHAT, "event", "Ana", event)
-    desk.store.change(first.id, "Ana", 1, {"text": "one"})
-    desk.store.change(first.id, "Ana", 1, {"text": "other"})  # a conflict
+    first = studio.store.create(CHAT, "event", "Ana", event)
+    studio.store.change(first.id, "Ana", 1, {"text": "one"})
+    studio.store.change(first.id, "Ana", 1, {"text": "other"})  # a conflict
     for page in sizes(browser, server, (1280, "light"), (1280, "dark")):
         look(page, server)
 

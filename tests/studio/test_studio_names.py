@@ -41,14 +41,14 @@ def client(tmp_path: Path) -> Iterator[httpx.Client]:
 
 
 def opened(tmp_path: Path, sources: Sequence[object]) -> Iterator[httpx.Client]:
-    from realtalk.studio.desk import Desk
+    from realtalk.studio.library import ChatLibrary
     from realtalk.studio.serving import Server
-    from realtalk.studio.shelf import Shelf
+    from realtalk.studio.session import StudioSession
     from realtalk.studio.store import Store
 
     store = Store.open(tmp_path / "notes.sqlite")
-    desk = Desk(Shelf(small_corpus()), store, "Ana", {}, name_sources=sources)  # type: ignore[arg-type]
-    with Server.start(desk) as server, entered(server.url) as made:
+    studio = StudioSession(ChatLibrary(small_corpus()), store, "Ana", {}, name_sources=sources)  # type: ignore[arg-type]
+    with Server.start(studio) as server, entered(server.url) as made:
         yield made
     store.close()
 

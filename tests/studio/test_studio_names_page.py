@@ -10,9 +10,9 @@ import pytest
 from realtalk.redaction.mentions import Mention
 from realtalk.redaction.redact import RULES
 from realtalk.redaction.review import read_review
-from realtalk.studio.desk import Desk
+from realtalk.studio.library import ChatLibrary
 from realtalk.studio.serving import Server
-from realtalk.studio.shelf import Shelf
+from realtalk.studio.session import StudioSession
 from realtalk.studio.store import Store
 from studio_browser import NEEDED, base_of, watched
 from studio_server import small_corpus
@@ -36,9 +36,11 @@ class Guesses:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def studio(tmp_path: Path) -> Iterator[StudioSession]:
     store = Store.open(tmp_path / "notes.sqlite")
-    yield Desk(Shelf(small_corpus()), store, "Ana", {}, name_sources=[*RULES, Guesses()])
+    yield StudioSession(
+        ChatLibrary(small_corpus()), store, "Ana", {}, name_sources=[*RULES, Guesses()]
+    )
     store.close()
 
 

@@ -15,10 +15,9 @@ from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.encoder_choice import is_shipped
 from realtalk.ei.labels import Label, label_frame, turn_inputs
 from realtalk.errors import RealtalkError
+from realtalk.studio.library import PIECE, ChatLibrary, MessageIndex
 from realtalk.studio.pages import render
-from realtalk.studio.searching import MessageIndex
-from realtalk.studio.shelf import PIECE, Shelf
-from realtalk.studio.strips import Strips, read_strips
+from realtalk.studio.turn_labels import TurnLabels, read_turn_labels
 from realtalk.studio.values import (
     checked_name,
     cleaned,
@@ -61,23 +60,23 @@ def test_every_part_of_a_long_chat_is_found_in_its_place() -> None:
 
 
 def test_pieces_are_the_whole_chat_in_order() -> None:
-    book = Shelf(Corpus("c", "realtalk", (long_chat(400),)))[0]
-    rows = [row for number in range(book.pieces) for row in book.piece(number)]
-    assert [row.message for row in rows] == list(book.chat.messages)
+    open_chat = ChatLibrary(Corpus("c", "realtalk", (long_chat(400),)))[0]
+    rows = [row for number in range(open_chat.pieces) for row in open_chat.piece(number)]
+    assert [row.message for row in rows] == list(open_chat.chat.messages)
     assert [row.place for row in rows] == list(range(400))
     assert [row.place for row in rows if row.opens] == list(range(0, 400, 40))
     assert not rows[40].follows and rows[41].follows
-    assert book.piece(book.pieces) == []
-    assert len(book.piece(0)) == PIECE
+    assert open_chat.piece(open_chat.pieces) == []
+    assert len(open_chat.piece(0)) == PIECE
     assert all(row.message in row.session.messages for row in rows)
-    assert book.place["D3:1"] == 80
+    assert open_chat.place["D3:1"] == 80
 
 
 def test_a_shelf_needs_messages() -> None:
     with pytest.raises(RealtalkError, match="no message"):
-        Shelf(Corpus("empty", "realtalk", (Chat("c", ("Ilse",), (Session(1, None, ()),)),)))
+        ChatLibrary(Corpus("empty", "realtalk", (Chat("c", ("Ilse",), (Session(1, None, ()),)),)))
     with pytest.raises(RealtalkError, match="no such chat"):
-        Shelf(small_corpus())[7]
+        ChatLibrary(small_corpus())[7]
 
 
 def test_a_chat_is_told_at_a_glance_as_on_its_page() -> None:
@@ -86,22 +85,22 @@ def test_a_chat_is_told_at_a_glance_as_on_its_page() -> None:
     from realtalk.portrait.build import PortraitOptions, make_portrait
 
     corpus = small_corpus()
-    book = Shelf(corpus)[0]
-    whole = make_portrait(as_reading(corpus), PortraitOptions(labels=False, chat=book.chat.id))
-    assert book.glance == whole.sentences
-    html = render("glance.html", sentences=book.glance)
-    assert f"<strong>{len(book.messages)}</strong> messages" in html
+    open_chat = ChatLibrary(corpus)[0]
+    whole = make_portrait(as_reading(corpus), PortraitOptions(labels=False, chat=open_chat.chat.id))
+    assert open_chat.glance == whole.sentences
+    html = render("glance.html", sentences=open_chat.glance)
+    assert f"<strong>{len(open_chat.messages)}</strong> messages" in html
     assert render("glance.html", sentences=()).strip() == ""
 
 
 def test_search_finds_beginnings_accents_and_captions() -> None:
-    book = Shelf(small_corpus())[0]
-    assert [hit.place for hit in book.search("CAFE").rows] == [3]
-    assert [hit.place for hit in book.search("sist noo").rows] == [5]
-    assert [hit.place for hit in book.search("dented").rows] == [6]
-    assert book.search("kettle").total == 2
-    assert book.search("").total == book.search("   ").total == 0
-    assert book.search("zeppelin").total == 0
+    open_chat = ChatLibrary(small_corpus())[0]
+    assert [hit.place for hit in open_chat.search("CAFE").rows] == [3]
+    assert [hit.place for hit in open_chat.search("sist noo").rows] == [5]
+    assert [hit.place for hit in open_chat.search("dented").rows] == [6]
+    assert open_chat.search("kettle").total == 2
+    assert open_chat.search("").total == open_chat.search("   ").total == 0
+    assert open_chat.search("zeppelin").total == 0
 
 
 def test_search_takes_what_is_typed_as_words() -> None:
@@ -153,7 +152,7 @@ def test_hits_are_marked_and_bounded() -> None:
 
 def test_strips_are_made_once_and_kept(tmp_path: Path) -> None:
     chat = small_chat()
-    strips = Strips.background(chat, tmp_path)
+    strips = TurnLabels.background(chat, tmp_path)
     late = time.monotonic() + 300
     while strips.done < strips.total and not strips.note and time.monotonic() < late:
         time.sleep(0.05)
@@ -165,7 +164,7 @@ def test_strips_are_made_once_and_kept(tmp_path: Path) -> None:
     rows = str(pl.read_parquet(kept).to_dicts())
     assert "harbour" not in rows and SCRIPT not in rows
     before = kept.stat().st_mtime_ns
-    again = Strips.background(chat, tmp_path)
+    again = TurnLabels.background(chat, tmp_path)
     while again.done < again.total and time.monotonic() < late:
         time.sleep(0.05)
     assert again.of("D1:2") == first
@@ -176,15 +175,15 @@ def test_labels_from_a_folder(tmp_path: Path) -> None:
     inputs = turn_inputs(small_corpus())
     labels = [Label(sentiment="positive", unscored={"emotion": "judge said nothing"})] * len(inputs)
     label_frame(inputs, labels, "test", "1").write_parquet(tmp_path / "labels.parquet")
-    found = read_strips(tmp_path)["Chat_1_Ilse_Omar"].of("D1:3")
+    found = read_turn_labels(tmp_path)["Chat_1_Ilse_Omar"].of("D1:3")
     assert found is not None
     assert (found.sentiment, found.emotion) == ("positive", None)
     assert found.unscored == {"emotion": "judge said nothing"}
     with pytest.raises(RealtalkError, match="no labels"):
-        read_strips(tmp_path / "elsewhere")
+        read_turn_labels(tmp_path / "elsewhere")
     pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "labels.parquet")
     with pytest.raises(RealtalkError, match="other columns"):
-        read_strips(tmp_path)
+        read_turn_labels(tmp_path)
 
 
 def test_a_chat_that_is_not_english_is_doubted_in_its_strips(tmp_path: Path) -> None:
@@ -195,17 +194,17 @@ def test_a_chat_that_is_not_english_is_doubted_in_its_strips(tmp_path: Path) -> 
     inputs = turn_inputs(corpus)
     frame = label_frame(inputs, [Label(sentiment="positive")] * 8, "embedded", "1")
     frame.write_parquet(tmp_path / "labels.parquet")
-    strips = read_strips(tmp_path)[chat.id]
+    strips = read_turn_labels(tmp_path)[chat.id]
     assert strips.doubt.startswith("hardly any English in 8 turns; the English encoder ")
     shown = render("strip.html", strip=strips.of("D1:1"), strips=strips, same=False)
     assert "hardly any English in 8 turns" in shown
     # Labels of 0.1.0 did not look; the corpus that is open tells.
     first_layout(frame).write_parquet(tmp_path / "labels.parquet")
-    assert read_strips(tmp_path)[chat.id].doubt.startswith("not known")
-    assert read_strips(tmp_path, corpus)[chat.id].doubt == strips.doubt
-    assert Strips.background(small_chat(), tmp_path).doubt == ""
+    assert read_turn_labels(tmp_path)[chat.id].doubt.startswith("not known")
+    assert read_turn_labels(tmp_path, corpus)[chat.id].doubt == strips.doubt
+    assert TurnLabels.background(small_chat(), tmp_path).doubt == ""
     if is_shipped("multilingual"):
-        made = Strips.background(chat, tmp_path)
+        made = TurnLabels.background(chat, tmp_path)
         assert made.doubt.startswith("German in 8 turns, labelled by the multilingual encoder")
 
 
@@ -219,7 +218,7 @@ def test_the_components_shown_add_up(tmp_path: Path) -> None:
         interpretation_level=0,
         exploration_level=0,
     )
-    shown = " ".join(render("strip.html", strip=label, strips=Strips(), same=False).split())
+    shown = " ".join(render("strip.html", strip=label, strips=TurnLabels(), same=False).split())
     assert "1.50 of 6" in shown
     assert "reaction 0.75 · interpretation 0.50 · exploration 0.25" in shown
     # What has no score has no bar: an empty one would be a score of zero.

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from realtalk.studio.desk import Desk
 from realtalk.studio.serving import Server
+from realtalk.studio.session import StudioSession
 from realtalk.studio.store import Store
 from studio_browser import CHAT, NEEDED, asked, base_of, opened
 from studio_server import studio
@@ -24,11 +24,11 @@ pytestmark = NEEDED
 pytest_plugins = ["studio_pages"]
 
 
-def texts(desk: Desk) -> list[str]:
+def texts(desk: StudioSession) -> list[str]:
     return sorted(item.body["text"] for item in desk.store.items(CHAT, "Ana"))
 
 
-def test_a_new_question_is_stored_with_its_first_word(page: Page, desk: Desk) -> None:
+def test_a_new_question_is_stored_with_its_first_word(page: Page, desk: StudioSession) -> None:
     page.set_viewport_size({"width": 1300, "height": 420})  # so that there is something to scroll
     page.keyboard.press("q")
     expect(page.locator("#questions textarea").first).to_be_focused()
@@ -86,7 +86,9 @@ def changed_elsewhere(context: BrowserContext, server: Server, text: str) -> Pag
     return page
 
 
-def test_two_tabs_lose_nothing(context: BrowserContext, server: Server, desk: Desk) -> None:
+def test_two_tabs_lose_nothing(
+    context: BrowserContext, server: Server, desk: StudioSession
+) -> None:
     page = changed_elsewhere(context, server, "From the second tab")
     page.locator("#questions textarea").first.fill("From the first tab")
     expect(page.locator(".clash")).to_be_visible()
@@ -99,7 +101,7 @@ def test_two_tabs_lose_nothing(context: BrowserContext, server: Server, desk: De
 
 @pytest.mark.slow
 def test_typing_goes_on_through_a_conflict(
-    context: BrowserContext, server: Server, desk: Desk
+    context: BrowserContext, server: Server, desk: StudioSession
 ) -> None:
     """The letters after it are no keys of the page (u, q and t are), and change one's own only."""
     page = changed_elsewhere(context, server, "theirs")
@@ -118,7 +120,7 @@ def test_typing_goes_on_through_a_conflict(
 
 @pytest.mark.slow
 def test_what_cannot_be_saved_is_tried_until_it_can(
-    context: BrowserContext, server: Server, desk: Desk
+    context: BrowserContext, server: Server, desk: StudioSession
 ) -> None:
     """Without another key: the file is away, and comes back."""
     page = asked(context, server, "Kept")
@@ -131,7 +133,7 @@ def test_what_cannot_be_saved_is_tried_until_it_can(
     assert texts(desk) == ["Kept lost"]
 
 
-def full(desk: Desk, is_full: bool) -> None:
+def full(desk: StudioSession, is_full: bool) -> None:
     """SQLite itself says that there is no room: the file may not grow by a page."""
     connection: sqlite3.Connection = desk.store.connection
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
@@ -139,7 +141,7 @@ def full(desk: Desk, is_full: bool) -> None:
 
 
 def test_a_full_disk_is_said_and_nothing_typed_is_lost(
-    context: BrowserContext, server: Server, desk: Desk
+    context: BrowserContext, server: Server, desk: StudioSession
 ) -> None:
     page = asked(context, server, "Kept")
     full(desk, True)
@@ -158,7 +160,7 @@ def test_a_full_disk_is_said_and_nothing_typed_is_lost(
 
 @pytest.mark.slow
 def test_what_is_refused_stays_and_goes_along_with_the_next_change(
-    context: BrowserContext, server: Server, desk: Desk
+    context: BrowserContext, server: Server, desk: StudioSession
 ) -> None:
     page = asked(context, server, "Kept")
     area = page.locator("#questions textarea").first
@@ -177,7 +179,7 @@ def test_what_is_refused_stays_and_goes_along_with_the_next_change(
     assert texts(desk) == ["short enough"]
 
 
-def put_back(desk: Desk, older: Path) -> None:
+def put_back(desk: StudioSession, older: Path) -> None:
     """What a copy of the file holds takes the place of what the studio has."""
     connection = desk.store.connection
     with closing(sqlite3.connect(older)) as source, source:
@@ -185,7 +187,7 @@ def put_back(desk: Desk, older: Path) -> None:
     source.close()
 
 
-def copied(desk: Desk, path: Path) -> Path:
+def copied(desk: StudioSession, path: Path) -> Path:
     with closing(sqlite3.connect(path)) as target, target:
         desk.store.connection.backup(target)
     target.close()
@@ -194,7 +196,7 @@ def copied(desk: Desk, path: Path) -> Path:
 
 @pytest.mark.slow
 def test_an_older_copy_of_the_file_loses_nothing_that_is_on_the_page(
-    context: BrowserContext, server: Server, desk: Desk, tmp_path: Path
+    context: BrowserContext, server: Server, desk: StudioSession, tmp_path: Path
 ) -> None:
     page = asked(context, server, "First")
     older = copied(desk, tmp_path / "older.sqlite")
@@ -216,7 +218,7 @@ def test_an_older_copy_of_the_file_loses_nothing_that_is_on_the_page(
 
 @pytest.mark.slow
 def test_a_question_that_the_older_copy_lacks_is_made_again(
-    context: BrowserContext, server: Server, desk: Desk, tmp_path: Path
+    context: BrowserContext, server: Server, desk: StudioSession, tmp_path: Path
 ) -> None:
     older = copied(desk, tmp_path / "older.sqlite")
     page = asked(context, server, "Asked")

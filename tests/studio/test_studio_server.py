@@ -18,26 +18,28 @@ import pytest
 
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
-from realtalk.studio.desk import Desk
+from realtalk.studio.library import ChatLibrary
 from realtalk.studio.serving import Server
-from realtalk.studio.shelf import Shelf
+from realtalk.studio.session import StudioSession
 from realtalk.studio.store import Store
-from realtalk.studio.strips import Strips
+from realtalk.studio.turn_labels import TurnLabels
 from studio_server import SCRIPT, entered, new_item, small_corpus
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def studio(tmp_path: Path) -> Iterator[StudioSession]:
     store = Store.open(tmp_path / "notes.sqlite")
-    yield Desk(Shelf(small_corpus()), store, "Ana", {"Chat_1_Ilse_Omar": Strips()})
+    yield StudioSession(
+        ChatLibrary(small_corpus()), store, "Ana", {"Chat_1_Ilse_Omar": TurnLabels()}
+    )
     store.close()
 
 
 @pytest.fixture
-def server(desk: Desk) -> Iterator[Server]:
-    with Server.start(desk) as running:
+def server(studio: StudioSession) -> Iterator[Server]:
+    with Server.start(studio) as running:
         yield running
 
 
@@ -86,7 +88,9 @@ def test_another_name_for_this_machine_is_turned_away(client: httpx.Client, host
     assert client.get("/chat/0", headers={"host": host}).status_code in (400, 421)
 
 
-def test_a_change_needs_the_token_and_this_origin(client: httpx.Client, desk: Desk) -> None:
+def test_a_change_needs_the_token_and_this_origin(
+    client: httpx.Client, studio: StudioSession
+) -> None:
     form = new_item("question", {"text": "Why?"}, "request-1")
     del client.headers["x-csrf-token"]
     assert client.post("/chat/0/items", json=form).status_code == 403
@@ -101,7 +105,7 @@ def test_a_change_needs_the_token_and_this_origin(client: httpx.Client, desk: De
     ):
         answer = client.post("/chat/0/items", json=form, headers=right | foreign)
         assert answer.status_code == 403, foreign
-    assert "Ana" not in desk.store.authors()
+    assert "Ana" not in studio.store.authors()
     here = {"origin": str(client.base_url).rstrip("/"), "sec-fetch-site": "same-origin"}
     assert client.post("/chat/0/items", json=form, headers=right | here).status_code == 201
 
@@ -161,13 +165,13 @@ def test_bodies_are_bounded(client: httpx.Client) -> None:
 
 
 def test_a_failure_is_logged_without_text(
-    client: httpx.Client, desk: Desk, caplog: pytest.LogCaptureFixture
+    client: httpx.Client, studio: StudioSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> None:
         raise ValueError("I moved to the harbour flat")
 
     client.get("/chat/0/search?q=flat").raise_for_status()
-    object.__setattr__(desk.shelf.books[0], "search", broken)
+    object.__setattr__(studio.library.open_chats[0], "search", broken)
     with caplog.at_level(logging.DEBUG):
         answer = client.get("/chat/0/search?q=secretword")
         late = time.monotonic() + 120
@@ -307,10 +311,10 @@ def test_files_that_do_not_fit_are_refused(
     assert answer.status_code == 400 and "another chat" in answer.json()["error"]
 
 
-def test_a_port_that_is_taken_says_so(server: Server, desk: Desk) -> None:
+def test_a_port_that_is_taken_says_so(server: Server, studio: StudioSession) -> None:
     port = urlsplit(server.url).port
     assert port is not None
-    with pytest.raises(RealtalkError, match=f"port {port}"), Server.start(desk, port):
+    with pytest.raises(RealtalkError, match=f"port {port}"), Server.start(studio, port):
         pass
 
 
@@ -319,7 +323,10 @@ def test_a_chat_that_was_read_anew_loses_no_annotation(tmp_path: Path) -> None:
     store = Store.open(tmp_path / "notes.sqlite")
     made = small_corpus()
     chat = made.chats[0]
-    with Server.start(Desk(Shelf(made), store, "Ana", {})) as server, entered(server.url) as client:
+    with (
+        Server.start(StudioSession(ChatLibrary(made), store, "Ana", {})) as server,
+        entered(server.url) as client,
+    ):
         told = {"text": "Where?", "evidence": ["D1:1", "D2:2"]}
         question = create(client, "question", told, "request-1")
         for number, (session, who) in enumerate(((2, "Ilse"), (1, "Omar"), (1, "Ilse"))):
@@ -334,8 +341,11 @@ def test_a_chat_that_was_read_anew_loses_no_annotation(tmp_path: Path) -> None:
         speakers=("Ilse", "Omer"),
         sessions=(replace(chat.sessions[0], messages=renamed),),
     )
-    shelf = Shelf(replace(made, chats=(anew,)))
-    with Server.start(Desk(shelf, store, "Ana", {})) as server, entered(server.url) as client:
+    library = ChatLibrary(replace(made, chats=(anew,)))
+    with (
+        Server.start(StudioSession(library, store, "Ana", {})) as server,
+        entered(server.url) as client,
+    ):
         panel = client.get("/chat/0/panel?who=Ana").text
         here, _, lost = panel.partition("Without a place")
         assert "event-2" in here and "event-0" in lost and "event-1" in lost
@@ -349,11 +359,11 @@ def test_a_chat_that_was_read_anew_loses_no_annotation(tmp_path: Path) -> None:
     store.close()
 
 
-def test_an_interval_that_cannot_be_made_is_one_dash(server: Server, desk: Desk) -> None:
-    book = desk.book(0)
+def test_an_interval_that_cannot_be_made_is_one_dash(server: Server, studio: StudioSession) -> None:
+    open_chat = studio.open_chat(0)
     for who in ("Bo", "Cy"):
         fields = {"text": f"only {who}", "answer": "", "category": "", "evidence": []}
-        desk.store.create(book.chat.id, "question", who, fields)
+        studio.store.create(open_chat.chat.id, "question", who, fields)
     with entered(server.url) as client:
         page = client.get("/chat/0/review?first=Bo&second=Cy").text
     assert "– to –" not in page

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from realtalk.corpora.opening import open_reading
-from realtalk.studio.desk import Desk
 from realtalk.studio.serving import Server
+from realtalk.studio.session import StudioSession
 from studio_browser import NEEDED, base_of, watched
 from studio_server import SCRIPT
 from talk_rooms import Piecemeal, talk_desk
@@ -28,7 +28,7 @@ def solver() -> Piecemeal:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, solver: Piecemeal) -> Iterator[Desk]:
+def studio(tmp_path: Path, solver: Piecemeal) -> Iterator[StudioSession]:
     made = talk_desk(tmp_path, solver)
     yield made
     made.close()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from realtalk.corpora import reading as read_values
     from realtalk.evals.run import Run
     from realtalk.local.naming import UniqueNames
-    from realtalk.studio.desk import Desk
+    from realtalk.studio.session import StudioSession
     from realtalk.surface.labelling import Labels
 
 Part: TypeAlias = "Corpus | read_values.Reading | Labels | Run | str | PathLike[str]"
@@ -256,8 +256,7 @@ def studio(
         rt.studio("WhatsApp Chat.zip", annotator="Ana")
         rt.studio("sample", talk="Theo", simulator="tuned", settings={"adapter": "adapters/theo"})
     """
-    from realtalk.studio.opening import in_browser
-    from realtalk.studio.serving import Server, need_extra
+    from realtalk.studio.serving import Server, in_browser, need_extra
 
     need_extra()
     asked = {"simulator": simulator, "settings": settings, "style": style, "partner": partner}
@@ -357,23 +356,23 @@ def open_desk(
     replies: int = 4,
     guesses: str | PathLike[str] | None = None,
     talk: Mapping[str, Any] | None = None,
-) -> tuple[Path, Desk]:
+) -> tuple[Path, StudioSession]:
     """What the studio works on, and the file that annotations are kept in."""
     from realtalk.local.writing import file_stem
     from realtalk.studio.serving import need_extra
 
     need_extra()
-    from realtalk.studio.desk import Desk
     from realtalk.studio.guessing import GuessRoom
-    from realtalk.studio.shelf import Shelf
+    from realtalk.studio.library import ChatLibrary
+    from realtalk.studio.session import StudioSession
     from realtalk.studio.store import Store
-    from realtalk.studio.strips import read_strips
+    from realtalk.studio.turn_labels import read_turn_labels
     from realtalk.studio.values import checked_name
 
     name = checked_name(annotator) if annotator else _user()
     chats = as_corpus(corpus)
-    shelf = Shelf(chats)
-    strips = read_strips(Path(labels), chats) if labels else None
+    shelf = ChatLibrary(chats)
+    strips = read_turn_labels(Path(labels), chats) if labels else None
     place = Path(annotations or f"{file_stem(shelf.name)}-annotations.sqlite")
     room = GuessRoom(
         chats,
@@ -384,7 +383,7 @@ def open_desk(
     if simulated:
         room.check()  # guesses about other replies are refused now, not on the page
     live = None if talk is None else talk_room(chats, **talk)
-    return place, Desk(shelf, Store.open(place), name, strips, guesses=room, talk=live)
+    return place, StudioSession(shelf, Store.open(place), name, strips, guesses=room, talk=live)
 
 
 def _user() -> str:

@@ -1,6 +1,6 @@
 """The application: routes behind the guard, and errors as one line.
 
-app = make_app(desk, keys) → an ASGI application for one port
+app = make_app(studio, keys) → an ASGI application for one port
 """
 
 from __future__ import annotations
@@ -18,23 +18,20 @@ from starlette.routing import Match
 
 from realtalk.errors import RealtalkError
 from realtalk.studio.annotating_routes import annotating_routes
-from realtalk.studio.auditing_routes import auditing_routes
-from realtalk.studio.desk import Desk
+from realtalk.studio.checking_routes import auditing_routes, naming_routes
 from realtalk.studio.exchange import LARGEST_UPLOAD
-from realtalk.studio.guard import Guard, Keys, Scope
-from realtalk.studio.guessing_routes import guessing_routes
-from realtalk.studio.limits import Limits
-from realtalk.studio.naming_routes import naming_routes
+from realtalk.studio.guard import Guard, Keys, Limits, Scope
+from realtalk.studio.persona_routes import guessing_routes, talking_routes
 from realtalk.studio.reading_routes import reading_routes
 from realtalk.studio.reviewing_routes import reviewing_routes
-from realtalk.studio.talking_routes import talking_routes
+from realtalk.studio.session import StudioSession
 from realtalk.studio.troubles import unsaved
 
 _LARGEST_EDIT = 128 << 10
 
 
 def make_app(
-    desk: Desk,
+    studio: StudioSession,
     keys: Keys,
     entered: Callable[[], None] = lambda: None,
     limits: Limits | None = None,
@@ -50,7 +47,7 @@ def make_app(
         talking_routes,
         naming_routes,
     )
-    routers = [made(desk, keys) for made in rooms]
+    routers = [made(studio, keys) for made in rooms]
     for router in routers:
         app.include_router(router)
     folder = str(files("realtalk.studio") / "static")
@@ -83,7 +80,7 @@ def make_app(
 
     def unwritten(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, sqlite3.Error | OSError)
-        said = unsaved(error, desk.store.path.name)
+        said = unsaved(error, studio.store.path.name)
         if said is None:
             raise error
         return refused(request, said)

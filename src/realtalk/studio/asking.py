@@ -1,6 +1,6 @@
 """Who sends a request and what it holds, as the routes take it.
 
-annotator(request) → the name that the browser's cookie holds, else the desk's own
+annotator(request) → the name that the browser's cookie holds, else the studio's own
 EditForm           → {"version": 3, "fields": {"answer": "Porto"}, "request": "6f1c…"}
 """
 
@@ -14,9 +14,9 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from realtalk.errors import RealtalkError
-from realtalk.studio.desk import Desk
 from realtalk.studio.guard import Keys
 from realtalk.studio.pages import render
+from realtalk.studio.session import StudioSession
 from realtalk.studio.values import checked_name
 
 _LONG = 30 * 24 * 3600  # seconds that a browser remembers who annotates
@@ -128,13 +128,13 @@ def _cookie(keys: Keys) -> str:
     return f"realtalk-annotator-{keys.port}"
 
 
-def annotator(request: Request, desk: Desk, keys: Keys) -> str:
+def annotator(request: Request, studio: StudioSession, keys: Keys) -> str:
     """The annotator whom this browser stands for."""
     named = unquote(request.cookies.get(_cookie(keys), ""))
     try:
-        return checked_name(named) if named else desk.annotator
+        return checked_name(named) if named else studio.annotator
     except RealtalkError:
-        return desk.annotator
+        return studio.annotator
 
 
 def remember(response: Response, name: str, keys: Keys) -> None:

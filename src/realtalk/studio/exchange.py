@@ -1,7 +1,7 @@
 """Annotations out to REALTALK JSON and the XLSX sheet, and in from them.
 
-    exported(book, items, "sheet")            → ("Chat_1.xlsx", b"PK…")
-    imported(book, "other.json", b"{…}")      → UploadContent(bodies=(("event", {…}, …), …), notes)
+    exported(open_chat, items, "sheet")       → ("Chat_1.xlsx", b"PK…")
+    imported(open_chat, "other.json", b"{…}") → UploadContent(bodies=(("event", {…}, …), …), notes)
 
 The corpora's own writers and readers do the work: what is exported is the chat with the chosen
 annotator's events and questions in place of its own.
@@ -21,7 +21,7 @@ from realtalk.corpora.formats import FORMATS, detect
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.source import Source
 from realtalk.errors import RealtalkError
-from realtalk.studio.shelf import Book
+from realtalk.studio.library import OpenChat
 from realtalk.studio.values import (
     Body,
     ItemKind,
@@ -46,29 +46,29 @@ class UploadContent:
     notes: tuple[str, ...]
 
 
-def annotated(book: Book, items: Sequence[StudioItem]) -> Chat:
+def annotated(open_chat: OpenChat, items: Sequence[StudioItem]) -> Chat:
     """The chat with these events and questions instead of its own."""
     events = [event_of(item.body) for item in items if item.kind == "event"]
     # Observations and summaries are not annotated here: they stay as they are.
-    events += [event for event in book.chat.events if event.kind != "event"]
+    events += [event for event in open_chat.chat.events if event.kind != "event"]
     questions_noted = [item for item in items if item.kind == "question"]
     questions = [question_of(item.body, f"Q{at}") for at, item in enumerate(questions_noted, 1)]
-    return replace(book.chat, events=tuple(events), questions=tuple(questions))
+    return replace(open_chat.chat, events=tuple(events), questions=tuple(questions))
 
 
-def exported(book: Book, items: Sequence[StudioItem], layout: str) -> tuple[str, bytes]:
+def exported(open_chat: OpenChat, items: Sequence[StudioItem], layout: str) -> tuple[str, bytes]:
     """A file's name and bytes."""
     if layout not in LAYOUTS:
         raise RealtalkError("no such layout", fix=f"known: {', '.join(LAYOUTS)}")
     write = FORMATS[layout].write
     assert write is not None
     with tempfile.TemporaryDirectory() as folder:
-        corpus = Corpus(book.chat.id, "realtalk", (annotated(book, items),))
+        corpus = Corpus(open_chat.chat.id, "realtalk", (annotated(open_chat, items),))
         (path, *_) = write(corpus, Path(folder))
         return path.name, path.read_bytes()
 
 
-def imported(book: Book, name: str, data: bytes) -> UploadContent:
+def imported(open_chat: OpenChat, name: str, data: bytes) -> UploadContent:
     """Events and questions of an uploaded file about the same chat."""
     suffix = Path(name).suffix.lower()
     if suffix not in _SUFFIXES:
@@ -84,7 +84,7 @@ def imported(book: Book, name: str, data: bytes) -> UploadContent:
         except RealtalkError as error:
             # The message may name the temporary place, which says nothing to the reader.
             raise RealtalkError(f"the file cannot be read: {error.what}", fix=error.fix) from error
-    return _fitting(book, chats[0])
+    return _fitting(open_chat, chats[0])
 
 
 def _refuse_bomb(data: bytes) -> None:
@@ -97,26 +97,26 @@ def _refuse_bomb(data: bytes) -> None:
         raise RealtalkError("the spreadsheet unpacks to more than this reader takes")
 
 
-def _fitting(book: Book, chat: Chat) -> UploadContent:
+def _fitting(open_chat: OpenChat, chat: Chat) -> UploadContent:
     """The file's annotations where it is about this chat; the notes name what does not fit."""
     theirs = {message.id for message in chat.messages}
-    shared = len(theirs & set(book.place))
+    shared = len(theirs & set(open_chat.place))
     if shared < len(theirs) / 2:
         raise RealtalkError(
             f"the file is about another chat: {shared:,} of its {len(theirs):,} messages are here"
         )
-    numbers = {session.number for session in book.chat.sessions}
+    numbers = {session.number for session in open_chat.chat.sessions}
     bodies: list[tuple[ItemKind, Body, None]] = []
     dropped = lost = 0
     for event in chat.events:
         if event.kind != "event":
             continue
-        if event.session in numbers and event.speaker in book.chat.speakers:
+        if event.session in numbers and event.speaker in open_chat.chat.speakers:
             bodies.append(("event", event_body(event), None))
         else:
             dropped += 1
     for question in chat.questions:
-        known = tuple(id_ for id_ in question.evidence if id_ in book.place)
+        known = tuple(id_ for id_ in question.evidence if id_ in open_chat.place)
         lost += len(question.evidence) - len(known)
         bodies.append(("question", question_body(replace(question, evidence=known)), None))
     notes = []

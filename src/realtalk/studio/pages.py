@@ -1,6 +1,6 @@
 """Values as HTML: the templates, and the few words that they need in a reader's form.
 
-    pages.render("messages.html", book=book, rows=rows, strips=strips) → "<article …>"
+    pages.render("messages.html", open_chat=open_chat, rows=rows, strips=strips) → "<article …>"
 
 Everything that a template prints is escaped; the one exception is `marked`, which escapes
 first and then puts marks around a hit.
@@ -20,8 +20,7 @@ from markupsafe import Markup, escape
 
 from realtalk.corpora.questions import number_of
 from realtalk.ei.labels import Label
-from realtalk.studio.searching import MARKS
-from realtalk.studio.shelf import PIECE, Book
+from realtalk.studio.library import MARKS, PIECE, OpenChat
 from realtalk.studio.values import CORPUS, FINAL, StudioItem
 
 _CATEGORIES = {
@@ -70,12 +69,12 @@ def _environment() -> Environment:
     return environment
 
 
-def context(book: Book) -> dict[str, Any]:
+def context(open_chat: OpenChat) -> dict[str, Any]:
     """What the templates of one chat have in common."""
-    two = len(book.chat.speakers) == 2
-    hues = {name: at % _HUES for at, name in enumerate(book.chat.speakers)}
-    right = book.chat.speakers[1] if two else None
-    return {"book": book, "chat": book.chat, "hues": hues, "right": right}
+    two = len(open_chat.chat.speakers) == 2
+    hues = {name: at % _HUES for at, name in enumerate(open_chat.chat.speakers)}
+    right = open_chat.chat.speakers[1] if two else None
+    return {"open_chat": open_chat, "chat": open_chat.chat, "hues": hues, "right": right}
 
 
 def category_title(name: str) -> str:
@@ -85,18 +84,20 @@ def category_title(name: str) -> str:
     return f"{number} {title}" if number else title
 
 
-def session_counts(book: Book, items: list[StudioItem]) -> dict[int, tuple[int, int]]:
+def session_counts(open_chat: OpenChat, items: list[StudioItem]) -> dict[int, tuple[int, int]]:
     """Events and questions by session; a question belongs to the last session it rests on."""
-    counts = {session.number: [0, 0] for session in book.chat.sessions}
+    counts = {session.number: [0, 0] for session in open_chat.chat.sessions}
     for item in items:
         if item.kind == "event":
             number = item.body.get("session")
             if number in counts:
                 counts[number][0] += 1
             continue
-        places = [book.place[id_] for id_ in item.body.get("evidence", ()) if id_ in book.place]
+        places = [
+            open_chat.place[id_] for id_ in item.body.get("evidence", ()) if id_ in open_chat.place
+        ]
         if places:
-            counts[book.session_at(max(places)).number][1] += 1
+            counts[open_chat.session_at(max(places)).number][1] += 1
     return {number: (events, questions) for number, (events, questions) in counts.items()}
 
 

@@ -1,25 +1,35 @@
 """The studio as a program: a port of this machine, the link, and an end at Ctrl-C.
 
-with Server.start(desk, port=0) as server:
+with Server.start(studio, port=0) as server:
     server.url → "http://127.0.0.1:53817/?token=…"
     server.wait()
+
+    with in_browser(server.url, server.entered) as opened:
+        server.wait()
+
+The browser is started with the address of a file that only this user can read; the page in it
+goes on to the studio. The file is removed once the studio was entered, or at the end.
 """
 
 from __future__ import annotations
 
+import os
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from realtalk.errors import MissingExtraError, RealtalkError
 
 if TYPE_CHECKING:
-    from realtalk.studio.desk import Desk
-    from realtalk.studio.limits import Limits
+    from realtalk.studio.guard import Limits
+    from realtalk.studio.session import StudioSession
 
 _NEEDED = ("fastapi", "uvicorn", "jinja2")
 _START = 30.0  # seconds
@@ -41,22 +51,23 @@ class Server:
 
     @classmethod
     @contextmanager
-    def start(cls, desk: Desk, port: int = 0, limits: Limits | None = None) -> Iterator[Server]:
+    def start(
+        cls, studio: StudioSession, port: int = 0, limits: Limits | None = None
+    ) -> Iterator[Server]:
         """Answers until the block ends. Port 0 takes any that is free."""
         need_extra()
-        desk.shelf.prepare()  # first: it works beside the imports, which take as long
+        studio.library.prepare()  # first: it works beside the imports, which take as long
         import uvicorn
 
         from realtalk.studio.app import make_app
-        from realtalk.studio.guard import Keys
-        from realtalk.studio.limits import Limits, connections
+        from realtalk.studio.guard import Keys, Limits, connections
 
         limits = limits or Limits()
         listening = _listen(port)
         keys = Keys.new(listening.getsockname()[1])
         entered = threading.Event()
         config = uvicorn.Config(
-            make_app(desk, keys, entered.set, limits),
+            make_app(studio, keys, entered.set, limits),
             http=connections(limits),
             log_level="warning",
             access_log=False,  # addresses hold what people search for
@@ -99,3 +110,45 @@ def _listen(port: int) -> socket.socket:
             f"cannot be used ({reason})", where=f"port {port}", fix="name another: --port"
         ) from error
     return listening
+
+
+_PAGE = (
+    '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+    '<meta http-equiv="refresh" content="0;url={url}"><title>realtalk studio</title>'
+    '<a href="{url}">Open the studio</a>\n'
+)
+
+
+@contextmanager
+def in_browser(url: str, entered: threading.Event) -> Iterator[bool]:
+    """Opens the link, and says whether there is a browser to open it in."""
+    import webbrowser
+
+    page = _private_page(url)
+
+    def remove() -> None:
+        entered.wait()
+        page.unlink(missing_ok=True)
+
+    try:
+        threading.Thread(target=remove, daemon=True).start()
+        yield webbrowser.open(page.as_uri())
+    finally:
+        page.unlink(missing_ok=True)
+
+
+def _private_page(url: str) -> Path:
+    """In the home folder: browsers that are packed apart from the system see no other /tmp."""
+    try:
+        number, name = _new_file(Path.home())
+    except (OSError, RuntimeError):  # nowhere to write, or a user without a home
+        number, name = _new_file(None)
+    with os.fdopen(number, "w", encoding="utf-8") as stream:
+        stream.write(_PAGE.format(url=escape(url)))
+    return Path(name)
+
+
+def _new_file(folder: Path | None) -> tuple[int, str]:
+    return tempfile.mkstemp(
+        prefix="realtalk-studio-", suffix=".html", dir=folder
+    )  # 0600 from birth

@@ -1,9 +1,9 @@
 """The EI of every message for the strip beside it: read from labels, or made in the background.
 
-    strips = Strips.background(chat)     starts on first use; kept in the cache
-    strips.of("D1:2")                    → Label(sentiment="positive", emotion="joy", …) or None
-    strips.progress                      → (done, total, "")
-    strips.doubt                         → "Spanish in 412 turns, labelled by …", "" of English
+    labels = TurnLabels.background(chat) starts on first use; kept in the cache
+    labels.of("D1:2")                    → Label(sentiment="positive", emotion="joy", …) or None
+    labels.progress                      → (done, total, "")
+    labels.doubt                         → "Spanish in 412 turns, labelled by …", "" of English
 
 A turn's label stands beside each of its messages. Labels come from the one
 place that makes and keeps them (`ei.labelling`), from where somebody reads onwards.
@@ -31,7 +31,7 @@ from realtalk.text.languages import turn_languages
 _AT_ONCE = 64  # turns between two looks at what is done
 
 
-class Strips:
+class TurnLabels:
     """Strips of one chat by message id, growing while they are made."""
 
     def __init__(
@@ -60,7 +60,7 @@ class Strips:
         return self.done, self.total, self.note
 
     @classmethod
-    def background(cls, chat: Chat, cache: Path | None = None) -> Strips:
+    def background(cls, chat: Chat, cache: Path | None = None) -> TurnLabels:
         """Strips that fill by themselves; the thread ends with the program."""
         turns = turn_inputs(Corpus("", "", (chat,)))
         languages = turn_languages((each.chat, each.speaker, each.text) for each in turns)
@@ -68,10 +68,10 @@ class Strips:
         # Said at once, before the encoder is loaded: which one it will be is known.
         version = MULTILINGUAL if encoder_for(spoken) == MULTILINGUAL else ""
         version = version if is_shipped(MULTILINGUAL) else ""
-        strips = cls(languages=[Languages(chat.id, "embedded", spoken, version)])
-        strips.total = len(chat.turns)
-        threading.Thread(target=strips._make, args=(chat, cache), daemon=True).start()
-        return strips
+        labels = cls(languages=[Languages(chat.id, "embedded", spoken, version)])
+        labels.total = len(chat.turns)
+        threading.Thread(target=labels._make, args=(chat, cache), daemon=True).start()
+        return labels
 
     def _make(self, chat: Chat, cache: Path | None) -> None:
         try:
@@ -117,7 +117,7 @@ def _yield_to_readers() -> None:
 _ONE_AT_A_TIME = threading.Lock()  # the encoder takes every core it is given
 
 
-def read_strips(path: Path, corpus: Corpus | None = None) -> dict[str, Strips]:
+def read_turn_labels(path: Path, corpus: Corpus | None = None) -> dict[str, TurnLabels]:
     """The strips of every chat in a folder that `realtalk ei PATH --out` wrote, or in its file.
 
     Labels of an earlier version do not know languages; those of the corpus are then looked at.
@@ -130,4 +130,4 @@ def read_strips(path: Path, corpus: Corpus | None = None) -> dict[str, Strips]:
     for row in frame.iter_rows(named=True):
         own = labels.setdefault(row["chat"], {})
         own.update(dict.fromkeys(row["message_ids"], label_of(row)))
-    return {chat: Strips(strips, spoken[chat]) for chat, strips in labels.items()}
+    return {chat: TurnLabels(own, spoken[chat]) for chat, own in labels.items()}

@@ -1,9 +1,9 @@
-"""What every page works with: the chats, the annotations, the strips, and who is asking.
+"""What every page works with: the chats, the annotations, the labels, and who is asking.
 
-desk = Desk(Shelf(corpus), Store.open(path), "Ana")
-desk.book(0)                → the first chat; its own events and questions are in the store
-desk.shown(book, "Ana", "") → whose items a page shows: hers where she has any
-desk.strips(book)           → its EI, from labels or being labelled
+studio = StudioSession(ChatLibrary(corpus), Store.open(path), "Ana")
+studio.open_chat(0)              → the first chat; its own events and questions are in the store
+studio.shown(open_chat, "Ana", "") → whose items a page shows: hers where she has any
+studio.turn_labels(open_chat)    → its EI, from labels or being labelled
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from realtalk.errors import RealtalkError
 from realtalk.redaction.mentions import MentionSource
 from realtalk.studio.audit_reviews import AuditReviews
 from realtalk.studio.guessing import GuessRoom
+from realtalk.studio.library import ChatLibrary, OpenChat
 from realtalk.studio.name_reviews import NameReview
-from realtalk.studio.shelf import Book, Shelf
 from realtalk.studio.store import Store
-from realtalk.studio.strips import Strips
 from realtalk.studio.talking import TalkRoom
+from realtalk.studio.turn_labels import TurnLabels
 from realtalk.studio.values import (
     CORPUS,
     FINAL,
@@ -37,37 +37,37 @@ from realtalk.studio.values import (
 
 
 @dataclass
-class Desk:
+class StudioSession:
     """One corpus, opened for one or more annotators."""
 
-    shelf: Shelf
+    library: ChatLibrary
     store: Store
     annotator: str  # who is asking where the browser does not say
-    labels: Mapping[str, Strips] | None = None  # None: made in the background
+    labels: Mapping[str, TurnLabels] | None = None  # None: made in the background
     cache: Path | None = None
     audit: Audit | None = None  # None: the one that ships
     guesses: GuessRoom | None = None  # None: of people's replies alone, beside the annotations
     talk: TalkRoom | None = None  # None: nobody is simulated
     name_sources: Sequence[MentionSource] | None = None  # None: those that redaction uses
-    _strips: dict[int, Strips] = field(default_factory=dict)
+    _turn_labels: dict[int, TurnLabels] = field(default_factory=dict)
     _seeded: set[int] = field(default_factory=set)
     _audited: dict[int, dict[str, AuditedQuestion]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def book(self, number: int) -> Book:
+    def open_chat(self, number: int) -> OpenChat:
         """A chat; what came with it is put into the store when it is first opened."""
-        book = self.shelf[number]
+        open_chat = self.library[number]
         with self._lock:
             if number not in self._seeded:
                 bodies: list[tuple[ItemKind, Body]] = [
                     ("event", event_body(event))
-                    for event in book.chat.events
+                    for event in open_chat.chat.events
                     if event.kind == "event"
                 ]
-                bodies += [("question", question_body(each)) for each in book.chat.questions]
-                self.store.seed(book.chat.id, bodies, CORPUS)
+                bodies += [("question", question_body(each)) for each in open_chat.chat.questions]
+                self.store.seed(open_chat.chat.id, bodies, CORPUS)
                 self._seeded.add(number)
-        return book
+        return open_chat
 
     @cached_property
     def reviews(self) -> AuditReviews:
@@ -80,15 +80,15 @@ class Desk:
         """Where people guess who wrote a reply."""
         if self.guesses is not None:
             return self.guesses
-        chats = tuple(book.chat for book in self.shelf.books)
-        corpus = Corpus(self.shelf.name, self.shelf.format, chats)
+        chats = tuple(open_chat.chat for open_chat in self.library.open_chats)
+        corpus = Corpus(self.library.name, self.library.format, chats)
         return GuessRoom(corpus, folder=self.store.path.with_suffix(".guesses"))
 
     @cached_property
     def name_review(self) -> NameReview:
         """What redaction would replace, to tick; in a table beside the annotations."""
-        chats = tuple(book.chat for book in self.shelf.books)
-        corpus = Corpus(self.shelf.name, self.shelf.format, chats)
+        chats = tuple(open_chat.chat for open_chat in self.library.open_chats)
+        corpus = Corpus(self.library.name, self.library.format, chats)
         return NameReview(corpus, self.store.path.with_suffix(".names.csv"), self.name_sources)
 
     def close(self) -> None:
@@ -96,26 +96,26 @@ class Desk:
         self.store.close()
         self.guess_room.close()
 
-    def audited(self, book: Book) -> dict[str, AuditedQuestion]:
+    def audited(self, open_chat: OpenChat) -> dict[str, AuditedQuestion]:
         """What the audit says of a chat's questions; empty where it does not know the chat."""
-        if book.number not in self._audited:
-            self._audited[book.number] = (self.audit or Audit.shipped()).of(book.chat)
-        return self._audited[book.number]
+        if open_chat.number not in self._audited:
+            self._audited[open_chat.number] = (self.audit or Audit.shipped()).of(open_chat.chat)
+        return self._audited[open_chat.number]
 
-    def strips(self, book: Book) -> Strips:
+    def turn_labels(self, open_chat: OpenChat) -> TurnLabels:
         """The chat's EI; the first call starts the labelling."""
         with self._lock:
-            if book.number not in self._strips:
+            if open_chat.number not in self._turn_labels:
                 if self.labels is None:
-                    strips = Strips.background(book.chat, self.cache)
+                    labels = TurnLabels.background(open_chat.chat, self.cache)
                 else:
-                    strips = self.labels.get(book.chat.id) or Strips()
-                self._strips[book.number] = strips
-            return self._strips[book.number]
+                    labels = self.labels.get(open_chat.chat.id) or TurnLabels()
+                self._turn_labels[open_chat.number] = labels
+            return self._turn_labels[open_chat.number]
 
-    def shown(self, book: Book, me: str, asked: str) -> str:
+    def shown(self, open_chat: OpenChat, me: str, asked: str) -> str:
         """Whose items to show: as asked, else mine, else what came with the chat."""
-        there = self.store.authors(book.chat.id)
+        there = self.store.authors(open_chat.chat.id)
         if asked and (asked in there or asked in (me, FINAL)):
             return asked
         return CORPUS if me not in there and CORPUS in there else me
@@ -130,9 +130,9 @@ class Desk:
             )
         return me
 
-    def annotators(self, book: Book, me: str) -> dict[str, int]:
+    def annotators(self, open_chat: OpenChat, me: str) -> dict[str, int]:
         """Everybody with items of this chat, me first, then what came with it and the agreed."""
-        there = self.store.authors(book.chat.id)
+        there = self.store.authors(open_chat.chat.id)
         people = [name for name in there if name not in (me, CORPUS, FINAL)]
         named = (me, *people, CORPUS, FINAL)
         return {name: there.get(name, 0) for name in named if name in there or name in (me, FINAL)}
