@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from realtalk.ei.labels import COMPONENTS, EMOTIONS, LABELS, LEVELS, SENTIMENTS
+from realtalk.ei.labels import EMOTIONS, LABELS, SENTIMENTS
 
 START = datetime(2026, 3, 2, 18, 0)
 Row = dict[str, Any]
@@ -33,12 +33,6 @@ def table(rows: Iterable[Row]) -> pl.DataFrame:
             }
         )
     return pl.DataFrame(made, schema=LABELS)
-
-
-def first_layout(frame: pl.DataFrame) -> pl.DataFrame:
-    """Labels as version 0.1.0 wrote them."""
-    levels = [pl.col(level).alias(name) for name, level in zip(COMPONENTS, LEVELS, strict=True)]
-    return frame.with_columns(levels).drop("language", *LEVELS)
 
 
 def lively(

@@ -1,4 +1,4 @@
-"""A desk at which people guess: Ines's turns among those of two simulators."""
+"""A studio in which people guess: Ines's turns among those of two simulators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def guess_room(folder: Path, *, replies: int = 4, seed: int = 0) -> GuessRoom:
     return GuessRoom(guessable(), folder=folder, runs=simulated(), replies=replies, seed=seed)
 
 
-def guess_desk(folder: Path) -> StudioSession:
+def guess_studio(folder: Path) -> StudioSession:
     room = guess_room(folder / "notes.guesses")
     return StudioSession(
         ChatLibrary(guessable()),

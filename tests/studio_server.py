@@ -85,7 +85,7 @@ class Studio:
 
 
 @contextmanager
-def studio(path: str, annotations: Path, *words: str) -> Iterator[Studio]:
+def run_studio(path: str, annotations: Path, *words: str) -> Iterator[Studio]:
     """Starts `realtalk studio` and waits for its link."""
     environment = {**os.environ, "REALTALK_CACHE": str(annotations.parent / "cache")}
     command = [sys.executable, "-c", _COMMAND, "studio", path, "--no-open", "--json"]

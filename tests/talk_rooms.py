@@ -1,4 +1,4 @@
-"""A desk at which somebody talks to Ines, whom a simulator writes word by word."""
+"""A studio in which somebody talks to Ines, whom a simulator writes word by word."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Piecemeal(PlainSolver):
         return Answer(f"you said {prompt.previous}")
 
 
-def talk_desk(folder: Path, solver: Piecemeal) -> StudioSession:
+def talk_studio(folder: Path, solver: Piecemeal) -> StudioSession:
     chat = ines().chats[1]
 
     def begin(answer: str) -> Talk:

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from realtalk.cells import Grid
 from realtalk.ei.formulas import latest_of_others
 from realtalk.metrics.statistics import Array
-from realtalk.stats.grids import Grid
 from research.papers.judging import near, printed_column
 from research.papers.published import TABLE_7
 

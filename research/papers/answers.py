@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from realtalk.cells import Grid
 from realtalk.chat import Corpus
 from realtalk.evals.run import Run
 from realtalk.evals.tables import figure
@@ -26,7 +27,6 @@ from realtalk.memory.registry import make_memory
 from realtalk.memory.rescoring import probe_and_judge
 from realtalk.memory.values import Budget
 from realtalk.metrics.statistics import Estimate
-from realtalk.stats.grids import Grid
 from research.papers.values import Exhibit, PaperFigure, Verdict, judged
 
 INPUTS = {"whole": "conversation", "events": "events"}  # memory: the paper's input

@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from realtalk.cells import Grid
 from realtalk.ei.formulas import fit_exponential, slopes
 from realtalk.ei.values import FACETS
 from realtalk.metrics.statistics import Array
-from realtalk.stats.grids import Grid
 from research.papers.judging import SpeakerKey, near, printed_column
 from research.papers.published import TABLE_7
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 
 from realtalk.chat import Chat, Corpus
-from realtalk.ei.label_files import read_labels, with_languages
+from realtalk.ei.label_files import read_labels
 from realtalk.ei.labels import Labeller, TurnInput, labelled_frame, turn_inputs
 from realtalk.local.progress import Progress, silent
 from realtalk.local.writing import file_stem, write_parquet
@@ -37,7 +37,7 @@ def label_corpus(
     """Labels by unit; those that the folder holds are not made again."""
     places = {unit: folder / f"{name}-{unit}" for unit in UNITS}
     if all((place / _WHOLE).is_file() for place in places.values()):
-        return {unit: _read(place, corpus) for unit, place in places.items()}
+        return {unit: read_labels(place) for unit, place in places.items()}
     for done, chat in enumerate(corpus.chats):
         parts = {unit: _part(place, chat) for unit, place in places.items()}
         progress(done, len(corpus.chats), f"labelling {chat.id}")
@@ -47,16 +47,11 @@ def label_corpus(
     progress(len(corpus.chats), len(corpus.chats), f"{name} is labelled")
     frames = {}
     for unit, place in places.items():
-        frames[unit] = pl.concat([_read(_part(place, chat), corpus) for chat in corpus.chats])
+        frames[unit] = pl.concat([read_labels(_part(place, chat)) for chat in corpus.chats])
         write_parquet(place / _WHOLE, frames[unit])
     for place in places.values():
         shutil.rmtree(place / _PARTS, ignore_errors=True)
     return frames
-
-
-def _read(path: Path, corpus: Corpus) -> pl.DataFrame:
-    """Labels as they are kept, with languages also where an earlier version kept them."""
-    return with_languages(read_labels(path), corpus)
 
 
 def _part(place: Path, chat: Chat) -> Path:

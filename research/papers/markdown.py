@@ -12,7 +12,7 @@ import platform
 from collections.abc import Sequence
 from typing import Any
 
-from realtalk.stats.grids import Grid
+from realtalk.cells import Grid
 from research.papers.showing import (
     HOLDING,
     READING,

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from realtalk.cells import Grid
 from realtalk.evals.run import Run
 from realtalk.evals.tables import run_tables, share
 from realtalk.evals.values import Row
 from realtalk.metrics.statistics import Estimate
-from realtalk.stats.grids import Grid
 from realtalk.threads.benchmark import predictions
 from realtalk.threads.published import TABLE
 from realtalk.threads.registry import BASELINES

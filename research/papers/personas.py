@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from realtalk.cells import Grid
 from realtalk.evals.run import Run
 from realtalk.evals.tables import p_value, run_tables
 from realtalk.metrics.grouped import grouped_changes, ratio
@@ -27,7 +28,6 @@ from realtalk.metrics.statistics import Estimate, holm, pearson
 from realtalk.persona.benchmark import READING
 from realtalk.persona.published import PUBLISHED_SCORES, TABLE_2, TABLE_8, published_choice
 from realtalk.persona.rows import SCORES
-from realtalk.stats.grids import Grid
 from research.papers.judging import best_split, circle_of
 from research.papers.speakers import Readings, apart, together
 from research.papers.values import (

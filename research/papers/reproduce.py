@@ -15,6 +15,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from realtalk.persona.summaries import Simulation
+
 from realtalk.api.choices import make_judge, make_reader
 from realtalk.api.options import Model
 from realtalk.chat import Corpus
@@ -24,7 +26,6 @@ from realtalk.local.naming import named_run
 from realtalk.local.writing import write_text
 from realtalk.persona.benchmark import SimulatedRun, joined, load_persona
 from realtalk.persona.published import published_choice
-from realtalk.persona.summaries import Simulation
 from research.command import call
 from research.papers.markdown import markdown
 from research.papers.shared_rows import load_predictions

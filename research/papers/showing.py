@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from realtalk.cells import Grid
 from realtalk.local.writing import write_json, write_text
 from realtalk.report.grids import table
 from realtalk.report.page import render
 from realtalk.report.values import ChartView, KeyFigure, Section
 from realtalk.stats.figures import save_figures
-from realtalk.stats.grids import Grid
 from research.papers.study import Reproduction
 from research.papers.values import Exhibit, PaperFigure, Parity
 

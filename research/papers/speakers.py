@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from realtalk.ei.comparison import CorpusComparison, compare
-from realtalk.ei.comparison_rows import comparison_rows, finding_rows
+from realtalk.ei.comparison import CorpusComparison, compare, comparison_rows, finding_rows
 from realtalk.ei.consistency import SpeakerConsistency, consistency_of, consistency_rows
 from realtalk.ei.figures import draw_comparison, draw_consistency
 from realtalk.ei.speakers import ResampledFacets, measure_speakers

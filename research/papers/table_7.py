@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from realtalk.cells import Grid
 from realtalk.ei.values import FACETS, SpeakerFacets
 from realtalk.metrics.statistics import Estimate
-from realtalk.stats.grids import Grid
 from research.papers.alignments import alignment_rows
 from research.papers.intimacy import SCALE_NOTE, course_note, course_rows
 from research.papers.judging import ORDER, SCALE, Judged, Passing, circles, judge, near

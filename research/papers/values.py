@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from realtalk.cells import Grid
 from realtalk.metrics.statistics import Estimate
-from realtalk.stats.grids import Grid
 from research.papers.recorded import KNOWN_FAILURES
 
 TITLES = {  # every part of the paper that is reproduced, in its order, then the other paper's

@@ -19,15 +19,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from realtalk.surface.labelling import Labels
-
 from realtalk.api.labels import label
 from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
-from realtalk.ei.held_out import circles, person_keys
-from realtalk.ei.told_apart import told_apart
+from realtalk.ei.told_apart import circles, person_keys, told_apart
 from realtalk.local.writing import file_stem
 from realtalk.stats.describe import count_chats
+from realtalk.surface.labelling import Labels
 from research.results import ROWS
 
 OUT = ROWS / "simulated.json"

@@ -1,9 +1,12 @@
-"""A value of a table as people write it: one rule for page, terminal and notebook.
+"""Tables to print, and a value of one as people write it: one rule for page, terminal, notebook.
 
     cell_text(17109.84)   → "17,109.8"        cell_text(0.5)       → "0.5"
     cell_text(21.345)     → "21.35"           cell_text(0.03416)   → "0.034"
     cell_text(None)       → "–"               cell_text(0.0000034) → "3.4e-06"
     duration(2.2)         → "2.2 min"
+    Grid.of([{"speaker": "Mara", "n": 1}])   → Grid(["speaker", "n"], [["Mara", 1]])
+    Grid(["speaker", "chat", "n"], [["Mara", "a", 1], ["Mara", "b", 2]]).told_apart()
+    → Grid(["speaker, chat", "n"], [["Mara, a", 1], ["Mara, b", 2]])
 
 One decimal from a hundred on, two below, and below a tenth two digits that say something: what
 is small is never shown as nothing. A dash stands for what could not be measured.
@@ -12,10 +15,14 @@ is small is never shown as nothing. A dash stands for what could not be measured
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 NOTHING = "–"
 _LARGE, _SMALL = 100, 0.1
+Cell = str | int | float | None
+_NAMING = 3  # columns, at most, that together name a row
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def is_nothing(value: Any) -> bool:
@@ -56,3 +63,36 @@ def duration(minutes: float) -> str:
             whole = {"d": 86400, "h": 3600, "min": 60}[unit]
             return f"{seconds / whole:.1f} {unit}"
     return f"{seconds:.0f} s"
+
+
+class Grid(NamedTuple):
+    """A table to print: headings, and one list of values per row."""
+
+    headings: list[str]
+    rows: list[list[Cell]]
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, Cell]]) -> Grid:
+        """A table of rows that each name their columns; no row has no headings."""
+        return cls(list(rows[0]) if rows else [], [list(row.values()) for row in rows])
+
+    def told_apart(self) -> Grid:
+        """The same with a first column that no two rows share, as far as joining can do that.
+
+        A wide table is printed in parts that each begin with the first column alone: of two
+        rows called "Mara" nobody could say there which chat each belongs to.
+        """
+        for size in range(1, min(_NAMING, len(self.headings)) + 1):
+            names = [
+                ", ".join("–" if cell is None else str(cell) for cell in row[:size] if cell != "")
+                for row in self.rows
+            ]
+            if len(set(names)) == len(names):
+                break
+        else:
+            return self
+        if size == 1:
+            return self
+        headings = [", ".join(self.headings[:size]), *self.headings[size:]]
+        rows = zip(names, self.rows, strict=True)
+        return Grid(headings, [[name, *row[size:]] for name, row in rows])

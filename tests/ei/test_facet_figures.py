@@ -12,8 +12,7 @@ import pytest
 
 from facet_labels import START, lively, table
 from realtalk.ei import FACETS, compare, consistency, speakers
-from realtalk.ei.figures import HEADLINE, draw_comparison, draw_consistency
-from realtalk.ei.timelines import draw_timelines
+from realtalk.ei.figures import HEADLINE, draw_comparison, draw_consistency, draw_timelines
 from realtalk.stats.figures import save_figures
 
 ROWS = lively("a", ("Mara", "Theo"), 1) + lively("b", ("Mara", "Ines"), 2)

@@ -13,9 +13,7 @@ from typing import Any
 
 import pytest
 
-from realtalk.ei.hub import HubLabeller
-from realtalk.ei.hub_labels import outputs
-from realtalk.ei.hub_models import DEFAULTS, find, parse_models, tweet
+from realtalk.ei.hub import DEFAULTS, HubLabeller, find, outputs, parse_models, tweet
 from realtalk.ei.labels import EMOTIONS, SENTIMENTS, Label, TurnInput, label_frame
 from realtalk.errors import MissingExtraError, RealtalkError
 from tiny_models import roberta_tokenizer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from realtalk.ei.judge_answers import FORMS, Values, read_answer, unreadable
+from realtalk.ei.judge import FORMS, Values, read_answer, unreadable
 from realtalk.ei.labels import MEASURES
 
 SCORES = '{"emotional_reaction": 2, "interpretation": 1, "exploration": 0}'

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from realtalk.ei.judge_prompts import load_rubrics, rubric_text
+from realtalk.ei.judge import load_rubrics, rubric_text
 from realtalk.ei.labels import COMPONENTS, EMOTIONS, MEASURES, SENTIMENTS, TurnInput
 from realtalk.errors import RealtalkError
 

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 import realtalk as rt
-from facet_labels import first_layout
 from file_modes import open_to_others
 from killed_runs import kill_at
 from realtalk.assistant.collection import Collection
@@ -20,7 +19,7 @@ from realtalk.assistant.feelings import Feelings
 from realtalk.assistant.periods import Period
 from realtalk.corpora.opening import open_reading
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.ei.label_files import KIND, is_labels, labels_about, read_labels
+from realtalk.ei.label_files import KIND, is_labels, read_labels
 from realtalk.ei.labelling import LabelRun, labels_for, store_labels
 from realtalk.ei.labels import LABELS, Label, TurnInput, label_frame, turn_inputs
 from realtalk.errors import RealtalkError
@@ -137,23 +136,6 @@ def test_other_labels_are_refused_by_what_differs(tmp_path: Path) -> None:
     fewer = replace(CORPUS, chats=CORPUS.chats[:1])
     with pytest.raises(RealtalkError, match=r"corpus\.sha256 is"):
         labels_for(fewer, Counting(), out=tmp_path)
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_labels_of_earlier_versions_are_read_and_not_gone_on_with(
-    tmp_path: Path, first: bool
-) -> None:
-    frame = labelled().frame
-    earlier = first_layout(frame) if first else frame
-    earlier.write_parquet(tmp_path / "labels.parquet")
-    assert read_labels(tmp_path).drop("language").equals(frame.drop("language"))
-    assert labels_about(tmp_path) is None
-    before = (tmp_path / "labels.parquet").read_bytes()
-    with pytest.raises(RealtalkError, match="holds labels of an earlier version"):
-        labelled(tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["labels.parquet"]
-    assert (tmp_path / "labels.parquet").read_bytes() == before
-    assert labelled(tmp_path, fresh=True).frame.equals(read_labels(tmp_path))
 
 
 def test_stored_labels_are_gone_on_with(tmp_path: Path) -> None:

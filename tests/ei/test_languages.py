@@ -9,20 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from facet_labels import first_layout
-from realtalk.chat import Corpus
 from realtalk.corpora.opening import open_reading
 from realtalk.ei.encoder_choice import encoder_for
 from realtalk.ei.label_files import (
     labels_about,
     read_labels,
-    with_languages,
 )
 from realtalk.ei.labelling import label_settings, store_labels
 from realtalk.ei.labels import (
-    COMPONENTS,
-    LABELS,
-    LEVELS,
     Label,
     TurnInput,
     label_frame,
@@ -34,7 +28,6 @@ from realtalk.ei.languages import (
     language_name,
     language_notes,
 )
-from realtalk.local.writing import write_parquet
 from realtalk.text.languages import turn_languages
 
 OTHERS = {
@@ -207,33 +200,6 @@ def scored(parts: tuple[float, float, float], levels: tuple[int, int, int]) -> L
         interpretation_level=levels[1],
         exploration_level=levels[2],
     )
-
-
-def test_labels_of_the_first_version_are_read(tmp_path: Path) -> None:
-    corpus = open_reading("sample").reading.corpus
-    inputs = turn_inputs(corpus)
-    made = scored((0.75, 0.5, 0.25), (1, 0, 0))
-    judged = scored((2.0, 1.0, 0.0), (2, 1, 0))
-    labels = [made, judged, Label()] + [made] * (len(inputs) - 3)
-    frame = label_frame(inputs, labels, "embedded", "1")
-    about = {"corpus": "sample", "format": "realtalk", "protocol": "paper", "realtalk": "0.1.0"}
-    written = {"realtalk": json.dumps(about)}
-    write_parquet(tmp_path / "labels.parquet", first_layout(frame), about=written)
-    found = read_labels(tmp_path)
-    assert found.schema == LABELS
-    rows = found.select(*COMPONENTS, "empathy", *LEVELS).rows()
-    # What did not add up were levels, what did were both.
-    assert rows[0] == (None, None, None, 1.5, 1, 0, 0)
-    assert rows[1] == (2.0, 1.0, 0.0, 3.0, 2, 1, 0)
-    assert rows[2] == (None,) * 7
-    kept = labels_about(tmp_path)
-    assert kept is not None and kept.protocol == "turns"
-    # Nobody looked at the language then: it is said, and looked at where the corpus is at hand.
-    assert all(each.english is None for each in chat_languages(found))
-    assert "not known" in language_notes(chat_languages(found))[0]
-    again = with_languages(found, corpus)
-    assert again["language"].equals(frame["language"]) and again.schema == LABELS
-    assert with_languages(again, Corpus("", "")) is again
 
 
 def test_the_samples_are_english() -> None:

@@ -219,7 +219,6 @@ def test_speakers_know_what_they_write_in() -> None:
     old = speakers(labels.drop("language"))[0]
     assert old.facets == mara.facets and old.languages.english is None
     assert "not known" in speakers_json([old])["languages"]["notes"][0]
-    assert from_frame(speakers_frame([old]).drop("by_language")) == (old,)
 
 
 def test_own_rules() -> None:

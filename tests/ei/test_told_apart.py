@@ -17,9 +17,8 @@ import pytest
 import realtalk as rt
 from realtalk.chat import Chat, Corpus, Message, Session, person_key
 from realtalk.corpora.opening import open_reading
-from realtalk.ei.held_out import circles
 from realtalk.ei.labels import label_frame, turn_inputs
-from realtalk.ei.told_apart import above, pair_estimate, told_apart, told_rows
+from realtalk.ei.told_apart import above, circles, pair_estimate, told_apart, told_rows
 from surface_labels import ByLength
 
 _WORDS = ("boat", "tea", "rain", "late", "oven", "bread", "song", "train", "sleep", "paint", "cat")

@@ -25,7 +25,7 @@ from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
 from realtalk.ei.by_engine import WORK
 from realtalk.ei.embedded import EmbeddedLabeller
-from realtalk.ei.label_stream import chat_frames
+from realtalk.ei.label_files import chat_frames
 from realtalk.ei.labelling import labels_for
 from realtalk.errors import RealtalkError
 
@@ -184,7 +184,7 @@ def test_ray_writes_the_same_run(tmp_path: Path, parts: Path, whole: dict[str, b
 def test_chats_come_whole_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     labels = rt.label(talk(5), out=tmp_path / "labels")
     for size in (1, 7, 15, 16, 1000):
-        monkeypatch.setattr("realtalk.ei.label_stream._AT_ONCE", size)
+        monkeypatch.setattr("realtalk.ei.label_files._AT_ONCE", size)
         frames = list(chat_frames(tmp_path / "labels"))
         assert pl.concat(frames).equals(labels.frame)
         chats = [chat for frame in frames for chat in frame["chat"].unique().to_list()]

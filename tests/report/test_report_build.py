@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import report_runs
-from facet_labels import first_layout, lively, table
+from facet_labels import lively, table
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
@@ -257,12 +257,10 @@ def test_what_labels_of_the_first_version_do_not_know_is_looked_up_or_said(tmp_p
     inputs = turn_inputs(corpus)
     made = [Label(sentiment="positive", emotion="joy", empathy=1.0)] * len(inputs)
     (tmp_path / "labels").mkdir()
-    frame = first_layout(label_frame(inputs, made, "embedded", "1"))
+    frame = label_frame(inputs, made, "embedded", "1")
     frame.write_parquet(tmp_path / "labels" / "labels.parquet")
     (note,) = section(make_report([tmp_path]), "ei-").notes
     assert note.startswith("playa: hardly any English in 12 turns")
-    (note,) = section(make_report([tmp_path / "labels"]), "ei-").notes
-    assert note.startswith("playa: not known whether this is English")
 
 
 def test_labels_take_the_name_of_their_corpus(runs: Path, tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from realtalk.cells import Grid
 from realtalk.chat import Attachment, Chat, Corpus, Event, Message, Question, Session
 from realtalk.corpora.tables import ChatRow, Tables, from_corpus
 from realtalk.stats import CorpusStats, chat_rows, corpus_rows, describe
 from realtalk.stats.describe import count_words
-from realtalk.stats.grids import Grid
 from tries import tries
 
 MONDAY = datetime(2026, 3, 2, 18, 0)

@@ -13,7 +13,7 @@ import pytest
 
 from realtalk.errors import MissingExtraError
 from realtalk.studio import serving
-from studio_server import entered, studio
+from studio_server import entered, run_studio
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
@@ -51,7 +51,7 @@ def test_a_missing_extra_names_its_cure(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
 def test_it_ends_at_ctrl_c_and_leaves_a_whole_file(tmp_path: Path) -> None:
     notes = tmp_path / "notes.sqlite"
-    with studio("sample", notes, "--annotator", "Ana") as running:
+    with run_studio("sample", notes, "--annotator", "Ana") as running:
         with entered(running.url) as client:
             assert "Mara" in client.get("/chat/0").text
         running.process.send_signal(signal.SIGINT)

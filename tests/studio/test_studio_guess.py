@@ -13,7 +13,7 @@ import pytest
 import realtalk as rt
 from file_modes import mode
 from guess_chats import guessable
-from guess_rooms import BOAT, SECRET, guess_desk, guess_room, take
+from guess_rooms import BOAT, SECRET, guess_room, guess_studio, take
 from realtalk.errors import RealtalkError
 from realtalk.evals.run import Run
 from realtalk.persona.guess_people import people_figures
@@ -28,7 +28,7 @@ pytest.importorskip("fastapi", reason="the extra studio is not installed")
 def client(tmp_path: Path) -> Iterator[httpx.Client]:
     from realtalk.studio.serving import Server
 
-    studio = guess_desk(tmp_path)
+    studio = guess_studio(tmp_path)
     with Server.start(studio) as server, entered(server.url) as made:
         yield made
     studio.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from guess_rooms import SECRET, guess_desk
+from guess_rooms import SECRET, guess_studio
 from realtalk.evals.run import Run
 from realtalk.studio.serving import Server
 from realtalk.studio.session import StudioSession
@@ -23,7 +23,7 @@ pytest_plugins = ["studio_pages"]
 
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[StudioSession]:
-    made = guess_desk(tmp_path)
+    made = guess_studio(tmp_path)
     yield made
     made.close()
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from realtalk.studio.store import Store
-from studio_server import entered, new_item, studio
+from studio_server import entered, new_item, run_studio
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
@@ -77,7 +77,7 @@ def hammer(path: Path, edits: int, kills: int) -> tuple[list[Annotator], int]:
     late = time.monotonic() + 300
     while any(person.left for person in people):
         assert time.monotonic() < late, "the edits do not get on"
-        with studio("sample", path) as running:
+        with run_studio("sample", path) as running:
             threads = [
                 threading.Thread(target=person.work, args=(running.url,)) for person in people
             ]
@@ -138,7 +138,7 @@ def test_a_full_disk_is_answered_and_left_behind(tmp_path: Path) -> None:
 
     path = tmp_path / "notes.sqlite"
     long = "x" * 4000
-    with studio("sample", path) as running, entered(running.url) as client:
+    with run_studio("sample", path) as running, entered(running.url) as client:
         process = running.process.pid
         client.post("/chat/0/items", json=new_item("question", {"text": long}, "request-0"))
         before = resource.prlimit(process, resource.RLIMIT_FSIZE)

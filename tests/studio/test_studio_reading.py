@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from facet_labels import first_layout
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.ei.encoder_choice import is_shipped
 from realtalk.ei.labels import Label, label_frame, turn_inputs
@@ -198,10 +197,6 @@ def test_a_chat_that_is_not_english_is_doubted_in_its_strips(tmp_path: Path) -> 
     assert strips.doubt.startswith("hardly any English in 8 turns; the English encoder ")
     shown = render("strip.html", strip=strips.of("D1:1"), strips=strips, same=False)
     assert "hardly any English in 8 turns" in shown
-    # Labels of 0.1.0 did not look; the corpus that is open tells.
-    first_layout(frame).write_parquet(tmp_path / "labels.parquet")
-    assert read_turn_labels(tmp_path)[chat.id].doubt.startswith("not known")
-    assert read_turn_labels(tmp_path, corpus)[chat.id].doubt == strips.doubt
     assert TurnLabels.background(small_chat(), tmp_path).doubt == ""
     if is_shipped("multilingual"):
         made = TurnLabels.background(chat, tmp_path)

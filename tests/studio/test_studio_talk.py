@@ -15,8 +15,8 @@ from persona_chats import ines
 from realtalk.api.pages import open_desk
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
-from studio_server import SCRIPT, entered, studio
-from talk_rooms import Piecemeal, talk_desk
+from studio_server import SCRIPT, entered, run_studio
+from talk_rooms import Piecemeal, talk_studio
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 
@@ -30,10 +30,10 @@ def solver() -> Piecemeal:
 def client(tmp_path: Path, solver: Piecemeal) -> Iterator[httpx.Client]:
     from realtalk.studio.serving import Server
 
-    desk = talk_desk(tmp_path, solver)
-    with Server.start(desk) as server, entered(server.url) as made:
+    studio = talk_studio(tmp_path, solver)
+    with Server.start(studio) as server, entered(server.url) as made:
         yield made
-    desk.close()
+    studio.close()
 
 
 def said(answer: httpx.Response) -> list[dict[str, Any]]:
@@ -99,7 +99,10 @@ def test_the_same_as_in_the_terminal(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     words = ("--talk", "theo", "--simulator", "constant", "--set", "says=aye")
-    with studio("sample", tmp_path / "n.sqlite", *words) as running, entered(running.url) as client:
+    with (
+        run_studio("sample", tmp_path / "n.sqlite", *words) as running,
+        entered(running.url) as client,
+    ):
         assert client.post("/talk/begin", json={"answer": ""}).status_code == 409
         assert client.post("/talk/begin", json={"answer": "given"}).status_code == 201
         assert said(client.post("/talk", json={"text": "up?"})) == [
@@ -109,7 +112,10 @@ def test_the_same_as_in_the_terminal(
     held = open_reading("talks/theo").reading.corpus
     assert held.chats[0].speakers == ("Mara", "Theo (simulated)")
     # What was said yes to is kept with the talk, for both.
-    with studio("sample", tmp_path / "n.sqlite", *words) as running, entered(running.url) as client:
+    with (
+        run_studio("sample", tmp_path / "n.sqlite", *words) as running,
+        entered(running.url) as client,
+    ):
         opened = client.post("/talk/begin", json={"answer": ""})
         assert opened.status_code == 201 and "aye" in opened.json()["html"]
     for wrong, why in (
@@ -124,12 +130,12 @@ def test_the_same_as_in_the_terminal(
 def test_without_a_speaker_there_is_nobody_to_talk_to(tmp_path: Path) -> None:
     from realtalk.studio.serving import Server
 
-    _, desk = open_desk(ines(), tmp_path / "n.sqlite")
-    with Server.start(desk) as server, entered(server.url) as client:
+    _, studio = open_desk(ines(), tmp_path / "n.sqlite")
+    with Server.start(studio) as server, entered(server.url) as client:
         assert "Nobody is simulated here" in client.get("/talk").text
         assert "/talk" not in client.get("/").text
         answer = client.post("/talk/begin", json={"answer": "self"})
         assert answer.status_code == 400 and "--talk NAME" in answer.json()["error"]
-    desk.close()
+    studio.close()
     with pytest.raises(RealtalkError, match="did you mean 'Ines'"):
         open_desk(ines(), tmp_path / "n.sqlite", talk={"speaker": "Inez"})

@@ -12,7 +12,7 @@ from realtalk.studio.serving import Server
 from realtalk.studio.session import StudioSession
 from studio_browser import NEEDED, base_of, watched
 from studio_server import SCRIPT
-from talk_rooms import Piecemeal, talk_desk
+from talk_rooms import Piecemeal, talk_studio
 
 pytest.importorskip("fastapi", reason="the extra studio is not installed")
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -29,7 +29,7 @@ def solver() -> Piecemeal:
 
 @pytest.fixture
 def studio(tmp_path: Path, solver: Piecemeal) -> Iterator[StudioSession]:
-    made = talk_desk(tmp_path, solver)
+    made = talk_studio(tmp_path, solver)
     yield made
     made.close()
 

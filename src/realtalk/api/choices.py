@@ -72,8 +72,7 @@ def make_labeller(
 
         return EmbeddedLabeller(device=device, encoder=encoder)
     if way == "hub":
-        from realtalk.ei.hub import HubLabeller
-        from realtalk.ei.hub_models import parse_models
+        from realtalk.ei.hub import HubLabeller, parse_models
 
         return HubLabeller(parse_models(list(classifiers)))
     if way == "judge":
@@ -106,8 +105,7 @@ def labeller_recipe(
             "a judge is asked, not run: `engine=` is not for it", fix="see `connections=`"
         )
     if way == "hub":
-        from realtalk.ei.hub import HubLabeller
-        from realtalk.ei.hub_models import parse_models
+        from realtalk.ei.hub import HubLabeller, parse_models
 
         return partial(HubLabeller, parse_models(list(classifiers)))
     from realtalk.ei.embedded import EmbeddedLabeller

@@ -105,10 +105,9 @@ def _feel(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import progress, say
     from realtalk.ei import compare, comparison_rows, finding_rows, speaker_rows, speakers
     from realtalk.ei.embedded import EmbeddedLabeller
-    from realtalk.ei.figures import draw_comparison
+    from realtalk.ei.figures import draw_comparison, draw_timelines
     from realtalk.ei.labelling import labels_for, store_labels
     from realtalk.ei.languages import chat_languages
-    from realtalk.ei.timelines import draw_timelines
     from realtalk.stats.figures import save_figures
 
     labeller = EmbeddedLabeller()
@@ -243,9 +242,9 @@ def _table(
     rows: Sequence[Sequence[Any]],
 ) -> None:
     """Prints the beginning of a table and writes it whole as CSV."""
+    from realtalk.cells import Grid
     from realtalk.cli.printing import show
     from realtalk.local.writing import write_text
-    from realtalk.stats.grids import Grid
 
     named = Grid(list(headings), [list(row) for row in rows]).told_apart()
     show(title, *named, _SHOWN, f" in {out}/tables/{name}.csv")

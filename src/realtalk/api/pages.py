@@ -339,9 +339,7 @@ def mcp(
             log_notes(opened.notes)
         corpora.append(opened.corpus)
         folder = None if labels is None else Path(labels)
-        found.append(
-            named_labels(folder, opened.corpus) if folder else labels_beside(path, opened.corpus)
-        )
+        found.append(named_labels(folder) if folder else labels_beside(path, opened.corpus))
     with suppress(KeyboardInterrupt):
         serve(Prepared(lambda: Collection.of(corpora, found, redact=redact)), redacted=redact)
 
@@ -372,7 +370,7 @@ def open_desk(
     name = checked_name(annotator) if annotator else _user()
     chats = as_corpus(corpus)
     shelf = ChatLibrary(chats)
-    strips = read_turn_labels(Path(labels), chats) if labels else None
+    strips = read_turn_labels(Path(labels)) if labels else None
     place = Path(annotations or f"{file_stem(shelf.name)}-annotations.sqlite")
     room = GuessRoom(
         chats,

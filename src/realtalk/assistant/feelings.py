@@ -15,14 +15,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal
 
 from realtalk.assistant.collection import ListedChat
 from realtalk.assistant.periods import Period
 from realtalk.chat import Corpus
 from realtalk.ei.labelling import CachedLabels, label_cautions
-from realtalk.ei.labels import MEASURES, TurnInput, labelled_frame, turn_inputs
+from realtalk.ei.labels import MEASURED, WORDS, TurnInput, label_sums, labelled_frame, turn_inputs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 By = Literal["whole", "month", "week", "day"]
 MOST_TURNS = 1000  # labelled for one answer; a thousand take about half a minute on two cores
 _FORMS = {"whole": "", "month": "%Y-%m", "week": "%G-W%V", "day": "%Y-%m-%d"}
-_MEANS = ("intimacy", "empathy")
-_SHARES = ("reflective", "grounding")
 
 
 @dataclass(frozen=True)
@@ -142,30 +139,29 @@ def _of_period(chat: ListedChat, frame: pl.DataFrame, person: str, period: Perio
 
 def _summed(chat: ListedChat, frame: pl.DataFrame, by: By) -> Iterator[dict[str, Any]]:
     """One row per part of the period and person, oldest first."""
+    import polars as pl
+
     times = {session.number: session.time for session in chat.source.sessions}
-    parts: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in frame.iter_rows(named=True):
-        time = row["time"] or times.get(row["session"])
-        part = "" if time is None else time.strftime(_FORMS[by])
-        parts.setdefault((part, row["speaker"]), []).append(row)
-    for (part, person), rows in sorted(parts.items(), key=lambda each: each[0]):
+    moments = (time or times.get(at) for time, at in frame.select("time", "session").iter_rows())
+    parts = [None if time is None else time.strftime(_FORMS[by]) for time in moments]
+    timed = frame.with_columns(pl.Series("part", parts, dtype=pl.String).fill_null(""))
+    for row in label_sums(timed, ("part", "speaker")).sort("part", "speaker").to_dicts():
+        words = {name: dict(Counter(row[name]).most_common()) for name in WORDS}
+        means = {
+            f"{measure.name}_{'mean' if measure.is_score else 'share'}": round(
+                row[measure.name] / row[f"{measure.name}_n"], 3
+            )
+            if row[f"{measure.name}_n"]
+            else None
+            for measure in MEASURED
+            if not measure.words
+        }
         yield {
             "chat": chat.id,
-            "person": person,
-            **({} if by == "whole" else {by: part or None}),
-            "turns": len(rows),
-            "unscored": sum(all(row[name] is None for name in MEASURES) for row in rows),
-            "sentiment": _counted(rows, "sentiment"),
-            "emotion": _counted(rows, "emotion"),
-            **{f"{name}_share": _mean(rows, name) for name in _SHARES},
-            **{f"{name}_mean": _mean(rows, name) for name in _MEANS},
+            "person": row["speaker"],
+            **({} if by == "whole" else {by: row["part"] or None}),
+            "turns": row["turns"],
+            "unscored": row["unscored"],
+            **words,
+            **means,
         }
-
-
-def _counted(rows: Sequence[Mapping[str, Any]], name: str) -> dict[str, int]:
-    return dict(Counter(row[name] for row in rows if row[name] is not None).most_common())
-
-
-def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
-    values = [float(row[name]) for row in rows if row[name] is not None]
-    return round(fmean(values), 3) if values else None

@@ -1,7 +1,7 @@
 """A path that was read → the EI labels that lie beside it, if somebody made them.
 
     labels_beside("mara.zip", corpus)    → LabelsOf(Path("mara-labels")), or LabelsOf()
-    LabelsOf(folder, corpus).frame()     → one row per turn, as `realtalk ei` wrote them
+    LabelsOf(folder).frame()             → one row per turn, as `realtalk ei` wrote them
 
 Looked at are the folders in the path's own folder and those inside it. Labels belong to a corpus
 that holds the same to the letter: their run notes a hash of it.
@@ -30,21 +30,17 @@ class LabelsOf:
     """Where the labels of a corpus lie; None where nowhere."""
 
     folder: Path | None = None
-    corpus: Corpus | None = None
 
     def frame(self) -> pl.DataFrame | None:
         """The labels, one row per turn."""
-        from realtalk.ei.label_files import read_labels, with_languages
+        from realtalk.ei.label_files import read_labels
 
-        if self.folder is None:
-            return None
-        labels = read_labels(self.folder)
-        return labels if self.corpus is None else with_languages(labels, self.corpus)
+        return None if self.folder is None else read_labels(self.folder)
 
 
-def named_labels(folder: Path, corpus: Corpus) -> LabelsOf:
+def named_labels(folder: Path) -> LabelsOf:
     """Labels that somebody names: read once now, so that what is wrong is said at the start."""
-    labels = LabelsOf(folder, corpus)
+    labels = LabelsOf(folder)
     labels.frame()
     return labels
 
@@ -65,7 +61,7 @@ def labels_beside(path: str, corpus: Corpus) -> LabelsOf:
             continue
         known = known or content_hash(corpus)
         if settings["corpus"].get("sha256") == known:
-            return LabelsOf(folder, corpus)
+            return LabelsOf(folder)
     return LabelsOf()
 
 

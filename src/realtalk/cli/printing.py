@@ -130,8 +130,8 @@ def _tables(
     from rich.table import Table
     from rich.text import Text
 
+    from realtalk.cells import Grid
     from realtalk.cli.layout import parts
-    from realtalk.stats.grids import Grid
 
     def layout(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Part]:
         texts = [[cell(value) for value in row] for row in rows]

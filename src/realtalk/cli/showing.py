@@ -260,8 +260,7 @@ def show_labels(labels: Labels, *, out: Any = None, figures: Any = None, json: b
         json: Print JSON.
     """
     from realtalk.ei import speaker_rows, speakers_json
-    from realtalk.ei.label_files import why_unscored
-    from realtalk.ei.label_stream import reasons_in
+    from realtalk.ei.label_files import reasons_in, why_unscored
 
     for line in labels.cautions:
         warn(line)

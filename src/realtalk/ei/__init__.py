@@ -15,8 +15,9 @@ from realtalk.ei.comparison import (
     CorpusComparison,
     PaperFinding,
     compare,
+    comparison_rows,
+    finding_rows,
 )
-from realtalk.ei.comparison_rows import comparison_rows, finding_rows
 from realtalk.ei.consistency import (
     SpeakerConsistency,
     consistency,

@@ -22,7 +22,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from realtalk.ei.labels import EMOTIONS, LEVELS, SENTIMENTS
+from realtalk.cells import Cell, Grid
+from realtalk.ei.labels import MEASURED
 from realtalk.ei.languages import Languages, chat_languages, languages_json
 from realtalk.ei.values import interval_method
 from realtalk.errors import RealtalkError
@@ -34,19 +35,19 @@ from realtalk.metrics.statistics import (
     weighted_kappa,
     wilson,
 )
-from realtalk.stats.grids import Cell, Grid
 
 Step: TypeAlias = str | int
 _NAMED: dict[str, tuple[Step, ...]] = {
-    "reflective": ("false", "true"),
-    "grounding": ("false", "true"),
-    "sentiment": SENTIMENTS,
-    "emotion": EMOTIONS,
+    measure.name: measure.words or ("false", "true") for measure in MEASURED if not measure.is_score
 }
 _STEPPED: dict[str, tuple[int, int]] = {  # column: (steps in a whole, highest step)
-    "intimacy": (4, 4),
-    **dict.fromkeys(LEVELS, (1, 2)),
-    "empathy": (1, 6),
+    name: steps
+    for measure in MEASURED
+    if measure.most is not None
+    for name, steps in (
+        *((f"{part}_level", (1, 2)) for part in measure.parts),
+        (measure.name, (measure.steps, round(measure.most * measure.steps))),
+    )
 }
 _COLUMNS = (*_NAMED, *_STEPPED)
 _KEY = ("chat", "message_ids")

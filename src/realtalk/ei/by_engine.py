@@ -31,8 +31,7 @@ from realtalk.corpora.store import CorpusStream
 from realtalk.corpora.tables import to_corpus
 from realtalk.ei.blocks import block_frames, write_labels
 from realtalk.ei.encoder_choice import EncoderName
-from realtalk.ei.label_files import TABLE, is_earlier
-from realtalk.ei.label_stream import turn_count
+from realtalk.ei.label_files import TABLE, turn_count
 from realtalk.ei.labelling import STORED, label_settings, learned_lines, open_run, write_table
 from realtalk.ei.labels import Labeller, versions_of
 from realtalk.ei.protocols import rules_of
@@ -135,8 +134,7 @@ def label_blocks(
 
 def _refuse(folder: Path) -> None:
     """Raises where the folder is not for us, before the corpus is read."""
-    if not is_earlier(folder):  # which is told, or removed, when the run is opened
-        refuse_other_folder(folder)
+    refuse_other_folder(folder)
     if being_written(folder / f"{TABLE}.jsonl"):
         raise RealtalkError(
             "another run is writing here", where=str(folder), fix="wait for it or stop it"

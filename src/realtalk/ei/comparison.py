@@ -10,42 +10,113 @@ The first corpus is the human one in the paper's findings. A value is one speake
 The two speakers of a chat talk to each other and are alike, so chats are what is counted in every
 test and drawn for every interval: a chat stands for the mean of its speakers. Chats that share a
 person still count as independent, and p values are a little too small for that.
+
+    chats = by_chat(speakers, [who["empathy"].value for who in speakers])
+    → [[0.4, 0.7], [1.1, 0.9], ...]        of each chat the values of its speakers
+    t_test(chats, others)                  → 0.03, over the chats' means
+    drawn_interval([chats], mean_of)       → (0.5, 0.9), drawing whole chats
+
+The speakers of a chat talk to each other and are alike: counted one by one they would make chance
+look smaller than it is.
+
+    comparison_rows(compare(human, llm))    → Grid: one row per facet, both means, effect, p values
+    finding_rows(compare(human, llm))       → Grid: the paper's findings and whether they hold
+
+Chats are what is counted, each as the mean of its speakers. A facet whose labels are below usable
+in the language of either side says so in its heading.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from realtalk.ei.chat_groups import (
-    Chats,
-    by_chat,
-    chat_means,
-    drawn_interval,
-    mean_of,
-    t_test,
-    variance_of,
-)
+from realtalk.cells import Grid
 from realtalk.ei.grades import is_usable
 from realtalk.ei.languages import Languages, language_notes, languages_json, other_languages
 from realtalk.ei.values import (
     FACETS,
+    Facet,
     SpeakerFacets,
     interval_method,
+    interval_text,
     shown,
     speaker_languages,
 )
 from realtalk.metrics.statistics import (
     Array,
     Estimate,
+    bootstrap_interval,
     cliffs_delta,
     holm,
 )
 from realtalk.text.languages import SOME
+
+Chats: TypeAlias = Sequence[Sequence[float]]  # of each chat the values of its speakers
+
+
+def by_chat(speakers: Sequence[SpeakerFacets], values: Sequence[float | None]) -> Chats:
+    """What the speakers of each chat have, without those who have nothing."""
+    chats: dict[str, list[float]] = {}
+    for who, value in zip(speakers, values, strict=True):
+        if value is not None:
+            chats.setdefault(who.chat, []).append(value)
+    return list(chats.values())
+
+
+def chat_means(chats: Chats) -> Array:
+    """What every chat stands for in a test."""
+    return np.array([np.mean(values) for values in chats])
+
+
+def t_test(a: Chats, b: Chats) -> float | None:
+    """Of distances from the corpus median this is Brown and Forsythe's test: F is t squared."""
+    from scipy import stats
+
+    one, other = chat_means(a), chat_means(b)
+    freedom = one.size + other.size - 2
+    around = float(((one - one.mean()) ** 2).sum() + ((other - other.mean()) ** 2).sum())
+    # Equal values leave only what rounding makes of them, and no test.
+    if around <= 1e-12 * float((one**2).sum() + (other**2).sum()):
+        return None
+    error = math.sqrt(around / freedom * (1 / one.size + 1 / other.size))
+    return float(2 * stats.t.sf(abs(one.mean() - other.mean()) / error, freedom))
+
+
+def drawn_interval(
+    sides: Sequence[Chats], figure: Callable[..., Array]
+) -> tuple[float, float] | tuple[None, None]:
+    """The interval of a figure of the sums (n, x, x²) of each side, drawing whole chats."""
+    sums = [np.array([(len(v), np.sum(v), np.dot(v, v)) for v in side]) for side in sides]
+
+    def drawn(*places: Array, axis: int = -1) -> Array:
+        # Counted from the end, the sums of a chat come behind the axis of the drawn chats.
+        pairs = zip(sums, places, strict=True)
+        picked = (own[at.astype(int)].sum(axis=axis - 1) for own, at in pairs)
+        return figure(*picked)
+
+    places = [np.arange(len(side), dtype=np.float64) for side in sides]
+    return bootstrap_interval(places, drawn) or (None, None)
+
+
+def mean_of(sums: Array) -> Array:
+    """A figure of sums: the mean over speakers."""
+    mean: Array = sums[..., 1] / sums[..., 0]
+    return mean
+
+
+def variance_of(sums: Array) -> Array:
+    """A figure of sums: the variance over speakers."""
+    n, total, squares = np.moveaxis(sums, -1, 0)
+    around = squares - total**2 / n
+    # Equal values leave only what rounding makes of them.
+    variance: Array = np.where(around > 1e-12 * squares, around, 0.0) / (n - 1)
+    return variance
+
 
 _ALPHA = 0.05
 _CLAIMED = ("emotion_diversity", "sentiment_diversity", "empathy")
@@ -386,3 +457,56 @@ def _deviations(
                 float(np.nanmean(row)) if np.isfinite(row).any() else None for row in away
             ]
     return deviations[0], deviations[1]
+
+
+def comparison_rows(comparison: CorpusComparison) -> Grid:
+    """One row per facet: both means with intervals, effect, spread and their corrected p values."""
+    one, other = comparison.names
+    headings = [
+        "facet",
+        f"{one}: mean",
+        f"{other}: mean",
+        "chats",
+        "Cliff's delta",
+        "Mann-Whitney p (Holm)",
+        "variance ratio",
+        "Brown-Forsythe p (Holm)",
+    ]
+
+    def mean(facet: Facet, spread: Spread) -> str:
+        return interval_text(facet, Estimate(spread.mean, spread.low, spread.high))
+
+    def estimate(value: Estimate) -> str | None:
+        if value.value is None or value.low is None or value.high is None:
+            return None if value.value is None else f"{value.value:.2f}"
+        return f"{value.value:.2f} [{value.low:.2f}, {value.high:.2f}]"
+
+    return Grid(
+        headings,
+        [
+            [
+                _heading(facet, comparison),
+                mean(facet, each.first),
+                mean(facet, each.second),
+                f"{each.first.chats} / {each.second.chats}",
+                estimate(each.delta),
+                shown_p(each.p_shift_holm).removeprefix("p "),
+                estimate(each.ratio),
+                shown_p(each.p_spread_holm).removeprefix("p "),
+            ]
+            for facet, each in zip(FACETS.values(), comparison.facets, strict=True)
+        ],
+    )
+
+
+def _heading(facet: Facet, comparison: CorpusComparison) -> str:
+    below = facet.name in comparison.unusable
+    return f"{facet.heading} (below usable)" if below else facet.heading
+
+
+def finding_rows(comparison: CorpusComparison) -> Grid:
+    """The paper's three findings: the claim in these corpora's names, the verdict, the numbers."""
+    return Grid(
+        ["finding", "verdict", "because"],
+        [[each.claim, each.verdict, each.because] for each in comparison.findings],
+    )

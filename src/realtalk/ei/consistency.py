@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from realtalk.cells import Grid
 from realtalk.chat import is_nobody
 from realtalk.ei.languages import Languages, languages_json, merged, other_languages
 from realtalk.ei.protocols import Rules
 from realtalk.ei.speakers import ResampledFacets, measure_speakers
 from realtalk.ei.values import FACETS, ByFacet, Facet, interval_method, interval_text
 from realtalk.metrics.statistics import Array, Estimate, percentile_interval
-from realtalk.stats.grids import Grid
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,36 +1,40 @@
-"""A folder that `realtalk ei PATH --out` wrote → its labels, checked, whichever version wrote it.
+"""A folder that `realtalk ei PATH --out` wrote → its labels, checked.
 
     read_labels(Path("labels"))     → one row per turn, with the columns of `labels.LABELS`
     labels_about(Path("labels"))    → LabelsAbout("my-chat", "whatsapp", "turns", "0.2.0", 3)
     one_protocol(["a", "b"], None)  → "turns", which both remember
-    with_languages(frame, corpus)   → labels of 0.1.0, which have none, with their languages
     unscored_reasons(frame)         → [("emotion", "timeout", 3), …]
 
 The folder or the Parquet file itself may be named. What the labels are about also stands in the
-file's own metadata, so that it cannot be parted from them; labels of early versions have none.
-Labels of version 0.1.0 are read: its components of empathy were levels that did not add up. How
-labels are written is in `labelling`.
+file's own metadata, so that it cannot be parted from them. How labels are written is in
+`labelling`.
+
+    for frame in chat_frames(Path("labels")): ...       # some chats' labels, each chat once
+    reasons_in(chat_frames(Path("labels")))             → [("emotion", "timeout", 3), …]
+
+Facets, languages and reasons belong to a chat, so nobody needs all labels at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
+import polars as pl
+import pyarrow.parquet as pq
 
 from realtalk import __version__
-from realtalk.ei.labels import COMPONENTS, LABELS, LEVELS, MEASURES, NOT_ASKED, turn_inputs
+from realtalk.ei.labels import LABELS, MEASURES, NOT_ASKED
 from realtalk.ei.protocols import rules_of
 from realtalk.errors import RealtalkError
-from realtalk.text.languages import turn_languages
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from realtalk.chat import Corpus
 
 KIND = "emotional intelligence"  # of the run, in run.json
 TABLE = "labels"
@@ -48,7 +52,7 @@ class LabelsAbout:
     format: str
     protocol: str
     realtalk: str
-    layout: int = 1  # of the columns; 0.1.0 did not say it
+    layout: int = _LAYOUT  # of the columns
 
 
 def about_metadata(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -66,11 +70,6 @@ def is_labels(path: Path) -> bool:
     return path.suffix == ".parquet" or any((path / name).is_file() for name in names)
 
 
-def is_earlier(folder: Path) -> bool:
-    """Whether a folder holds labels of a version that did not make a run of them."""
-    return (folder / LABEL_FILE).is_file() and not (folder / "run.json").is_file()
-
-
 def labels_about(path: Path) -> LabelsAbout | None:
     """What labels were made of; None where the file does not say."""
     import polars as pl
@@ -80,8 +79,6 @@ def labels_about(path: Path) -> LabelsAbout | None:
         about = None if stored is None else LabelsAbout(**orjson.loads(stored))
     except (pl.exceptions.PolarsError, OSError, ValueError, TypeError):
         return None
-    if about is not None and about.layout < 2 and about.protocol == "paper":
-        return replace(about, protocol="turns")  # what 0.1.0 called so
     return about
 
 
@@ -104,51 +101,10 @@ def read_labels(path: Path) -> pl.DataFrame:
         frame = pl.read_parquet(file)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise RealtalkError("not a readable Parquet file", where=str(file), fix=_FIX) from error
-    if frame.schema == _first_layout():
-        return _from_first(frame)
-    # Beside them stands the key of every run; labels of earlier versions have none.
+    # Beside them stands the key of every run.
     if any(frame.schema.get(name) != kind for name, kind in LABELS.items()):
         raise RealtalkError("has other columns than labels", where=str(file), fix=_FIX)
     return frame.select(LABELS.names())
-
-
-def _first_layout() -> pl.Schema:
-    import polars as pl
-
-    new = ("language", *LEVELS)
-    kinds = {name: kind for name, kind in LABELS.items() if name not in new}
-    return pl.Schema(kinds | dict.fromkeys(COMPONENTS, pl.Int8()))
-
-
-def _from_first(frame: pl.DataFrame) -> pl.DataFrame:
-    """Labels of 0.1.0: what stood under a component's name is its level.
-
-    Where the levels add up to empathy, as a judge's do, they are the components too; what else
-    the components were is not known.
-    """
-    import polars as pl
-
-    same = pl.sum_horizontal(COMPONENTS) == pl.col("empathy")
-    return frame.with_columns(
-        pl.lit(None, pl.String).alias("language"),
-        *(pl.col(name).alias(level) for name, level in zip(COMPONENTS, LEVELS, strict=True)),
-        *(pl.when(same).then(pl.col(name)).cast(pl.Float32).alias(name) for name in COMPONENTS),
-    ).select(LABELS.names())
-
-
-def with_languages(frame: pl.DataFrame, corpus: Corpus) -> pl.DataFrame:
-    """The labels with each turn's language, where they lack it and the corpus has the turn."""
-    import polars as pl
-
-    if not frame["language"].null_count():
-        return frame
-    joined = bool((frame["message_ids"].list.len() > 1).any()) or not of_messages(frame)
-    turns = turn_inputs(corpus, joined)
-    languages = turn_languages((each.chat, each.speaker, each.text) for each in turns)
-    known = {(each.chat, each.ids): name for each, name in zip(turns, languages, strict=True)}
-    keys = zip(frame["chat"].to_list(), frame["message_ids"].to_list(), strict=True)
-    column = pl.Series([known.get((chat, tuple(ids))) for chat, ids in keys], dtype=pl.String)
-    return frame.with_columns(pl.coalesce("language", column.alias("language")))
 
 
 def of_messages(frame: pl.DataFrame) -> bool:
@@ -218,3 +174,46 @@ def unscored_reasons(frame: pl.DataFrame) -> list[tuple[str, str, int]]:
         .sort("unscored_measure", "unscored_reason")
         .rows()
     )
+
+
+_AT_ONCE = 65_536
+
+
+def chat_frames(folder: Path) -> Iterator[pl.DataFrame]:
+    """The labels of a finished run in their order; every frame has whole chats."""
+    file = folder / LABEL_FILE
+    waiting: list[pl.DataFrame] = []
+    try:
+        with pq.ParquetFile(file) as stored:
+            for batch in stored.iter_batches(_AT_ONCE, columns=LABELS.names()):
+                frame = pl.from_arrow(batch)
+                assert isinstance(frame, pl.DataFrame)
+                last = frame["chat"] == frame["chat"][-1]
+                begun = int(last.arg_max() or 0)  # where the last chat of the batch begins
+                if begun or (waiting and waiting[-1]["chat"][-1] != frame["chat"][0]):
+                    whole = pl.concat([*waiting, frame[:begun]])
+                    waiting = []
+                    if whole.height:
+                        yield whole.cast(LABELS)
+                waiting.append(frame[begun:])
+    except (OSError, ValueError) as error:
+        raise RealtalkError("not a readable Parquet file", where=str(file)) from error
+    if waiting:
+        yield pl.concat(waiting).cast(LABELS)
+
+
+def turn_count(folder: Path) -> int | None:
+    """How many labels a finished run has; None where it is not finished."""
+    try:
+        return int(pq.read_metadata(folder / LABEL_FILE).num_rows)
+    except (OSError, ValueError):
+        return None
+
+
+def reasons_in(frames: Iterable[pl.DataFrame]) -> list[tuple[str, str, int]]:
+    """What could not be measured: measure, reason, and how many turns."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for frame in frames:
+        for measure, reason, count in unscored_reasons(frame):
+            counts[measure, reason] += count
+    return [(measure, reason, count) for (measure, reason), count in sorted(counts.items())]

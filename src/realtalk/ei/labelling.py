@@ -30,11 +30,8 @@ import polars as pl
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.label_files import (
     KIND,
-    LABEL_FILE,
-    SPEAKER_FILE,
     TABLE,
     about_metadata,
-    is_earlier,
 )
 from realtalk.ei.labels import (
     ANSWERS,
@@ -109,7 +106,7 @@ def settings_for(
 
 
 def stored_settings(folder: Path) -> Mapping[str, Any] | None:
-    """The settings of a run of labels; None of labels of earlier versions and of a file alone."""
+    """The settings of a run of labels; None of a file alone."""
     if not (folder / "run.json").is_file():
         return None
     settings = RunFolder.load(folder, KIND).settings
@@ -162,8 +159,9 @@ class CachedLabels:
                 for turn, label in zip(missing, labels, strict=True):
                     self._labels[turn.chat][turn.turn] = label
                 self._save({turn.chat for turn in missing})
-            for turn in block if keep is not None else ():
-                keep(turn, self._labels[turn.chat][turn.turn])
+            if keep is not None:
+                for turn in block:
+                    keep(turn, self._labels[turn.chat][turn.turn])
         return [self._labels[turn.chat][turn.turn] for turn in wanted]
 
     def _known(self, turn: TurnInput) -> Label | None:
@@ -317,16 +315,7 @@ def learned_lines(corpus: Corpus) -> tuple[str, ...]:
 
 
 def open_run(folder: Path | None, settings: Mapping[str, Any], fresh: bool) -> RunFolder:
-    """The run's folder; labels of earlier versions, which have no run.json, are started anew."""
-    if folder is not None and is_earlier(folder):
-        if not fresh:
-            raise RealtalkError(
-                "holds labels of an earlier version, which can be read but not gone on with",
-                where=str(folder),
-                fix="name another folder, or start anew with --fresh",
-            )
-        for name in (LABEL_FILE, SPEAKER_FILE):
-            (folder / name).unlink(missing_ok=True)
+    """The folder of a run of labels."""
     return RunFolder.open(folder, KIND, settings, fresh=fresh)
 
 

@@ -26,6 +26,7 @@ from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_for
 from realtalk.local.progress import Progress, silent
 from realtalk.text.languages import turn_languages
 
+_Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
 EMOTIONS = (
     "anger",
     "anticipation",
@@ -40,12 +41,57 @@ EMOTIONS = (
     "trust",
 )
 SENTIMENTS = ("negative", "neutral", "positive")
-COMPONENTS = ("emotional_reaction", "interpretation", "exploration")
+
+
+@dataclass(frozen=True, slots=True)
+class TurnMeasure:
+    """Something that is measured of every turn: yes or no, one of some words, or a score.
+
+    `words` are those of a measure in words. A score is from 0 to `most`; where two labellings
+    are compared by steps, a whole of it has so many `steps`. `parts` are scores that add up to
+    it, each with its likeliest level beside it.
+    """
+
+    name: str
+    words: tuple[str, ...] = ()
+    most: float | None = None
+    steps: int = 1
+    parts: tuple[str, ...] = ()
+
+    @property
+    def is_score(self) -> bool:
+        return self.most is not None
+
+    @property
+    def is_yes_or_no(self) -> bool:
+        return not self.words and not self.is_score
+
+    @property
+    def columns(self) -> _Kinds:
+        """Its columns in a table of labels."""
+        if self.is_score:
+            return {
+                **dict.fromkeys((*self.parts, self.name), pl.Float32),
+                **{f"{part}_level": pl.Int8 for part in self.parts},
+            }
+        return {self.name: pl.String if self.words else pl.Boolean, f"{self.name}_p": pl.Float32}
+
+
+# All that is measured. Who adds one adds a field to `Label`, and to labellers that know it.
+MEASURED = (
+    TurnMeasure("reflective"),
+    TurnMeasure("grounding"),
+    TurnMeasure("sentiment", SENTIMENTS),
+    TurnMeasure("emotion", EMOTIONS),
+    TurnMeasure("intimacy", most=1.0, steps=4),
+    TurnMeasure("empathy", most=6.0, parts=("emotional_reaction", "interpretation", "exploration")),
+)
+MEASURES = tuple(measure.name for measure in MEASURED)
+WORDS = {measure.name: measure.words for measure in MEASURED if measure.words}
+COMPONENTS = tuple(part for measure in MEASURED for part in measure.parts)
 LEVELS = tuple(f"{name}_level" for name in COMPONENTS)
-MEASURES = ("reflective", "grounding", "sentiment", "emotion", "intimacy", "empathy")
 NOT_ASKED, NO_TEXT = "not asked", "no text"  # reasons that asking again does not change
 
-_Kinds: TypeAlias = dict[str, pl.DataType | type[pl.DataType]]
 _LABELS: _Kinds = {
     "chat": pl.String,
     "session": pl.Int32,
@@ -54,18 +100,7 @@ _LABELS: _Kinds = {
     "time": pl.Datetime("us"),
     "message_ids": pl.List(pl.String),
     "language": pl.String,  # "en", "es", "other", "und" …; null where nobody looked
-    "reflective": pl.Boolean,
-    "reflective_p": pl.Float32,
-    "grounding": pl.Boolean,
-    "grounding_p": pl.Float32,
-    "sentiment": pl.String,
-    "sentiment_p": pl.Float32,
-    "emotion": pl.String,
-    "emotion_p": pl.Float32,
-    "intimacy": pl.Float32,  # 0..1
-    **dict.fromkeys(COMPONENTS, pl.Float32),  # 0..2; expected where probabilities exist
-    "empathy": pl.Float32,  # their sum
-    **dict.fromkeys(LEVELS, pl.Int8),  # 0, 1 or 2: the likeliest
+    **{name: kind for measure in MEASURED for name, kind in measure.columns.items()},
     "measure": pl.String,  # how it was measured ...
     "version": pl.String,  # ... and by which version
     "unscored": pl.List(pl.Struct({"measure": pl.String, "reason": pl.String})),
@@ -296,3 +331,23 @@ def _frame(
         for given, label, language, version in zip(inputs, labels, languages, versions, strict=True)
     ]
     return pl.DataFrame(rows, schema=LABELS)
+
+
+def label_sums(labels: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    """One row per group: `turns`, how many of them have no label at all, and every measure.
+
+    Of a measure in words all its words, in order; of any other its sum, and in `empathy_n` over
+    how many turns. What could not be measured counts for nothing.
+    """
+    answers: list[pl.Expr] = []
+    for measure in MEASURED:
+        value = pl.col(measure.name)
+        if measure.words:
+            answers.append(value.drop_nulls())
+        else:
+            known = value.cast(pl.Float64).fill_nan(None)
+            answers += [known.count().alias(f"{measure.name}_n"), known.sum()]
+    unscored = pl.all_horizontal(pl.col(name).is_null() for name in MEASURES)
+    return labels.group_by(*by, maintain_order=True).agg(
+        pl.len().alias("turns"), unscored.sum().alias("unscored"), *answers
+    )

@@ -7,8 +7,7 @@
     → ["Chat_1: Spanish in 412 turns, labelled by the multilingual encoder, whose grade there …"]
     other_languages(first, second)       → ["first is Spanish, second English: what differs may …"]
 
-A turn's language stands in the labels' column `language`; null there means that nobody looked
-(labels of version 0.1.0), "other" that it was not English (labels of 0.2.0 before it knew more).
+A turn's language stands in the labels' column `language`; null there means that nobody looked.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 import realtalk_models
 from realtalk.ei.encoder_choice import ENGLISH_ENCODER, EncoderName, encoder_by
 from realtalk.ei.grades import GRADES, Grade, grade_of, worst
+from realtalk.ei.labels import MEASURES
 from realtalk.text.languages import ENGLISH, SOME, UNTOLD, mainly
 
 if TYPE_CHECKING:
     import polars as pl
 
 _EMBEDDED = "embedded"
-_MEASURES = ("reflective", "grounding", "sentiment", "emotion", "intimacy", "empathy")
 
 
 @cache
@@ -87,7 +86,7 @@ class Languages:
             "languages": list(self.mainly),
             "encoder": self.encoder,
             "grade": self.grade(),
-            "grades": {name: self.grade(name) for name in _MEASURES} if self.grade() else {},
+            "grades": {name: self.grade(name) for name in MEASURES} if self.grade() else {},
         }
 
 
@@ -200,7 +199,7 @@ def _graded(chats: Sequence[Languages]) -> list[str]:
 def _apart(each: Languages, grade: Grade) -> str:
     """ " (sentiment good; reflective rough)": measures with another grade than the whole."""
     found: dict[Grade, list[str]] = {}
-    for measure in _MEASURES:
+    for measure in MEASURES:
         own = each.grade(measure)
         if own is not None and own != grade:
             found.setdefault(own, []).append(measure)

@@ -31,7 +31,7 @@ from realtalk.ei.formulas import (
     latest_of_others,
     slopes,
 )
-from realtalk.ei.labels import EMOTIONS, MEASURES, SENTIMENTS
+from realtalk.ei.labels import MEASURES, WORDS
 from realtalk.ei.languages import languages_of
 from realtalk.ei.protocols import Rules, rules_of
 from realtalk.ei.values import FACETS, Facet, SpeakerFacets
@@ -47,7 +47,6 @@ from realtalk.metrics.statistics import (
 
 Codes = NDArray[np.int64]
 _NEEDED = ("chat", "session", "turn", "speaker", "measure", "version", *MEASURES)
-_KINDS = {"emotion": len(EMOTIONS), "sentiment": len(SENTIMENTS)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,8 +63,8 @@ class _Turns:
 
     session: Codes
     speaker: Codes
-    codes: dict[str, Codes]  # sentiment, emotion
-    scores: dict[str, Array]  # reflective, grounding, intimacy, empathy
+    codes: dict[str, Codes]  # of measures in words
+    scores: dict[str, Array]  # of all others
 
 
 def speakers(labels: pl.DataFrame, protocol: str | Rules = "turns") -> tuple[SpeakerFacets, ...]:
@@ -132,10 +131,11 @@ def _turns(part: pl.DataFrame, names: list[str]) -> _Turns:
     return _Turns(
         np.cumsum(changes).astype(np.int64),
         np.array([places[name] for name in part["speaker"].to_list()], dtype=np.int64),
-        {name: _codes(part[name]) for name in ("sentiment", "emotion")},
+        {name: _codes(part[name]) for name in WORDS},
         {
             name: part[name].cast(pl.Float64).fill_null(math.nan).to_numpy()
-            for name in ("reflective", "grounding", "intimacy", "empathy")
+            for name in MEASURES
+            if name not in WORDS
         },
     )
 
@@ -154,11 +154,11 @@ def _facet(
     facet: Facet, turns: _Turns, who: int, rules: Rules, rng: np.random.Generator
 ) -> tuple[Estimate, Array | None]:
     own = np.flatnonzero(turns.speaker == who)
-    if facet.name.endswith("_diversity"):
+    if facet.way == "diversity":
         return _diversity(facet, turns.codes[facet.measure][own], rng)
-    if facet.unit == "per session":
+    if facet.way in ("linear", "exponential"):
         return _progression(facet, turns, own, rng)
-    if facet.name.endswith("_stability"):
+    if facet.way == "stability":
         # A speaker's turn and their own turn before it.
         first, second = own[:-1], own[1:]
         if not rules.across_sessions:
@@ -166,7 +166,7 @@ def _facet(
             first, second = first[inside], second[inside]
         none = "fewer than two turns" if len(own) < 2 else "no session with two turns"
         return _agreement(facet, turns.codes[facet.measure], first, second, none, rng)
-    if facet.name.endswith("_alignment"):
+    if facet.way == "alignment":
         if rules.pairing == "kth":
             partner = kth_of_others(turns.session, turns.speaker, who)[own]
         else:
@@ -241,7 +241,7 @@ def _diversity(
     # A resample misses rare labels, so its entropy is too small on average; without this
     # the value could lie above its own interval.
     draws[1:] += draws[0] - draws[1:].mean()
-    most = math.log2(max(_KINDS[facet.measure], counts.size))
+    most = math.log2(max(len(WORDS[facet.measure]), counts.size))
     return _estimate(draws, known.size, left_out, (0.0, most))
 
 
@@ -273,17 +273,17 @@ def _agreement(
 def _progression(
     facet: Facet, turns: _Turns, own: Codes, rng: np.random.Generator
 ) -> tuple[Estimate, Array | None]:
-    x, groups = _by_session(turns.session[own], turns.scores["intimacy"][own])
+    x, groups = _by_session(turns.session[own], turns.scores[facet.measure][own])
     n = sum(group.size for group in groups)
     left_out = own.size - n
     if len(np.unique(turns.session[own])) < 2:
         return _unscored("speaks in one session only", n, left_out)
     if len(groups) < 2:
-        return _unscored("fewer than two sessions have a scored intimacy", n, left_out)
+        return _unscored(f"fewer than two sessions have a scored {facet.measure}", n, left_out)
     # One turn per session can only be drawn again as itself: that is no interval.
     varies = n > len(groups)
     y = np.stack([draw_means(group, RESAMPLES, rng) for group in groups], axis=1)
-    if facet.name == "intimacy_linear":
+    if facet.way == "linear":
         return _estimate(slopes(x, y), n, left_out, varies=varies)
     fit = fit_exponential(x, y[0])
     if fit is None:

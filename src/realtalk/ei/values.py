@@ -17,15 +17,19 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
+from realtalk.cells import Grid
 from realtalk.ei.encoder_choice import MULTILINGUAL
 from realtalk.ei.grades import Grade, is_usable
 from realtalk.ei.languages import Languages, language_name, languages_json, merged
 from realtalk.ei.protocols import PROTOCOLS
 from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import LEVEL, RESAMPLES, SEED, Estimate
-from realtalk.stats.grids import Grid
 
 Unit: TypeAlias = Literal["share", "bits", "score", "per session"]
+# How the labels of a speaker become a facet: their mean, how many kinds there are of them, how
+# often two in a row are alike, how often one is like the one it answers, or their course over
+# sessions as a line or a curve.
+Way: TypeAlias = Literal["mean", "diversity", "stability", "alignment", "linear", "exponential"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Facet:
     group: str
     measure: str
     unit: Unit
+    way: Way = "mean"
     of: str = "turns"
     scale: float = 1.0
     digits: int = 2
@@ -47,10 +52,21 @@ class Facet:
         return self.title if self.scale == 1 else f"{self.title} (1e-3)"
 
 
+_COURSES: tuple[Way, ...] = ("linear", "exponential")
+_PAIRS: tuple[Way, ...] = ("stability", "alignment")
 _TABLE = (
     Facet("reflective_frequency", "Reflective frequency", "Self-awareness", "reflective", "share"),
-    Facet("emotion_diversity", "Emotion diversity", "Self-awareness", "emotion", "bits"),
-    Facet("sentiment_diversity", "Sentiment diversity", "Self-awareness", "sentiment", "bits"),
+    Facet(
+        "emotion_diversity", "Emotion diversity", "Self-awareness", "emotion", "bits", "diversity"
+    ),
+    Facet(
+        "sentiment_diversity",
+        "Sentiment diversity",
+        "Self-awareness",
+        "sentiment",
+        "bits",
+        "diversity",
+    ),
     Facet("grounding_frequency", "Grounding frequency", "Motivation", "grounding", "share"),
     Facet("empathy", "Empathy", "Empathy", "empathy", "score"),
     *(
@@ -60,21 +76,23 @@ _TABLE = (
             "Social skills",
             "intimacy",
             "per session",
+            curve,
             scale=1000.0,
             digits=1,
         )
-        for curve in ("linear", "exponential")
+        for curve in _COURSES
     ),
     *(
         Facet(
-            f"{measure}_{what}",
-            f"{measure.title()} {what}",
+            f"{measure}_{way}",
+            f"{measure.title()} {way}",
             "Self-regulation",
             measure,
             "share",
+            way,
             of="pairs",
         )
-        for what in ("stability", "alignment")
+        for way in _PAIRS
         for measure in ("sentiment", "emotion")
     ),
 )
@@ -180,8 +198,6 @@ SPEAKERS = pl.Schema(
         "grades": pl.List(pl.Struct({"facet": pl.String, "grade": pl.String})),
     }
 )
-# Tables of earlier versions lack them; grades are looked up anew.
-_LATER = ("by_language", "grades")
 
 
 def speakers_frame(speakers: Sequence[SpeakerFacets]) -> pl.DataFrame:
@@ -211,8 +227,8 @@ def speakers_frame(speakers: Sequence[SpeakerFacets]) -> pl.DataFrame:
 
 
 def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
-    """The values that `speakers_frame` was given. Tables of version 0.1.0 know no languages."""
-    missing = [name for name in SPEAKERS if name not in (*frame.columns, *_LATER)]
+    """The values that `speakers_frame` was given."""
+    missing = [name for name in SPEAKERS if name not in frame.columns]
     if missing:
         raise RealtalkError(
             f"not a table of speakers: column '{missing[0]}' is missing",
@@ -232,7 +248,7 @@ def from_frame(frame: pl.DataFrame) -> tuple[SpeakerFacets, ...]:
             )
             for name in FACETS
         )
-        spoken = {each["language"]: each["turns"] for each in row.get("by_language") or ()}
+        spoken = {each["language"]: each["turns"] for each in row["by_language"] or ()}
         rows.append(
             SpeakerFacets(**{name: row[name] for name in _WHO}, facets=facets, by_language=spoken)
         )
@@ -248,7 +264,7 @@ def counted(facet: Facet, protocol: str) -> str:
     """What a facet's n counts under a protocol."""
     rules = PROTOCOLS.get(protocol)
     over_turns = rules is not None and rules.alignment_over == "turns"
-    return "turns" if over_turns and facet.name.endswith("_alignment") else facet.of
+    return "turns" if over_turns and facet.way == "alignment" else facet.of
 
 
 def shown(facet: Facet, value: float | None) -> str:

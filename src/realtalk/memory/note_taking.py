@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from realtalk.chat import Chat, Session
-from realtalk.ei.judge_answers import unfenced, unreadable
+from realtalk.ei.judge import unfenced, unreadable
 from realtalk.evals.prompts import Prompts, load_prompts
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.showing import session_text

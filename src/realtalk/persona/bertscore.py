@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from realtalk.ei.hub_models import (
+from realtalk.ei.hub import (
     BATCH_TOKENS,
     Device,
     batches,

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from realtalk.cells import Grid
 from realtalk.chat import is_nobody
 from realtalk.ei.consistency import consistency_of
 from realtalk.ei.protocols import Rules
@@ -27,7 +28,6 @@ from realtalk.ei.values import FACETS
 from realtalk.errors import RealtalkError
 from realtalk.metrics.statistics import Array, Estimate
 from realtalk.persona.published import TABLE_8, PublishedSpeaker, published_choice
-from realtalk.stats.grids import Grid
 
 
 @dataclass(frozen=True, slots=True)

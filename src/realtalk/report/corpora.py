@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from realtalk.cells import duration
+from realtalk.cells import Cell, Grid, duration
 from realtalk.report.charts import view
 from realtalk.report.grids import table
 from realtalk.report.values import Section
-from realtalk.stats.grids import Cell, Grid
 
 if TYPE_CHECKING:
     from realtalk.report.loading import CorpusRun

@@ -173,10 +173,9 @@ def _corpus(folder: RunPlace, told: Told) -> CorpusRun:
 
 
 def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> LabelsRun:
-    from realtalk.corpora.store import load as load_corpus
     from realtalk.ei import from_frame
     from realtalk.ei.consistency import consistency_of
-    from realtalk.ei.label_files import labels_about, read_labels, with_languages
+    from realtalk.ei.label_files import labels_about, read_labels
     from realtalk.ei.speakers import measure_speakers
 
     frame = read_labels(folder.path)
@@ -184,8 +183,6 @@ def _labels(folder: RunPlace, corpora: Sequence[CorpusRun], told: Told) -> Label
         raise RealtalkError("holds no label", where=str(folder.path))
     about = labels_about(folder.path)
     owner = _owner(frame, None if about is None else about.corpus, corpora)
-    if owner is not None and frame["language"].null_count():
-        frame = with_languages(frame, load_corpus(owner.folder.path).corpus)
     kept = _speakers(folder.path / "speakers.parquet")
     protocol = _protocol(frame, kept) if about is None else about.protocol
     # Measuring draws a thousand resamples per facet: only for speakers who can be compared.

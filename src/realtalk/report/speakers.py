@@ -60,7 +60,7 @@ def _unit(each: LabelsRun) -> str:
 
 def _speakers(each: LabelsRun) -> Section:
     from realtalk.ei import speaker_rows
-    from realtalk.ei.timelines import draw_timelines
+    from realtalk.ei.figures import draw_timelines
 
     charts = [_intervals(each)] if each.speakers else []
     if each.frame["chat"].n_unique() <= _MOST_TIMELINES:

@@ -5,16 +5,16 @@
 `describe` counts, `values` are the results, `figures` draws them.
 """
 
+from realtalk.cells import WEEKDAYS, Grid
 from realtalk.stats.describe import describe
-from realtalk.stats.grids import Grid
-from realtalk.stats.rows import chat_rows, corpus_rows
 from realtalk.stats.values import (
-    WEEKDAYS,
     Bin,
     ChatStats,
     CorpusStats,
     Distribution,
     SpeakerStats,
+    chat_rows,
+    corpus_rows,
 )
 
 __all__ = [

@@ -19,7 +19,8 @@ from typing import Any
 
 import polars as pl
 
-from realtalk.stats.values import WEEKDAYS, Bin, ChatStats, CorpusStats, Distribution, SpeakerStats
+from realtalk.cells import WEEKDAYS
+from realtalk.stats.values import Bin, ChatStats, CorpusStats, Distribution, SpeakerStats
 
 MINUTE = 60e6  # microseconds
 COUNTS = pl.Schema({"value": pl.Int64, "count": pl.Int64})

@@ -17,11 +17,12 @@ from typing import Any
 
 import polars as pl
 
+from realtalk.cells import WEEKDAYS
 from realtalk.corpora.store import CorpusStream
 from realtalk.corpora.tables import Tables
 from realtalk.local.progress import Progress, silent
 from realtalk.stats.combining import COUNTS, MINUTE, StatsPart, combine, in_units, mean
-from realtalk.stats.values import WEEKDAYS, ChatStats, CorpusStats, Distribution, SpeakerStats
+from realtalk.stats.values import ChatStats, CorpusStats, Distribution, SpeakerStats
 
 # Python splits at these four separators too; the regular expression's \s does not.
 _WORD = r"[^\s\x1c-\x1f]+"

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from realtalk.cells import duration
+from realtalk.cells import WEEKDAYS, duration
 from realtalk.local.writing import write_bytes
-from realtalk.stats.values import WEEKDAYS, CorpusStats
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from realtalk.stats.values import CorpusStats
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
 _BLUE, _VERMILION = "#0072B2", "#D55E00"

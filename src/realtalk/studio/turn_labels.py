@@ -22,7 +22,7 @@ from pathlib import Path
 
 from realtalk.chat import Chat, Corpus
 from realtalk.ei.encoder_choice import MULTILINGUAL, encoder_for, is_shipped
-from realtalk.ei.label_files import read_labels, with_languages
+from realtalk.ei.label_files import read_labels
 from realtalk.ei.labels import Label, TurnInput, label_of, turn_inputs
 from realtalk.ei.languages import Languages, chat_languages, language_notes
 from realtalk.errors import RealtalkError
@@ -117,12 +117,9 @@ def _yield_to_readers() -> None:
 _ONE_AT_A_TIME = threading.Lock()  # the encoder takes every core it is given
 
 
-def read_turn_labels(path: Path, corpus: Corpus | None = None) -> dict[str, TurnLabels]:
-    """The strips of every chat in a folder that `realtalk ei PATH --out` wrote, or in its file.
-
-    Labels of an earlier version do not know languages; those of the corpus are then looked at.
-    """
-    frame = read_labels(path) if corpus is None else with_languages(read_labels(path), corpus)
+def read_turn_labels(path: Path) -> dict[str, TurnLabels]:
+    """The labels of every chat in a folder that `realtalk ei PATH --out` wrote, or in its file."""
+    frame = read_labels(path)
     spoken: dict[str, list[Languages]] = {}
     for each in chat_languages(frame):
         spoken.setdefault(each.chat, []).append(each)

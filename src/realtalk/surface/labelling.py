@@ -117,7 +117,7 @@ class Labels:
 
     def frames(self) -> Iterator[pl.DataFrame]:
         """The same some whole chats at a time; of a run by an engine, not more is held."""
-        from realtalk.ei.label_stream import chat_frames
+        from realtalk.ei.label_files import chat_frames
 
         if isinstance(self._labels, Path) and "frame" not in self.__dict__:
             yield from chat_frames(self._labels)
@@ -254,7 +254,7 @@ class Labels:
 
     def figures(self, folder: str | PathLike[str] | None = None) -> dict[str, Any]:
         """Altair charts by name: emotions and intimacy over time, per chat; also files."""
-        from realtalk.ei.timelines import draw_timelines
+        from realtalk.ei.figures import draw_timelines
         from realtalk.stats.figures import save_figures
 
         charts = dict(draw_timelines(self.frame, self._speakers).charts)
