@@ -11,12 +11,15 @@
 The driver reads the corpus a part at a time and cuts its turns into blocks of one size, so that
 a long chat is shared by all workers and a killed one loses seconds of work. Text lies in blocks
 only while a run goes on. Ways of measuring that ask a model elsewhere have no part in this.
+
+A turn stands in a block with all that a way of measuring may see of it: what was said right before,
+its language and its encoder, which depend on the whole chat; not the history that a judge reads.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -24,16 +27,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import orjson
 import polars as pl
 
 from realtalk.chat import Corpus
 from realtalk.corpora.store import CorpusStream
 from realtalk.corpora.tables import to_corpus
-from realtalk.ei.blocks import block_frames, write_labels
 from realtalk.ei.encoder_choice import EncoderName
 from realtalk.ei.label_files import TABLE, turn_count
-from realtalk.ei.labelling import STORED, label_settings, learned_lines, open_run, write_table
-from realtalk.ei.labels import Labeller, versions_of
+from realtalk.ei.labelling import (
+    STORED,
+    keyed,
+    label_settings,
+    learned_lines,
+    open_run,
+    with_time,
+    write_table,
+)
+from realtalk.ei.labels import Labeller, TurnInput, label_row, turn_inputs, version_for, versions_of
 from realtalk.ei.protocols import rules_of
 from realtalk.engine.jobs import Engine, Job
 from realtalk.engine.running import run_job
@@ -41,7 +52,14 @@ from realtalk.errors import RealtalkError
 from realtalk.evals.corpus_records import ContentHash
 from realtalk.evals.folder import RunFolder, refuse_other_folder
 from realtalk.local.progress import Progress, silent
-from realtalk.local.writing import atomic_path, being_written, private_folder, write_parquet
+from realtalk.local.writing import (
+    atomic_path,
+    being_written,
+    private_folder,
+    write_bytes,
+    write_parquet,
+)
+from realtalk.text.languages import turn_languages
 
 WORK, _TURNS = ".labelling", "turns"
 # Of a block, where a way of measuring does not say how many turns it takes at once.
@@ -203,3 +221,77 @@ def _place(out: Path | None) -> Iterator[Path]:
         return
     with TemporaryDirectory(prefix="realtalk-labels-") as folder:
         yield Path(folder)
+
+
+_TURN_COLUMNS = pl.Schema(
+    {
+        "chat": pl.String(),
+        "session": pl.Int32(),
+        "turn": pl.Int32(),
+        "speaker": pl.String(),
+        "time": pl.Datetime("us"),
+        "message_ids": pl.List(pl.String),
+        "text": pl.String(),
+        "previous": pl.String(),
+        "language": pl.String(),
+        "encoder": pl.String(),
+    }
+)
+
+
+def block_frames(corpora: Iterable[Corpus], joined: bool, size: int) -> Iterator[pl.DataFrame]:
+    """The turns of whole chats, `size` at a time; a block may end one chat and begin another."""
+    waiting: list[tuple[object, ...]] = []
+    for corpus in corpora:
+        inputs = turn_inputs(corpus, joined)
+        languages = turn_languages((given.chat, given.speaker, given.text) for given in inputs)
+        for given, language in zip(inputs, languages, strict=True):
+            waiting.append(_row(given, language))
+            if len(waiting) == size:
+                yield _frame(waiting)
+                waiting = []
+    if waiting:
+        yield _frame(waiting)
+
+
+def _row(given: TurnInput, language: str) -> tuple[object, ...]:
+    return (
+        given.chat,
+        given.session,
+        given.turn,
+        given.speaker,
+        given.time,
+        list(given.ids),
+        given.text,
+        given.previous,
+        language,
+        given.encoder,
+    )
+
+
+def _frame(rows: Sequence[tuple[object, ...]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=_TURN_COLUMNS, orient="row")
+
+
+def write_labels(turns: pl.DataFrame, labeller: Labeller, protocol: str, place: Path) -> int:
+    """Labels a block; its rows as lines and as a table, exactly as those of the whole."""
+    inputs = [
+        TurnInput(chat, session, turn, speaker, tuple(ids), time, text, previous, encoder=encoder)
+        for chat, session, turn, speaker, time, ids, text, previous, _, encoder in turns.iter_rows()
+    ]
+    labels = labeller.label(inputs)
+    rows = [
+        keyed(label_row(given, label, language, labeller.name, version), protocol)
+        for given, label, language, version in zip(
+            inputs,
+            labels,
+            turns["language"],
+            (version_for(labeller, given.encoder) for given in inputs),
+            strict=True,
+        )
+    ]
+    lines = [orjson.dumps(row) for row in rows]
+    write_bytes(place / f"{TABLE}.jsonl", b"".join(line + b"\n" for line in lines))
+    stored = [with_time(orjson.loads(line)) for line in lines]
+    write_parquet(place / f"{TABLE}.parquet", pl.DataFrame(stored, schema=STORED))
+    return len(rows)
