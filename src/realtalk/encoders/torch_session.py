@@ -76,10 +76,11 @@ class TorchSession:
             given = {name: torch.from_numpy(ids).to(self._device) for name, ids in inputs.items()}
             tokens, types = given["tokens"], given.get("types")
             states = self._bert(input_ids=tokens, token_type_ids=types).last_hidden_state
-            if types is None:
-                outputs = self._of_texts(states)
-            else:
-                outputs = (self._of_pairs(states, tokens, types.bool()),)
+            outputs = (
+                self._of_texts(states)
+                if types is None
+                else [self._of_pairs(states, tokens, types.bool())]
+            )
             return [each.cpu().numpy() for each in outputs]
 
     def _loaded(self, tensors: Mapping[str, torch.Tensor]) -> Any:
@@ -117,12 +118,12 @@ class TorchSession:
                 module.register_forward_pre_hook(lambda _, inputs: (self._rounded(inputs[0]),))
         return bert
 
-    def _of_texts(self, states: torch.Tensor) -> tuple[Any, Any, Any]:
+    def _of_texts(self, states: torch.Tensor) -> list[Any]:
         """States of all tokens, their small vectors of length 1, and how much each counts."""
         import torch
 
         late = torch.nn.functional.normalize(self._product(states, "late"), dim=-1)
-        return states, late, self._product(states, "weigh").sigmoid()[..., 0]
+        return [states, late, self._product(states, "weigh").sigmoid()[..., 0]]
 
     def _product(self, states: torch.Tensor, layer: str) -> Any:
         import torch

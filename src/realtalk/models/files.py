@@ -215,9 +215,9 @@ def _hub_download(model: LocalModel, path: Path, progress: Progress) -> None:
     import httpx
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, LocalEntryNotFoundError
-    from huggingface_hub.utils import tqdm
+    from huggingface_hub.utils.tqdm import tqdm
 
-    class Told(tqdm):  # type: ignore[type-arg, misc]
+    class Told(tqdm):
         """Tells our progress instead of drawing a bar."""
 
         def update(self, n: float | None = 1) -> bool | None:
