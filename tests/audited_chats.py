@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 
 from memory_chats import bakery
+from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Question
 from realtalk.corpora.audit import Audit, AuditedQuestion, chat_key, question_key
 from realtalk.evals.run import Run
@@ -15,7 +16,7 @@ from realtalk.local.progress import Progress, silent
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.golds import Golds
-from realtalk.memory.readers import ExtractReader, NoReader
+from realtalk.memory.readers import NoReader
 from realtalk.memory.values import Budget, Context
 
 
@@ -78,5 +79,5 @@ class Fixed:
 
 
 def probed(golds: Golds, folder: Path | None = None, *, reader: bool = True) -> Run:
-    said = ExtractReader() if reader else NoReader()
+    said = MessageReader() if reader else NoReader()
     return run_probe(Plan(corpus(), Fixed(), said, (Budget(),), golds=golds), folder)

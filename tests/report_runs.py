@@ -11,6 +11,7 @@ from pathlib import Path
 
 from facet_labels import lively, table
 from persona_chats import ines, ines_choice, light_scorer
+from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Ledger, Reading
@@ -18,7 +19,6 @@ from realtalk.corpora.store import store
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.plain import Recent, Whole
-from realtalk.memory.readers import ExtractReader
 from realtalk.memory.values import Budget
 from realtalk.persona.benchmark import run_persona
 from realtalk.persona.simulators import Constant
@@ -103,8 +103,8 @@ def write_runs(folder: Path) -> Path:
     models = {f"Sim_{at}": (f"bot {at}", f"bot {at + 9}") for at in range(3)}
     write_labels(folder / "labels" / "simulated", models, wide=False)
     budgets = (Budget(tokens=60), Budget(tokens=400))
-    run_probe(Plan(corpus(), Recent(), ExtractReader(), budgets), folder / "memory" / "recent")
-    run_probe(Plan(corpus(), Whole(), ExtractReader(), (Budget(),)), folder / "memory" / "whole")
+    run_probe(Plan(corpus(), Recent(), MessageReader(), budgets), folder / "memory" / "recent")
+    run_probe(Plan(corpus(), Whole(), MessageReader(), (Budget(),)), folder / "memory" / "whole")
     talk = ines(4)
     choice = ines_choice()
     task = tasks_of(talk, [choice])

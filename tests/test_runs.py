@@ -128,12 +128,12 @@ from pathlib import Path
 from realtalk.corpora.opening import open_reading
 from realtalk.memory.plain import Recent
 from realtalk.memory.asking import Plan
-from realtalk.memory.readers import ExtractReader
+from plain_reader import MessageReader
 from realtalk.memory.values import Budget
 from realtalk.memory.benchmark import run_probe
 
 corpus = open_reading("sample").reading.corpus
-plan = Plan(corpus, Recent(), ExtractReader(), (Budget(tokens=300), Budget(words=200)))
+plan = Plan(corpus, Recent(), MessageReader(), (Budget(tokens=300), Budget(words=200)))
 run_probe(plan, Path(sys.argv[1]))
 """
 

@@ -1,7 +1,7 @@
 """Questions about the ten chats, answered from the conversation or from events → Table 3.
 
     table_3(corpus, Path("out/probe"), reader)
-    → Exhibit("table-3", ..., not comparable: because 'extract' answers, not gpt-4o-mini)
+    → Exhibit("table-3", ..., not comparable: because smollm2 answers, not gpt-4o-mini)
 
 A model of the paper's name is compared with its own row; every other reader stands beside the
 rows for orientation. Each input is a probe run of its own, which goes on where it was stopped.
@@ -43,12 +43,11 @@ def table_3(
     """Both inputs of the table, read by one reader."""
     if not any(chat.questions for chat in corpus.chats):
         return Exhibit("table-3", Verdict.not_made("these chats have no questions"))
-    model = reader.settings.get("model")
-    who = str(model or reader.name)
+    if reader.name == "none":
+        return Exhibit("table-3", Verdict.not_made("no model was named that answers (--model)"))
+    who = str(reader.settings.get("model") or reader.name)
     runs: dict[str, Run] = {}
     for memory in INPUTS:
-        if memory == "events" and reader.name == "extract":
-            continue  # it takes spans of messages, and this input shows none
         plan = Plan(corpus, make_memory(memory, {}), reader, (Budget(),))
         place = folder / file_stem(who) / memory
         runs[memory] = probe_and_judge(plan, place, judge=judge, progress=progress)
@@ -58,8 +57,6 @@ def table_3(
         line = next(each for each in same or TABLE_3 if each.memory == memory)
         figures += _figures(line, run)
     notes = [note for run in runs.values() for note in run.remarks()]
-    if "events" not in runs:
-        notes.append("events: the reader 'extract' reads messages, and events are none")
     if same is None:
         notes.append(f"set beside the rows of {TABLE_3[0].model}, the smaller of its two models")
         notes.append(

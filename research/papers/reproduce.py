@@ -90,7 +90,7 @@ def _options() -> argparse.ArgumentParser:
     add(
         "--model",
         metavar="NAME",
-        help="Table 3: provider/model, which is sent the chats; without it the reader 'extract'",
+        help="Table 3: provider/model, which is sent the chats; without it nobody answers",
     )
     add("--base-url", metavar="URL", help="where the model is served")
     add("--judge", metavar="MODEL", help="who judges answers")

@@ -6,7 +6,7 @@
 
     reproduced/run.json, stages.jsonl      what it was made from, and how long each stage took
     reproduced/labels/realtalk-messages/   EI labels, kept chat by chat
-    reproduced/probe/extract/whole/        a probe run, kept question by question
+    reproduced/probe/gpt-4o-mini/whole/       a probe run, kept question by question
 
 What costs minutes is kept and goes on where it was stopped; the rest takes seconds and is made
 again every time, so that nothing stale is shown.
@@ -34,7 +34,7 @@ from realtalk.local.download import cache_folder
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.judging import Judge
 from realtalk.memory.published import are_published
-from realtalk.memory.readers import ExtractReader, Reader
+from realtalk.memory.readers import NoReader, Reader
 from realtalk.registry import suggest
 from realtalk.stats import CorpusStats, describe
 from research.papers import answers, contexts, counts, persona_conv, personas, speakers
@@ -61,7 +61,7 @@ class StudyPlan:
     simulations: tuple[Run, ...] = ()
     sweep: Path | None = None
     threads: Predictions = field(default_factory=dict)
-    reader: Reader = field(default_factory=ExtractReader)
+    reader: Reader = field(default_factory=NoReader)
     judge: Judge | None = None
     only: tuple[str, ...] = ()
 

@@ -81,9 +81,7 @@ def test_some_of_the_chats_break_nothing(research: Any, tmp_path: Path) -> None:
     told = {each["id"]: each for each in json.loads(out)["exhibits"]}
     assert told["section-5.1"]["verdict"] == "not comparable"
     assert told["section-5.1"]["because"] == "because 3 of the paper's 10 chats are here"
-    assert told["table-3"]["verdict"] == "not comparable"
-    answered = [each for each in told["table-3"]["figures"] if each["n"]]
-    assert [each["column"] for each in answered] == ["F1 multi_hop"]
+    assert "no model was named" in told["table-3"]["because"]
     page = Text()
     page.feed((tmp_path / "out" / "reproduced.html").read_text("utf-8"))
     assert "Table 6: questions and events" in page.said

@@ -6,7 +6,7 @@
     → src/realtalk_models/ei_multilingual/learned.npz     what it learned beside the English sets
 
 Memory: messages and questions that the retriever and its ranking weights learned from
-(`memory_data.py` has made them before), and LoCoMo, on which the weights of the `extract` reader
+(`memory_data.py` has made them before), and LoCoMo, on which the weights of an earlier reader
 were fitted; LongMemEval for runs made by the encoder's first version. The EI encoder: the
 conversations that it learned from; single tweets and posts are left out, since nobody's chat is
 made of them. Hashes only: no text goes into the package.

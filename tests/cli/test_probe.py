@@ -49,7 +49,7 @@ def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None
     words = ("probe", "sample", "--memory", "recent", "--limit", "12")
     status, out, err = run(*words, "--budget", "300", "--out", "short")
     assert status == 0
-    assert "recent, read by extract" in out and "what it cost" in out
+    assert "recent: evidence found" in out and "what it cost" in out
     assert "the run is in short" in err
     assert "Table 3" not in out  # the paper is not about the sample
     before = (tmp_path / "short" / "rows.parquet").read_bytes()
@@ -64,14 +64,14 @@ def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None
     status, out, _ = run("runs", "compare", "short", "whole", "--json")
     assert status == 0
     found = json.loads(out)
-    assert found["changes"]["f1"]["n"] == 12
+    assert found["changes"]["recall@budget"]["n"] > 0
     assert found["changes"]["all@budget"]["second"] == 1.0
-    f1 = found["changes"]["f1"]
-    assert (f1["groups"], f1["p"], f1["p_holm"]) == (2, None, None)
+    found_more = found["changes"]["recall@budget"]
+    assert (found_more["groups"], found_more["p"], found_more["p_holm"]) == (2, None, None)
     status, out, err = run("runs", "table", "mine=short", "whole")
-    assert status == 0 and "mine" in out and "whole, read by extract" in out, err
+    assert status == 0 and "mine" in out and "whole, read by none" in out, err
     both = json.loads(run("runs", "table", "short", "short", "--json")[1])
-    assert len(both) == 1 and both["recent, read by extract (short)"]["n"] == 12
+    assert len(both) == 1 and both["recent, read by none (short)"]["n"] == 12
     status, out, err = run("runs", "compare", "short", "whole")
     assert status == 0 and "p (Holm)" in out
     assert "fewer than 5 chats for" in err and "cannot be told" in err

@@ -49,7 +49,7 @@ def test_the_tour_has_its_outputs() -> None:
     outputs = [text for texts in shown(written) for text in texts]
     assert len(outputs) > 10
     assert any("<table>" in text for text in outputs)
-    assert any("shared words, read by extract (second)" in text for text in outputs)
+    assert any("shared words, read by none (second)" in text for text in outputs)
     assert "Traceback" not in str(outputs)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from plain_reader import MessageReader
 from realtalk.api.choices import make_reader
 from realtalk.chat import Chat, Corpus, Message, Question, Session
 from realtalk.corpora.opening import open_reading
@@ -23,7 +24,7 @@ from realtalk.memory.asking import Plan, contexts
 from realtalk.memory.benchmark import load_probe, run_probe
 from realtalk.memory.judging import UNTOLD, Judge
 from realtalk.memory.plain import Recent
-from realtalk.memory.readers import ExtractReader, Item, NoReader, prompt_of
+from realtalk.memory.readers import Item, NoReader, prompt_of
 from realtalk.memory.rescoring import judge_run, refuse_other_formulas, rescore_run
 from realtalk.memory.rows import category_of, may_abstain
 from realtalk.memory.values import Budget, Context
@@ -177,7 +178,7 @@ def test_a_run_goes_on_after_it_was_scored_anew(tmp_path: Path) -> None:
     corpus = Corpus("x", "test", (chat,))
 
     def plan() -> Plan:
-        return Plan(corpus, Recent(), ExtractReader(), (Budget(),))
+        return Plan(corpus, Recent(), MessageReader(), (Budget(),))
 
     straight = run_probe(plan(), tmp_path / "straight")
     run_probe(plan(), tmp_path / "old")

@@ -22,8 +22,8 @@ from realtalk.memory.benchmark import load_probe
 from realtalk.memory.learned import InSample, learning_parts
 from realtalk.report.build import make_report
 
-PARTS = learning_parts("retrieved", {"way": "fused"}, "none", "1+2")
-FIRST = learning_parts("retrieved", {"way": "fused"}, "none", "1+1")  # of version 0.1.0
+PARTS = learning_parts("retrieved", {"way": "fused"}, "1+2")
+FIRST = learning_parts("retrieved", {"way": "fused"}, "1+1")  # of version 0.1.0
 QUESTION = Question(
     "Q1", "What did Ines adopt from the shelter in May?", "a kitten", "multi_hop", ("D2:3",)
 )
@@ -65,8 +65,8 @@ def test_which_parts_learned_from_what() -> None:
     assert not {"LoCoMo", "LongMemEval"} & set(PARTS)  # a benchmark is a test
     assert PARTS["DailyDialog"] == ("the retrieval encoder", "its ranking weights")
     assert set(PARTS) <= set(Learned.of("memory").sets)
-    assert learning_parts("retrieved", {"way": "bm25"}, "none") == {}
-    assert learning_parts("recent", {}, "extract") == {"LoCoMo": ("the weights of `extract`",)}
+    assert learning_parts("retrieved", {"way": "bm25"}) == {}
+    assert learning_parts("recent", {}) == {}
     assert learning_parts("recent", {}, "llm") == {}
 
 

@@ -13,6 +13,7 @@ import pytest
 from realtalk.memory.scoring import compare_runs, score_run
 from realtalk.memory.tables import cost_rows, unscored_lines
 
+from plain_reader import MessageReader
 from realtalk.chat import Chat, Corpus, Event, Message, Question, Session
 from realtalk.errors import RealtalkError
 from realtalk.evals.values import Answer
@@ -21,7 +22,7 @@ from realtalk.memory.answers_elsewhere import read_answers, score_answers
 from realtalk.memory.asking import Plan, known_by
 from realtalk.memory.benchmark import load_probe, run_probe
 from realtalk.memory.plain import Events, Recent, Whole
-from realtalk.memory.readers import ExtractReader, Item, NoReader
+from realtalk.memory.readers import Item, NoReader
 from realtalk.memory.registry import make_memory
 from realtalk.memory.remembering import MemoryReader
 from realtalk.memory.restored import Restored
@@ -122,7 +123,7 @@ class Noting:
 
 def test_what_building_a_memory_takes_is_told(tmp_path: Path) -> None:
     two = Corpus("x", "test", (CHAT, replace(CHAT, id="Chat_2")))
-    plan = Plan(two, Noting(), ExtractReader(), (Budget(),))
+    plan = Plan(two, Noting(), MessageReader(), (Budget(),))
     scores = run_probe(plan, tmp_path).scores
     assert scores.building is not None
     assert (scores.building.calls, scores.building.tokens_in) == (6, 140)

@@ -20,7 +20,7 @@ from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.judging import Judge, read_verdict, refuse_own_judge
 from realtalk.memory.plain import Recent
-from realtalk.memory.readers import ExtractReader, Item, LlmReader, NoReader, prompt_of
+from realtalk.memory.readers import Item, LlmReader, NoReader, prompt_of
 from realtalk.memory.values import Budget, Context
 from realtalk.memory.wording import load_wording
 from realtalk.models.asking import Asked, Prompt, ask
@@ -184,14 +184,8 @@ def test_a_model_needs_a_provider() -> None:
         Asked("local/tiny", timeout=0)
 
 
-def test_readers_without_a_model() -> None:
+def test_without_a_model_nobody_answers() -> None:
     assert answers(NoReader(), items(2)) == {0: Answer(None), 1: Answer(None)}
-    when = Item(CHAT, Question("Q", "When did the kiln break?", None, ""), CONTEXT)
-    (found,) = answers(ExtractReader(), [when]).values()
-    assert found.value is not None and "2026" in found.value
-    nothing = Item(CHAT, when.question, Context("events only", (), 2, 2))
-    (silent,) = answers(ExtractReader(), [nothing]).values()
-    assert silent.value is None and silent.unscored
 
 
 ROWS = [

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import report_runs
+from plain_reader import MessageReader
 from realtalk import __version__
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
@@ -19,7 +20,6 @@ from realtalk.errors import RealtalkError
 from realtalk.memory.asking import Plan
 from realtalk.memory.benchmark import run_probe
 from realtalk.memory.plain import Recent
-from realtalk.memory.readers import ExtractReader
 from realtalk.memory.values import Budget
 from realtalk.report.build import PageReport, make_report
 from realtalk.report.loading import LoadedRuns, load
@@ -129,7 +129,7 @@ def test_the_corpus_beside_old_labels_and_runs_tells_their_format(tmp_path: Path
     total = sum(len(session.messages) for chat in made.chats for session in chat.sessions)
     store(Reading(corpus=made, ledger=Ledger("entries", total, total)), tmp_path / "corpus")
     report_runs.write_labels(tmp_path / "labels", report_runs.CHATS, wide=True)
-    run_probe(Plan(made, Recent(), ExtractReader(), (Budget(tokens=60),)), tmp_path / "probe")
+    run_probe(Plan(made, Recent(), MessageReader(), (Budget(tokens=60),)), tmp_path / "probe")
     record = tmp_path / "probe" / "run.json"
     told = json.loads(record.read_text())
     assert told["settings"]["corpus"].pop("format") == "locomo"
@@ -142,7 +142,7 @@ def test_the_corpus_beside_old_labels_and_runs_tells_their_format(tmp_path: Path
 
 
 def test_a_run_of_an_earlier_version_goes_on(tmp_path: Path) -> None:
-    plan = Plan(report_runs.corpus(), Recent(), ExtractReader(), (Budget(tokens=60),))
+    plan = Plan(report_runs.corpus(), Recent(), MessageReader(), (Budget(tokens=60),))
     run_probe(plan, tmp_path)
     record = tmp_path / "run.json"
     told = json.loads(record.read_text())

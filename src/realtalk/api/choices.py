@@ -3,8 +3,8 @@
     make_labeller("judge", Model("openai/gpt-4o-mini"))        → JudgeLabeller
     memory_of("retrieved", {"around": "3"})                    → Memory
     memory_of("my_module:MyMemory")                            → one of your own
-    make_reader(None, Model(), corpus)                         → ExtractReader
-    budgets_of("retrieved", "extract", "1000,2000w")           → (Budget(…), Budget(…))
+    make_reader(None, Model(), corpus)                         → NoReader
+    budgets_of("retrieved", "none", "1000,2000w")              → (Budget(…), Budget(…))
     simulator_of(None, model="openai/gpt-4o-mini", style=True)  → ("llm", {"model": …, …})
     predictor_of(None, {}, {"model": None, "seed": 0})         → ("majority", {})
     guesser_of(None, {}, {"model": None, "seed": 0})           → ("classifier", {})
@@ -39,7 +39,7 @@ ASKED = ("reflective", "grounding", "empathy")  # what a judge is asked for
 ONE_BUDGET = "1000"
 # Without a reader a question costs milliseconds, so that more budgets are looked at.
 _BUDGETS = "500w,1000w,2000w,1000,2000,4000"
-_READERS = ("none", "extract", "llm")
+_READERS = ("none", "llm")
 _WAYS = ("embedded", "hub", "judge")
 _ENCODING = "retrieved"  # the memory that encodes messages
 _NAME_IT = "name it: `model=openai/gpt-4o-mini`, or realtalk/smollm2 which runs here"
@@ -169,9 +169,9 @@ def make_reader(
     judged: bool = False,
 ) -> Reader:
     """Who answers: nobody (the default without a model), or the model that is named."""
-    from realtalk.memory.readers import ExtractReader, LlmReader, NoReader
+    from realtalk.memory.readers import LlmReader, NoReader
 
-    name = name or ("extract" if model.name is None else "llm")
+    name = name or ("none" if model.name is None else "llm")
     if name not in _READERS:
         raise suggest("reader", name, list(_READERS))
     if name == "llm" and model.name is None:
@@ -188,7 +188,7 @@ def make_reader(
                 f"`{stray}=` is for a language model, the reader {name} is none",
                 fix="name one with `model=`, or leave it out",
             )
-        return NoReader() if name == "none" else ExtractReader()
+        return NoReader()
     from realtalk.memory.rows import may_abstain
     from realtalk.memory.wording import load_wording
 

@@ -136,13 +136,13 @@ def _remember(samples: dict[str, Opened], out: Path) -> None:
     from realtalk.cli.printing import progress
     from realtalk.memory.asking import Plan
     from realtalk.memory.benchmark import run_probe
-    from realtalk.memory.readers import ExtractReader
+    from realtalk.memory.readers import NoReader
     from realtalk.memory.registry import make_memory
     from realtalk.memory.values import Budget
 
     corpus = samples["sample"].reading.corpus
     budgets = tuple(Budget(tokens=tokens) for tokens in (500, 1000, 2000))
-    plan = Plan(corpus, make_memory("retrieved", {}), ExtractReader(), budgets)
+    plan = Plan(corpus, make_memory("retrieved", {}), NoReader(), budgets)
     with progress("asking about the sample") as advance:
         probed = run_probe(plan, out / "probe", fresh=True, progress=advance)
     _tables(out, "probe", [probed])

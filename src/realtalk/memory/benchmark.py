@@ -82,9 +82,7 @@ class MemoryBenchmark(Benchmark[ShownQuestion, Question, RecalledAnswer]):
         self._plan = plan
         self._chats = {chat.id: chat for chat in plan.corpus.chats}
         memory = plan.memory
-        self._in_sample = InSample(
-            learning_parts(memory.name, memory.settings, plan.reader.name, memory.version)
-        )
+        self._in_sample = InSample(learning_parts(memory.name, memory.settings, memory.version))
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """Questions that shipped parts of a probe learned from: such scores are in-sample, and are told so.
 
-    parts = learning_parts("retrieved", {"way": "fused"}, "extract", "1+2")
-    → {"DailyDialog": ("the retrieval encoder", "its ranking weights"), …,
-       "LoCoMo": ("the weights of `extract`",)}
+    parts = learning_parts("retrieved", {"way": "fused"}, "1+2")
+    → {"DailyDialog": ("the retrieval encoder", "its ranking weights"), …}
     InSample(parts).of(chat, question)        → "LoCoMo", or None
     learned_lines(rows, settings)             → ["in-sample: 1,986 of 1,986 questions …"]
 
@@ -33,9 +32,9 @@ _OWN = (
 
 
 def learning_parts(
-    memory: str, settings: Mapping[str, Any], reader: str, version: str = ""
+    memory: str, settings: Mapping[str, Any], version: str = ""
 ) -> dict[str, tuple[str, ...]]:
-    """The sets that a memory and a reader learned from, each with the parts that did.
+    """The sets that a memory learned from, each with the parts that did.
 
     `version` is the memory's, as a run has it: its own and its encoder's ("1+2").
     """
@@ -47,8 +46,6 @@ def learning_parts(
         found[_LONGMEMEVAL] = (_ENCODER,)
     elif parts:
         found |= dict.fromkeys(_OWN, parts)
-    if reader == "extract":
-        found[_LOCOMO] = (*found.get(_LOCOMO, ()), "the weights of `extract`")
     return found
 
 
@@ -77,13 +74,9 @@ class InSample:
 
 
 def _parts_of(settings: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    parts = settings["solver"]["settings"]
-    memory = parts["memory"]
+    memory = settings["solver"]["settings"]["memory"]
     return learning_parts(
-        str(memory["name"]),
-        memory.get("settings") or {},
-        str(parts["reader"]["name"]),
-        str(memory.get("version", "")),
+        str(memory["name"]), memory.get("settings") or {}, str(memory.get("version", ""))
     )
 
 

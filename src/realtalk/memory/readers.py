@@ -1,17 +1,15 @@
-"""Who answers from a context: nobody, a rule, or a language model.
+"""Who answers from a context: nobody, or a language model.
 
     reader = LlmReader(Asked("openai/gpt-4o-mini"), load_wording())
     reader.solve([Item(chat, question, context)])
     → [Answer("3 March 2026", cost=Cost(calls=1, tokens_in=1042, tokens_out=6))]
 
-`none` looks at what was retrieved only. `extract` picks a span or a date from the context's own
-messages and needs no model. `llm` asks any model that inspect-ai knows. A reader is given
-several questions at once, so that it can ask them together.
+`none` looks at what was retrieved only. `llm` asks any model that inspect-ai knows. A reader is
+given several questions at once, so that it can ask them together.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -19,7 +17,7 @@ from typing import Any, TypeAlias
 from realtalk.chat import Chat, Question
 from realtalk.evals.language_models import LanguageModel
 from realtalk.evals.prompts import Prompts, written_day
-from realtalk.evals.values import Answer, Cost, PlainSolver, Solver
+from realtalk.evals.values import Answer, PlainSolver, Solver
 from realtalk.local.progress import Progress, silent
 from realtalk.memory.values import Budget, Context
 from realtalk.models.asking import Asked
@@ -48,24 +46,6 @@ class NoReader(PlainSolver):
 
     def solve(self, shown: Sequence[Item], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
         return [Answer(None) for _ in shown]
-
-
-class ExtractReader(PlainSolver):
-    """The best span of the context, or a date where one is asked for, by rule."""
-
-    name = "extract"
-    version = "2"  # 2: a day is written as LoCoMo's annotators write it
-
-    def solve(self, shown: Sequence[Item], progress: Progress = silent) -> list[Answer[str]]:  # noqa: ARG002
-        from realtalk.memory.extract import answer
-
-        answers: list[Answer[str]] = []
-        for item in shown:
-            began = time.perf_counter()
-            extracted = answer(item.chat, item.question, item.context)
-            cost = Cost(seconds=time.perf_counter() - began)
-            answers.append(Answer(extracted.text, extracted.unscored or "", cost))
-        return answers
 
 
 class LlmReader(LanguageModel[Item, str]):

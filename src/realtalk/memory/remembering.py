@@ -1,6 +1,6 @@
 """A memory and whoever reads what it recalls → one solver of questions about a chat.
 
-    solver = MemoryReader(Recent(), ExtractReader())
+    solver = MemoryReader(Recent(), NoReader())
     solver.prepare(chat)                   # builds the memory, once per chat
     solver.solve([ShownQuestion(chat, question, Budget(tokens=1000))])
     → [Answer(RecalledAnswer(Context(…), "3 March 2026"), times={"recall_ms": 0.4, …})]
