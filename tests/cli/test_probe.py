@@ -49,7 +49,7 @@ def test_a_run_is_kept_goes_on_and_is_compared(run: Any, tmp_path: Path) -> None
     words = ("probe", "sample", "--memory", "recent", "--limit", "12")
     status, out, err = run(*words, "--budget", "300", "--out", "short")
     assert status == 0
-    assert "recent: evidence found" in out and "what it cost" in out
+    assert "recent, read by none" in out and "what it cost" in out
     assert "the run is in short" in err
     assert "Table 3" not in out  # the paper is not about the sample
     before = (tmp_path / "short" / "rows.parquet").read_bytes()
