@@ -12,14 +12,11 @@ import pytest
 from realtalk.corpora.opening import open_reading
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import write_json
-from realtalk.redaction.candidates import NameCandidate
+from realtalk.redaction.candidates import NameCandidate, misspelt, person_called
 from realtalk.redaction.mentions import Mention
-from realtalk.redaction.misspelling import misspelt
-from realtalk.redaction.nicknames import joined
 from realtalk.redaction.redact import RULES, find_candidates, kept_without, redact
-from realtalk.redaction.restoring import restored_text
 from realtalk.redaction.review import NameDecision, read_review, write_review
-from realtalk.redaction.storing import store_redacted, store_restored
+from realtalk.redaction.storing import restored_text, store_redacted, store_restored
 from redacted_chats import corpus_of, texts_of
 
 
@@ -98,7 +95,7 @@ def test_a_nickname_or_a_slip_joins_the_one_person_it_can_mean() -> None:
     assert texts_of(corpus) == ["so Person1 came", "then Person1 left", "Bob?"]
     two = corpus_of("so Sasha came", speakers=("Alexander", "Aleksandra"))
     assert texts_of(two) == ["so Sasha came"]
-    assert joined("Саша", {"александр": "Person1", "мария": "Person2"}) == "Person1"
+    assert person_called("Саша", {"александр": "Person1", "мария": "Person2"}) == "Person1"
     assert list(misspelt(["Martina", "Katherin"], ["martin", "martinez", "katherine"])) == []
 
 

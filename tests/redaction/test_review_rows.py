@@ -19,7 +19,7 @@ from realtalk.errors import RealtalkError
 from realtalk.redaction.mentions import Mention
 from realtalk.redaction.redact import find_candidates, redact
 from realtalk.redaction.review import NameDecision, read_review, review_rows, write_review
-from realtalk.redaction.tagged import TaggedNames
+from realtalk.redaction.sources import TaggedNames
 from redacted_chats import corpus_of, texts_of
 
 

@@ -10,7 +10,7 @@ import pytest
 from realtalk.chat import Chat, Corpus, Message, Session
 from realtalk.encoders.tag_spans import TaggedSpan
 from realtalk.redaction.redact import find_candidates, redact
-from realtalk.redaction.tagged import TaggedNames
+from realtalk.redaction.sources import TaggedNames
 
 NOON = datetime(2026, 3, 2, 12, 0)
 

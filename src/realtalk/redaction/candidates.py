@@ -2,11 +2,15 @@
 
     candidates(texts, ids, sources=[CapitalsRule()], persons={"alexander": "Person1"})
     → NameCandidate("Ingrid", "person", count=3, …), NameCandidate("Sasha", …, same_as="Person1")
+    person_called("Саша", {"александр": "Person1", "мария": "Person2"})  → "Person1"
+    list(misspelt(["Alexadner", "Marathon"], ["alexander"]))      → [("Alexadner", "alexander")]
 
-A form that was found once counts everywhere, in all its forms (`grouping` makes them one row).
+A form that was found once counts everywhere, in all its forms (`review` makes them one row).
 What several sources find is as sure as the surest says. Where the chat shows whose it is, a
-nickname or a misspelt name joins its person: exactly one person can be meant. What is not sure is
-marked, for `review`.
+nickname ("Bill" for William) or a misspelt name joins its person: exactly one person can be meant.
+A slip counts only where that is safe: the name has seven letters or more, both begin and end alike,
+and one letter inside is missing, added, another, or has changed places with its neighbour. Martin
+and Martina stay two. What is not sure is marked, for `review`.
 """
 
 from __future__ import annotations
@@ -15,15 +19,75 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from realtalk.encoders.tag_spans import REPLACED_FROM
-from realtalk.redaction.kinds import words_of
+from realtalk.redaction.kinds import words_outside
 from realtalk.redaction.mentions import Mention, MentionSource
-from realtalk.redaction.misspelling import misspelt
-from realtalk.redaction.nicknames import joined
 from realtalk.redaction.standins import STAND_IN
 from realtalk.redaction.words import EVERYDAY, NO_FORM, NOT_PEOPLE
 from realtalk.text.folding import TOKEN, fold, fold_word, parts
+from realtalk.text.inflection import is_listed
+from realtalk.text.wordlists import data_text
+
+
+@cache
+def _nicknames() -> Mapping[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for line in data_text("realtalk.redaction", "nicknames.txt").splitlines():
+        names, _, short = line.partition(":")
+        for nickname in short.split():
+            found.setdefault(fold_word(nickname), set()).update(map(fold_word, names.split()))
+    return {nickname: frozenset(names) for nickname, names in found.items()}
+
+
+def formal_names(word: str) -> frozenset[str]:
+    """The names of which a word is a nickname."""
+    return _nicknames().get(fold_word(word), frozenset())
+
+
+def person_called(word: str, persons: Mapping[str, str]) -> str | None:
+    """Who of the persons, by folded parts of their names, must be meant; None: nobody, or two."""
+    meant = {persons[name] for name in formal_names(word) if name in persons}
+    return meant.pop() if len(meant) == 1 else None
+
+
+_LONG_NAME = 7  # letters
+_SAME_START, _SAME_END = 2, 2
+
+
+def misspelt(words: Iterable[str], names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The words that are a name with one slip, and that name, folded as it came."""
+    by_ends: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name in names:
+        if len(name) >= _LONG_NAME and is_listed(name):
+            by_ends[_ends(name)].append(name)
+    for word in words:
+        key = fold_word(word)
+        if len(key) < _LONG_NAME - 1:
+            continue
+        meant = [name for name in by_ends.get(_ends(key), ()) if _one_slip(key, name)]
+        if len(meant) == 1:
+            yield word, meant[0]
+
+
+def _ends(key: str) -> tuple[str, str]:
+    return key[:_SAME_START], key[-_SAME_END:]
+
+
+def _one_slip(word: str, name: str) -> bool:
+    if word == name or abs(len(word) - len(name)) > 1:
+        return False
+    same = 0
+    while same < min(len(word), len(name)) and word[same] == name[same]:
+        same += 1
+    left, right = word[same:], name[same:]
+    if len(left) == len(right):
+        swapped = len(left) > 1 and left[:2] == right[1::-1] and left[2:] == right[2:]
+        return left[1:] == right[1:] or swapped
+    longer, shorter = (left, right) if len(left) > len(right) else (right, left)
+    return longer[1:] == shorter
+
 
 SURE_FROM = 0.8  # nine of ten are right (bench/names_review.py)
 _SMALL_FROM = 0.75  # what is a name in small letters, too, if it is one elsewhere
@@ -112,7 +176,7 @@ class _SeenWords:
     def __init__(self, texts: Sequence[str]) -> None:
         self.count: Counter[str] = Counter()
         for text in texts:
-            self.count.update(word for word, _, _ in words_of(text))
+            self.count.update(word for word, _, _ in words_outside(text))
         self.small = {word for word in self.count if word.islower()}
         self._covered: Counter[str] = Counter()  # words in small letters inside of mentions
 
@@ -182,7 +246,7 @@ def _with_person(
     """A nickname of one of the speakers is theirs, else of the one other who can be meant."""
     if each.kind != "person" or len(parts(each.form)) != 1:
         return each
-    whose = joined(each.form, persons) or joined(each.form, known)
+    whose = person_called(each.form, persons) or person_called(each.form, known)
     return replace(each, same_as=whose) if whose and whose != each.form else each
 
 
@@ -202,7 +266,7 @@ def _of_known(
         and TOKEN.fullmatch(word)
     ]
     for word in rest:
-        if whose := joined(word, persons):
+        if whose := person_called(word, persons):
             yield word, whose, 0.7, "nicknames"
     for word, name in misspelt(rest, known):
         yield word, known[name], 0.6, "misspelling"

@@ -31,24 +31,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from realtalk.chat import Chat, Corpus
-from realtalk.redaction.birthdays import BirthdayRule
 from realtalk.redaction.candidates import (
     SPEAKERS,
     NameCandidate,
     candidates,
     sentence_around,
 )
-from realtalk.redaction.capitals import CapitalsRule
-from realtalk.redaction.mentions import MENTION_KINDS, MentionSource
+from realtalk.redaction.mentions import MENTION_KINDS, BirthdayRule, CapitalsRule, MentionSource
 from realtalk.redaction.names import Names, names_held, squashed
-from realtalk.redaction.restoring import changed_fields, restored
 from realtalk.redaction.review import Decided, NameDecision, decided
 from realtalk.redaction.rewriting import Rewriter
-from realtalk.redaction.speaker_forms import SpeakerForms
-from realtalk.redaction.speaker_words import SpeakersWords
-from realtalk.redaction.standins import STAND_IN, StandIns, kind_of
+from realtalk.redaction.speaker_forms import SpeakerForms, SpeakersWords
+from realtalk.redaction.standins import STAND_IN, StandIns, kind_of, wording
+from realtalk.redaction.storing import changed_fields, restored
 from realtalk.redaction.text import Scanner
-from realtalk.redaction.wording import wording
 from realtalk.registry import suggest
 from realtalk.text.folding import fold, fold_word, parts
 from realtalk.text.ordinary import merged, ordinary_words

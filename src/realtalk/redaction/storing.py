@@ -1,19 +1,129 @@
-"""A redacted corpus → a stored one that tells nothing of the original; and back, by its key file.
+"""A redacted corpus → a stored one that tells nothing of the original; and back, by its key.
 
-store_redacted(corpus, Path("shared"))                          → 412, its messages
-store_restored(redacted, Path("key.json"), Path("again"))       → 412
+    fields = changed_fields(original, redacted)     what a key keeps, beside who is who
+    restored(redacted, fields) == original
+    restored_text("Person1 is late", {"Person1": ["Mara"]})         → "Mara is late"
+    store_redacted(corpus, Path("shared"))                          → 412, its messages
+    store_restored(redacted, Path("key.json"), Path("again"))       → 412
+
+Of every field that redaction changed the original is kept, by its place in the corpus; speakers of
+messages follow from the chat's list. A key fits one redacted corpus: another one, or one that was
+edited, is refused. Texts that were made from a redacted corpus, such as a model's, get the name
+that a stand-in stands for first.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from realtalk.chat import Corpus
+from realtalk.chat import Chat, Corpus
 from realtalk.corpora.reading import Ledger, Reading
 from realtalk.corpora.store import store
 from realtalk.errors import RealtalkError
-from realtalk.redaction.restoring import restored
+from realtalk.redaction.standins import STAND_IN
+
+_SPEAKER = "speaker"
+
+
+def changed_fields(original: Corpus, redacted: Corpus) -> dict[str, Any]:
+    """The originals of all fields that differ, by place, and a seal of the redacted corpus."""
+    changed: dict[str, Any] = {}
+    for old, new, at in _pairs(original, redacted):
+        speakers = dict(zip(new.speakers, old.speakers, strict=True))
+        for path, before, after in _differences(old, new, f"chats.{at}"):
+            is_speaker = path.rpartition(".")[2] == _SPEAKER
+            if not (is_speaker and speakers.get(after) == before):
+                changed[path] = before
+    if original.name != redacted.name:
+        changed["name"] = original.name
+    return {"seal": _seal(redacted), "fields": changed}
+
+
+def restored(redacted: Corpus, kept: Mapping[str, Any]) -> Corpus:
+    """The corpus before redaction."""
+    if kept.get("seal") != _seal(redacted):
+        raise RealtalkError(
+            "is not the corpus that the key belongs to, or was changed since",
+            fix="restore the folder that was written together with the key",
+        )
+    changed = kept["fields"]
+    chats = [_restored(chat, f"chats.{at}", changed, {}) for at, chat in enumerate(redacted.chats)]
+    return Corpus(changed.get("name", redacted.name), redacted.format, tuple(chats))
+
+
+def restored_text(text: str, key: Mapping[str, Sequence[str]]) -> str:
+    """A text with names again, as each is first known."""
+
+    def original(stand_in: str) -> str:
+        return next(iter(key.get(stand_in) or ()), stand_in)
+
+    def name(match: Any) -> str:
+        whole = str(match[0])
+        if whole not in key and whole.startswith("@"):
+            return "@" + original(whole[1:])
+        return original(whole)
+
+    return STAND_IN.sub(name, text)
+
+
+def _pairs(original: Corpus, redacted: Corpus) -> Iterator[tuple[Chat, Chat, int]]:
+    for at, (old, new) in enumerate(zip(original.chats, redacted.chats, strict=True)):
+        yield old, new, at
+
+
+def _differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+    if old == new:
+        return
+    if is_dataclass(old):
+        for each in fields(old):
+            inside = f"{path}.{each.name}"
+            yield from _differences(getattr(old, each.name), getattr(new, each.name), inside)
+    elif isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
+        for at, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from _differences(before, after, f"{path}.{at}")
+    else:
+        yield path, old, new
+
+
+def _restored(
+    value: Any, path: str, changed: Mapping[str, Any], speakers: Mapping[str, str]
+) -> Any:
+    if path in changed:
+        return changed[path]
+    if isinstance(value, Chat):
+        speakers = {
+            each: changed.get(f"{path}.speakers.{at}", each)
+            for at, each in enumerate(value.speakers)
+        }
+    if is_dataclass(value) and not isinstance(value, type):
+        inside = {
+            each.name: _restored(
+                getattr(value, each.name), f"{path}.{each.name}", changed, speakers
+            )
+            for each in fields(value)
+        }
+        return replace(value, **inside)
+    if isinstance(value, tuple):
+        return tuple(
+            _restored(each, f"{path}.{at}", changed, speakers) for at, each in enumerate(value)
+        )
+    if path.rpartition(".")[2] == _SPEAKER and isinstance(value, str):
+        return speakers.get(value, value)
+    return value
+
+
+def _seal(corpus: Corpus) -> str:
+    """A digest of what the chats hold; a corpus that was stored and read again has the same."""
+    digest = hashlib.sha256()
+    for chat in corpus.chats:
+        told = json.dumps(asdict(chat), default=str, ensure_ascii=True, sort_keys=True)
+        digest.update(told.encode())
+    return digest.hexdigest()
 
 
 def store_redacted(corpus: Corpus, folder: Path) -> int:
