@@ -1,6 +1,6 @@
 """Mentions of all sources → what is replaced all over the corpus, and how sure that is.
 
-    candidates(texts, ids, sources=[CapitalsRule()], persons={"alexander": "Person1"})
+    candidates(placed, [CapitalsRule()], {"alexander": "Person1"}, shown)
     → NameCandidate("Ingrid", "person", count=3, …), NameCandidate("Sasha", …, same_as="Person1")
     person_called("Саша", {"александр": "Person1", "мария": "Person2"})  → "Person1"
     list(misspelt(["Alexadner", "Marathon"], ["alexander"]))      → [("Alexadner", "alexander")]
@@ -127,17 +127,17 @@ class NameCandidate:
 
 
 def candidates(
-    texts: Sequence[str],
-    ids: Sequence[str],
+    placed: Sequence[tuple[str, str]],
     sources: Iterable[MentionSource],
     persons: Mapping[str, str],
-    originals: Sequence[str] | None = None,
+    shown: Sequence[str],
 ) -> list[NameCandidate]:
-    """What the sources find in the texts, in their order; `persons` are speakers' names, folded.
+    """What the sources find in texts, given with their messages' ids; in the order of the sources.
 
-    `originals` are the same texts as they were written, of which people are shown sentences.
+    `persons` are speakers' names, folded; `shown` are the same texts as they were written, of which
+    people are shown sentences.
     """
-    shown = texts if originals is None else originals
+    texts, ids = [text for text, _ in placed], [place for _, place in placed]
     found: dict[tuple[str, str], list[Mention]] = {}
     for source in sources:
         for mention in source.mentions(texts):

@@ -337,7 +337,7 @@ class Names:
 
     def matches(self, which: str, text: str) -> Iterator[NameSpan]:
         """Names that are found anywhere: `runs`, `signs` that are no words, or `inside` a tag."""
-        if not any(True for _ in self._places(which, fold(text))):
+        if not any(self._places(which, fold(text))):
             return
         folded, places = mapped(text)
         known, _ = self._lookup(which)

@@ -74,7 +74,7 @@ class Key:
 
     entries: tuple[tuple[str, tuple[str, ...]], ...] = field(repr=False)
     left: int = 0  # speakers' names that stand like ordinary words
-    changed: Mapping[str, Any] = field(default_factory=dict, repr=False)  # as `restoring` keeps it
+    changed: Mapping[str, Any] = field(default_factory=dict, repr=False)  # as `storing` keeps it
     notes: tuple[str, ...] = ()  # on the decisions, without a name
 
     def to_json(self) -> dict[str, list[str]]:
@@ -114,11 +114,11 @@ def redact(
 
     `sources` find what is not a speaker's; `decisions` are a ticked table (`review`).
     """
-    first = _FirstRound(corpus, names, keep)
+    first = SpeakerPass(corpus, names, keep)
     said = decided(first.candidates(sources), decisions)
     notes = _notes(said, first)
     if said.kept_of_speakers:
-        first = _FirstRound(corpus, names, keep, said.kept_of_speakers)
+        first = SpeakerPass(corpus, names, keep, said.kept_of_speakers)
     final = first.without(said.chosen, said.kept)
     entries = sorted(first.stand_ins.originals.items(), key=lambda entry: _order(entry[0]))
     told = tuple((stand_in, tuple(originals)) for stand_in, originals in entries)
@@ -133,10 +133,10 @@ def find_candidates(
     sources: Sequence[MentionSource] = RULES,
 ) -> list[NameCandidate]:
     """What `redact` would replace besides speakers' names as such and things with a pattern."""
-    return _FirstRound(corpus, names, keep).candidates(sources)
+    return SpeakerPass(corpus, names, keep).candidates(sources)
 
 
-def _notes(said: Decided, first: _FirstRound) -> tuple[str, ...]:
+def _notes(said: Decided, first: SpeakerPass) -> tuple[str, ...]:
     """What somebody who ticked a table should know."""
     notes = []
     if said.contradicted:
@@ -152,7 +152,7 @@ def kept_without(kinds: Sequence[str]) -> frozenset[str]:
     return frozenset(KINDS) - frozenset(kinds) - _NOT_IN_TEXT
 
 
-class _FirstRound:
+class SpeakerPass:
     """A corpus without its speakers, the names given, and things with a pattern."""
 
     def __init__(
@@ -210,19 +210,12 @@ class _FirstRound:
 
     def candidates(self, sources: Sequence[MentionSource]) -> list[NameCandidate]:
         """What the sources find in it, of the kinds that are not kept; speakers' forms before."""
-        places = [(text, place) for text, place in _placed(self.redacted)]
+        places = list(_placed(self.redacted))
         persons: dict[str, str] = {}
         for speaker in self._persons:
             for part in () if STAND_IN.fullmatch(speaker) else parts(speaker):
                 persons.setdefault(fold_word(part), speaker)
-        originals = list(_texts(self._corpus))
-        found = candidates(
-            [text for text, _ in places],
-            [place for _, place in places],
-            sources,
-            persons,
-            originals,
-        )
+        found = candidates(places, sources, persons, list(_texts(self._corpus)))
         others = (
             each
             for each in found

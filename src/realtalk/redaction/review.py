@@ -81,12 +81,12 @@ class NameGroup:
         """Of places; where a full name stands, its words were counted."""
         listed = self.listed
         folds = {fold(each.form) for each in listed}
-        return sum(each.count for each in listed if not _has_counted_words(each, folds))
-
-
-def _has_counted_words(each: NameCandidate, folds: set[str]) -> bool:
-    words = parts(each.form)
-    return len(words) > 1 and any(fold(word) in folds for word in words)
+        total = 0
+        for each in listed:
+            words = parts(each.form)
+            if len(words) < 2 or folds.isdisjoint(map(fold, words)):
+                total += each.count
+        return total
 
 
 def grouped(found: Iterable[NameCandidate]) -> list[NameGroup]:
@@ -314,7 +314,9 @@ def read_review(path: Path) -> list[NameDecision]:
     except (OSError, UnicodeDecodeError) as error:
         raise RealtalkError("cannot be read as a table", where=str(path)) from error
     try:
-        reader = csv.DictReader(io.StringIO(text), delimiter=_delimiter(text))
+        # Sheets write semicolons where commas part decimals, and some write tabs.
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)
         names, rows = list(reader.fieldnames or ()), list(reader)
     except csv.Error as error:
         raise RealtalkError("cannot be read as a table", where=str(path)) from error
@@ -329,12 +331,6 @@ def read_review(path: Path) -> list[NameDecision]:
             "is a table of an older version, with a row for every form", where=str(path), fix=anew
         )
     return [_decision(row, number, path) for number, row in enumerate(rows, 2) if row["form"]]
-
-
-def _delimiter(text: str) -> str:
-    """Sheets write semicolons where commas part decimals, and some write tabs."""
-    head = text.partition("\n")[0]
-    return max(",;\t", key=head.count)
 
 
 def _decision(row: dict[str, str | None], line: int, path: Path) -> NameDecision:

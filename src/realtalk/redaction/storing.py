@@ -33,7 +33,7 @@ _SPEAKER = "speaker"
 def changed_fields(original: Corpus, redacted: Corpus) -> dict[str, Any]:
     """The originals of all fields that differ, by place, and a seal of the redacted corpus."""
     changed: dict[str, Any] = {}
-    for old, new, at in _pairs(original, redacted):
+    for at, (old, new) in enumerate(zip(original.chats, redacted.chats, strict=True)):
         speakers = dict(zip(new.speakers, old.speakers, strict=True))
         for path, before, after in _differences(old, new, f"chats.{at}"):
             is_speaker = path.rpartition(".")[2] == _SPEAKER
@@ -69,11 +69,6 @@ def restored_text(text: str, key: Mapping[str, Sequence[str]]) -> str:
         return original(whole)
 
     return STAND_IN.sub(name, text)
-
-
-def _pairs(original: Corpus, redacted: Corpus) -> Iterator[tuple[Chat, Chat, int]]:
-    for at, (old, new) in enumerate(zip(original.chats, redacted.chats, strict=True)):
-        yield old, new, at
 
 
 def _differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
@@ -142,7 +137,4 @@ def store_restored(redacted: Corpus, key: Path, folder: Path) -> int:
         kept = json.loads(key.read_text("utf-8"))["restore"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RealtalkError("is no key that restores", where=str(key)) from error
-    corpus = restored(redacted, kept)
-    total = sum(len(chat.messages) for chat in corpus.chats)
-    store(Reading(corpus=corpus, ledger=Ledger("entries", total, total)), folder)
-    return total
+    return store_redacted(restored(redacted, kept), folder)
