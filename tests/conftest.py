@@ -6,14 +6,13 @@ import gc
 import itertools
 import os
 import signal
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from realtalk.cli import main as command
+from command import Result, run_command
 
 # On a CI machine the property-based tests try the same examples every time: a red run must
 # mean a change, not luck. At home they go on looking for new ones.
@@ -80,21 +79,10 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
     """Runs the command in this process, in an empty folder: (status, stdout, stderr)."""
     monkeypatch.chdir(tmp_path)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["realtalk", *words])
-        status = 0
-        try:
-            command.main()
-        except SystemExit as stop:
-            status = int(stop.code or 0)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return call
+    return run_command
 
 
 @pytest.fixture

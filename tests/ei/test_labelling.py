@@ -89,7 +89,7 @@ labelled(Path(sys.argv[1]))
 
 def test_killed_and_gone_on_with_it_is_the_same(tmp_path: Path) -> None:
     here = Path(__file__).parent
-    script = SCRIPT.format(tests=str(here.parent), here=str(here))
+    script = SCRIPT.format(tests=str(here.parent / "support"), here=str(here))
     kill_at(100, script, tmp_path / "killed", "labels.jsonl")
     assert is_labels(tmp_path / "killed")
     with pytest.raises(RealtalkError, match="the labels are not finished"):

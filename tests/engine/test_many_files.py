@@ -123,7 +123,7 @@ def test_a_killed_driver_goes_on(tmp_path: Path, marks: Path, engine: str, order
     inputs = write_inputs(tmp_path / "in", "plain", "plain", order, "plain")
     script = tmp_path / "driver.py"
     script.write_text(_DRIVER)
-    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    path = os.pathsep.join([str(Path(__file__).parents[1] / "support"), *sys.path])
     done = subprocess.run(
         [sys.executable, script, engine, tmp_path / "in", tmp_path / "out", marks],
         env={**os.environ, "PYTHONPATH": path},

@@ -91,7 +91,7 @@ print(json.dumps({
 
 
 def _environment() -> dict[str, str]:
-    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    path = os.pathsep.join([str(Path(__file__).parents[1] / "support"), *sys.path])
     return {**os.environ, "PYTHONPATH": path}
 
 

@@ -108,7 +108,7 @@ end()
 
 
 def on_cluster(script: str, case: str, folder: Path, nodes: int, *more: str) -> dict[str, Any]:
-    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    path = os.pathsep.join([str(Path(__file__).parents[1] / "support"), *sys.path])
     done = subprocess.run(
         [sys.executable, "-c", _CLUSTER + script, case, str(folder), str(nodes), *more],
         env={**os.environ, "PYTHONPATH": path, "RAY_USAGE_STATS_ENABLED": "0"},

@@ -322,7 +322,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(
     fresh: Callable[[], Pretrained], folder: Path, tmp_path: Path
 ) -> None:
     here = Path(__file__).parent
-    paths = (here, here.parent, Path(realtalk.__file__).parents[1])
+    paths = (here, here.parent / "support", Path(realtalk.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-c", _CHILD, str(folder), str(tmp_path / "killed")],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
