@@ -70,7 +70,7 @@ def board(_: Path, data: Path) -> Figures:
     for corpus, golds, way in map(str.split, BOARD.split(",")):
         name = f"{corpus}/{golds}/{way}"
         print(f"board: {name}", file=sys.stderr)
-        run = realtalk.probe(
+        run: Any = realtalk.probe(
             data / corpus, "retrieved", settings={"way": way}, reader="none", golds=golds
         )
         rows = run.frame.to_dicts() if hasattr(run, "frame") else run.rows.to_dicts()

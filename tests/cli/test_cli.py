@@ -235,6 +235,7 @@ def test_data_list(run: Any, tmp_path: Path) -> None:
     assert {entry["dataset"] for entry in json.loads(out)} == {"realtalk", "locomo"}
 
 
+@pytest.mark.slow  # half a minute; `bench/figures.py` compares its tables too
 def test_demo(run: Any, tmp_path: Path) -> None:
     status, out, err = run("demo")
     assert status == 0

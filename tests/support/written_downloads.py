@@ -60,8 +60,11 @@ def _google_chat(said: list[Said]) -> Files:
                     "creator": {"name": one.who, "email": one.who},
                     "created_date": f"{one.time:%A, %B %d, %Y at %I:%M:%S %p} UTC",
                     "text": one.text,
-                    "topic_id": str(place if one.reply is None else one.reply),
+                    "topic_id": str(place),
                     "message_id": one.id or str(place),
+                    "quoted_message_metadata": (
+                        None if one.reply is None else {"message_id": str(one.reply)}
+                    ),
                 }
             )
             for place, one in chat
@@ -86,7 +89,7 @@ def _teams(said: list[Said]) -> Files:
                 "reactions": [{"reactionType": "like"}],
             }
         )
-        for place, one in enumerate(said)
+        for place, one in reversed(list(enumerate(said)))
     ]
     return {"messages.json": as_json({"value": items})}
 

@@ -1,4 +1,4 @@
-"""Random chats in random header styles are read back equal; random bytes never surprise."""
+"""Random chats in random header styles are read back equal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from realtalk.corpora.exports.whatsapp.reader import FORMAT
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.corpora.source import Source
 from realtalk.corpora.tables import MESSAGES
-from realtalk.errors import RealtalkError
 from tries import tries
 
 
@@ -115,40 +114,6 @@ def test_round_trip(chat: list[tuple[str, datetime, str]], style: Style, end: st
     assert reading.corpus.chats[0].speakers == tuple(dict.fromkeys(n for n, _, _ in chat))
     assert reading.ledger.total == reading.ledger.in_messages == text.count("\n")
     assert reading.tables.messages.schema == MESSAGES
-
-
-VALID = (
-    "\u200e[20/06/2019, 15:58:47] Mara: hi\nthere\n"
-    "[20/06/2019, 15:59:01] Theo: \u200eimage omitted\n"
-    "[20/06/2019, 16:00:00] Mara: x <This message was edited>\n6/20/19, 3:58 PM - A: B\n"
-    "[20062019, 155847] Z: q\n[20/06/2019, 16:00:00] : y\n[20/06/2019, 16:00:00] Mara added you\n"
-).encode()
-
-
-@pytest.mark.slow
-@settings(max_examples=tries(60), deadline=None)
-@given(
-    st.one_of(
-        st.binary(min_size=1, max_size=200),
-        st.lists(
-            st.tuples(st.integers(0, len(VALID) - 1), st.integers(0, 3), st.binary(max_size=6)),
-            max_size=8,
-        ).map(lambda edits: _mutate(VALID, edits)),
-    )
-)
-def test_any_bytes_are_read_or_refused(data: bytes) -> None:
-    try:
-        reading = parse(data)
-    except RealtalkError:
-        return
-    assert reading.tables.messages.schema == MESSAGES
-    assert len(list(reading.corpus.chats[0].messages)) == reading.tables.messages.height
-
-
-def _mutate(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
-    for place, cut, new in edits:
-        data = data[:place] + new + data[place + cut :]
-    return data or b"\n"
 
 
 @pytest.mark.parametrize("style", STYLES, ids=str)
