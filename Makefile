@@ -23,9 +23,9 @@ test: $(VENV)/.dev
 types:
 	$(BIN)/mypy
 
-# Three workers on two cores: a quarter of the time tests wait, for servers, browsers and locks.
+# Five workers on two cores: tests wait two fifths of the time, for servers, browsers and locks.
 suite:
-	$(BIN)/pytest -n 3 --dist worksteal -m "not slow"
+	$(BIN)/pytest -n 5 --dist worksteal -m "not slow"
 
 # Every test, the long ones too, and all examples of the property-based ones.
 slow: $(VENV)/.dev
