@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from realtalk.errors import RealtalkError
 
 if TYPE_CHECKING:
-    from realtalk.corpora.reading import DateOrder, ReadOptions
+    from realtalk.corpora.reading import ReadOptions
     from realtalk.engine.jobs import Engine as Workers
     from realtalk.local.progress import Progress
+    from realtalk.text.calendars import DateOrder
 
 Value = TypeVar("Value")
 
@@ -47,10 +48,11 @@ class Reading:
         from typing import get_args
 
         from realtalk.corpora.json_input import zone
-        from realtalk.corpora.reading import DateOrder, ReadOptions
+        from realtalk.corpora.reading import ReadOptions
         from realtalk.corpora.sessions import parse_gap
         from realtalk.local.progress import silent
         from realtalk.registry import suggest
+        from realtalk.text.calendars import DateOrder
 
         if self.dates is not None and self.dates not in get_args(DateOrder):
             raise suggest("date order", self.dates, list(get_args(DateOrder)))

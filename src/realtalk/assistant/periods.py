@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from realtalk.errors import RealtalkError
-from realtalk.metrics.typed_days import days_of, typed_date
+from realtalk.text.dates import days_of, typed_date
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import IO, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -171,11 +170,3 @@ def zone(name: str | None) -> ZoneInfo | None:
         raise RealtalkError(
             f"unknown time zone '{name}'", fix="use a name such as Europe/Athens or UTC"
         ) from error
-
-
-def from_epoch(seconds: float, tz: ZoneInfo | None = None) -> datetime | None:
-    """Seconds since 1970 as a wall-clock time: UTC, or the clock of `tz`; None out of range."""
-    try:
-        return datetime.fromtimestamp(seconds, tz=tz or UTC).replace(tzinfo=None)
-    except (ValueError, OverflowError, OSError):
-        return None

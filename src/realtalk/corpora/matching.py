@@ -175,8 +175,8 @@ def _in_both(
 
 def _by_id(old: Sequence[_Line], new: Sequence[_Line]) -> Iterator[Pair]:
     """Messages of one id, speaker and moment; an id that a file has twice says nothing."""
-    named = ([line for line in side if line.id is not None] for side in (old, new))
-    for ours, theirs in _in_both(*named, lambda line: (line.id, *line.moment)):
+    known, given = ([line for line in side if line.id is not None] for side in (old, new))
+    for ours, theirs in _in_both(known, given, lambda line: (line.id, *line.moment)):
         if len(ours) == len(theirs) == 1:
             one, other = ours[0], theirs[0]
             is_edited = one.text != other.text or (other.edited and not one.edited)
@@ -207,7 +207,7 @@ def _near(
     if first is None or second is None:
         return []
     start, end = max(first[0], second[0]), min(first[1], second[1])
-    inside = (
+    before, after = (
         sorted(
             (
                 line
@@ -220,7 +220,9 @@ def _near(
     )
     pairs: list[Pair] = []
     proven = 0
-    for ours, theirs in _in_both(*inside, lambda line: (line.speaker, line.text, line.deleted)):
+    for ours, theirs in _in_both(
+        before, after, lambda line: (line.speaker, line.text, line.deleted)
+    ):
         at = other_at = 0
         while at < len(ours) and other_at < len(theirs):
             one, other = ours[at], theirs[other_at]

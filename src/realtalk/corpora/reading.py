@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from realtalk.chat import Corpus
 from realtalk.local.progress import Progress, silent
+from realtalk.text.calendars import DateOrder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from realtalk.corpora.source import Source
     from realtalk.corpora.tables import Tables
-
-DateOrder = Literal["dmy", "mdy", "ymd"]
 
 
 @dataclass(frozen=True, slots=True)

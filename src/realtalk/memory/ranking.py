@@ -27,7 +27,7 @@ import numpy.typing as npt
 from realtalk.chat import Chat, Question
 from realtalk.encoders.sentences import Encoded, TextEncoder
 from realtalk.memory.index import ChatIndex
-from realtalk.metrics.dates import resolve
+from realtalk.text.relative_dates import resolve
 from realtalk.text.terms import is_named
 
 Floats: TypeAlias = npt.NDArray[np.float64]

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from realtalk.metrics.answers import ABSTAINING, abstained, stem
-from realtalk.metrics.dates import PartialDate, find_dates
+from realtalk.text.dates import PartialDate, find_dates
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*")
 _BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")

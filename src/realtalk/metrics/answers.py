@@ -31,7 +31,7 @@ from typing import Any
 
 import regex
 
-from realtalk.metrics.dates import PartialDate, find_dates
+from realtalk.text.dates import PartialDate, find_dates
 from realtalk.text.words import words_and_emoji
 
 _PUNCTUATION = str.maketrans("", "", punctuation)

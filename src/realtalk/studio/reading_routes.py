@@ -24,8 +24,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from realtalk.errors import RealtalkError
-from realtalk.metrics.typed_days import days_of, typed_date
-from realtalk.metrics.written_dates import PartialDate
+from realtalk.text.dates import PartialDate, days_of, typed_date
 from realtalk.studio import pages
 from realtalk.studio.asking import annotator, page
 from realtalk.studio.exchange import LAYOUTS

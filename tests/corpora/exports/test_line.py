@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from realtalk.chat import Attachment, Message
-from realtalk.corpora.exports.written_days import day_of, shares_order
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import Reading, ReadOptions
 from realtalk.errors import RealtalkError
+from realtalk.text.written_days import day_of, shares_order
 
 ENGLISH = """[LINE] Chat history with Mara
 Saved on: 2024/05/03 15:05

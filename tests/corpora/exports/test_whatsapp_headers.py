@@ -6,16 +6,14 @@ import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from realtalk.chat import Message
-from realtalk.corpora.exports.whatsapp.dayparts import hour as hour_column
-from realtalk.corpora.exports.whatsapp.dayparts import hour_of_day, rule_of
 from realtalk.corpora.exports.whatsapp.reader import FORMAT
 from realtalk.corpora.opening import open_reading
 from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.source import Source
+from realtalk.text.calendars import hour_of_day
 
 NNBSP, NBSP, LRM, RLM = "\u202f", "\u00a0", "\u200e", "\u200f"
 
@@ -132,15 +130,7 @@ def test_twelve_hour_words(tmp_path: Path, clock: str, hour: int) -> None:
     assert messages[0].time == datetime(2019, 6, 20, hour, 10)
 
 
-def test_single_hours_and_columns_of_them_are_turned_alike() -> None:
-    words = {"AM": "am", "PM": "pm", "noon": "noon", "at night": "night", "o'clock": ""}
-    assert {word: rule_of(word) for word in words} == words
-    pairs = [(hour, word) for hour in range(24) for word in words]
-    frame = pl.DataFrame(
-        {"hour": [hour for hour, _ in pairs], "rule": [words[word] for _, word in pairs]}
-    )
-    turned = frame.select(hour_column(pl.col("hour"), pl.col("rule"))).to_series().to_list()
-    assert turned == [hour_of_day(hour, word) for hour, word in pairs]
+def test_the_first_word_that_says_something_counts() -> None:
     assert [hour_of_day(hour, "", "noon") for hour in (1, 11, 12)] == [13, 11, 12]
 
 

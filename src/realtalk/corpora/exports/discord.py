@@ -36,9 +36,10 @@ from realtalk.corpora.exports.values import (
     text_at,
 )
 from realtalk.corpora.json_input import decoded, head_keys, head_text, is_odd, load, mapping, zone
-from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
+from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
+from realtalk.text.calendars import DateOrder
 
 # Discord's own data package into chats: only what the package's owner wrote.
 #

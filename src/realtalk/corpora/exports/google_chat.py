@@ -24,7 +24,6 @@ from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
-from realtalk.corpora.exports.spelled_dates import spelled
 from realtalk.corpora.exports.values import (
     attached,
     filled,
@@ -38,6 +37,7 @@ from realtalk.corpora.json_input import head_keys, is_odd, listed, load, mapping
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
+from realtalk.text.written_days import spelled
 
 _FILE = re.compile(r"(?:^|/)messages\.json(\.gz)?$")
 

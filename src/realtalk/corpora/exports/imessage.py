@@ -29,11 +29,12 @@ from realtalk.corpora.exports.imessage_pages import (
     text_draft,
 )
 from realtalk.corpora.exports.values import attached, filled, scalar, text_at, whole
-from realtalk.corpora.json_input import from_epoch, zone
+from realtalk.corpora.json_input import zone
 from realtalk.corpora.limits import GROWTH, LEAST_BYTES, raised
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
+from realtalk.text.written_days import from_epoch
 
 # The text in Apple's typedstream, in which newer versions of Messages keep what was written.
 #

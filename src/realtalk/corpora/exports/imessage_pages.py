@@ -15,10 +15,10 @@ from realtalk.corpora.exports.assembly import Draft, Entry, reactions
 from realtalk.corpora.exports.html_tags import PageWalker, Tag, page_of, unescaped
 from realtalk.corpora.exports.text_entries import EARLY, export_lines
 from realtalk.corpora.exports.values import attached
-from realtalk.corpora.exports.whatsapp.dayparts import hour_of_day
-from realtalk.corpora.exports.written_days import month_day
 from realtalk.corpora.json_input import head_text
 from realtalk.corpora.source import Member
+from realtalk.text.calendars import hour_of_day
+from realtalk.text.written_days import month_day
 
 # What the ways of exporting iMessage share: how they write times, tapbacks and files.
 #

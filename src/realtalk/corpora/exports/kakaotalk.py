@@ -24,12 +24,12 @@ from realtalk.corpora.exports.assembly import Draft, Entry, assemble
 from realtalk.corpora.exports.discord import table_rows
 from realtalk.corpora.exports.text_entries import EntryLines, export_lines
 from realtalk.corpora.exports.values import attached, from_stamp
-from realtalk.corpora.exports.whatsapp.dayparts import AFTER, BEFORE, SPACE, hour_of_day
-from realtalk.corpora.exports.written_days import MONTH, day_of, is_parted, month_day
 from realtalk.corpora.json_input import head_text
 from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding, taken
+from realtalk.text.calendars import AFTER, BEFORE, SPACE, hour_of_day
 from realtalk.text.wordlists import phrases, sections
+from realtalk.text.written_days import MONTH, day_of, is_parted, month_day
 
 _WORDING = sections("realtalk.corpora.exports", "kakaotalk_wording.txt")
 _SUFFIXES = (".txt", ".csv", ".tsv")  # a title with a comma looks like columns

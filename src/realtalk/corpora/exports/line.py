@@ -27,12 +27,12 @@ from functools import partial
 from realtalk.chat import Attachment
 from realtalk.corpora.exports.assembly import Draft, Entry, assemble
 from realtalk.corpora.exports.text_entries import EntryLines, export_lines
-from realtalk.corpora.exports.whatsapp.dayparts import hour_of_day, rule_of
-from realtalk.corpora.exports.written_days import day_of, is_open, shares_order
 from realtalk.corpora.json_input import head_text
-from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
+from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding, taken
+from realtalk.text.calendars import DateOrder, hour_of_day, rule_of
 from realtalk.text.wordlists import phrases, sections
+from realtalk.text.written_days import day_of, is_open, shares_order
 
 _WORDING = sections("realtalk.corpora.exports", "line_wording.txt")
 _SUFFIXES = (".txt",)

@@ -21,7 +21,6 @@ from realtalk.corpora.exports.assembly import Draft, Entry, assemble, reactions
 from realtalk.corpora.exports.html_tags import VOID, PageWalker, Tag, page_of, unescaped
 from realtalk.corpora.exports.meta_notices import judge
 from realtalk.corpora.exports.meta_repeats import Line, MetaThread
-from realtalk.corpora.exports.spelled_dates import LONGEST, order_of, spelled
 from realtalk.corpora.exports.values import (
     attached,
     filled,
@@ -42,9 +41,11 @@ from realtalk.corpora.json_input import (
     mapping,
     zone,
 )
-from realtalk.corpora.reading import DateOrder, Format, Reading, ReadOptions
+from realtalk.corpora.reading import Format, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, matching, taken
 from realtalk.errors import RealtalkError
+from realtalk.text.calendars import DateOrder
+from realtalk.text.written_days import LONGEST, order_of, spelled
 
 # Conversations of Messenger or Instagram while they are read, until their notices are known.
 #

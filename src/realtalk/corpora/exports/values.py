@@ -19,7 +19,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from realtalk.chat import Attachment
-from realtalk.corpora.json_input import from_epoch
+from realtalk.text.written_days import from_epoch
 
 # Own table: the system's differs from machine to machine, and a reading must not.
 _TYPES = mimetypes.MimeTypes(filenames=())

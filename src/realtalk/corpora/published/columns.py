@@ -19,12 +19,12 @@ from typing import Any
 from realtalk.chat import Chat, Message, Session
 from realtalk.corpora.json_input import NOT_TEXT, is_odd, text_of, zone
 from realtalk.corpora.published.record import extra_of
-from realtalk.corpora.published.stamps import date_order, parse_stamp
 from realtalk.corpora.reading import ReadOptions
 from realtalk.corpora.sessions import Gap, sorted_by_time, split_at_pauses
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 from realtalk.registry import suggest
+from realtalk.text.written_days import date_order, parse_stamp
 
 FIELDS = ("id", "chat", "session", "speaker", "time", "text", "reply_to", "edited", "deleted")
 _NEEDED = ("speaker", "text")

@@ -40,13 +40,13 @@ from realtalk.corpora.json_input import (
 )
 from realtalk.corpora.published.columns import cut_keeping_ids
 from realtalk.corpora.published.record import KEY, amended, differences, extra_of
-from realtalk.corpora.published.stamps import parse_stamp
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.sessions import Gap, sorted_by_time
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
 from realtalk.local.writing import write_text
+from realtalk.text.written_days import parse_stamp
 
 # ConvoKit's utterances and conversations to frozen values and back.
 #

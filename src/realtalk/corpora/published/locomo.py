@@ -52,6 +52,7 @@ from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOpti
 from realtalk.corpora.source import Member, Source, holding
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import file_stems, write_json
+from realtalk.text.calendars import MONTHS
 
 # One entry of a LoCoMo sample to one frozen value and back.
 #
@@ -74,19 +75,16 @@ _DATE = re.compile(
     r"\s*([0-9]{1,2}):([0-9]{2})\s*([ap])\.?m\.?\s+on\s+([0-9]{1,2})\s+([a-z]+),?\s+([0-9]{4})\s*",
     re.IGNORECASE,
 )
-_MONTHS = """
-    january february march april may june july august september october november december
-""".split()  # noqa: SIM905 - words read better than quotes
 _ABSENT = "absent"
 
 
 def parse_date(text: object) -> datetime | None:
     """`1:56 pm on 8 May, 2023`, or None."""
     match = _DATE.fullmatch(text) if isinstance(text, str) else None
-    if match is None or match[5].lower() not in _MONTHS or not 1 <= int(match[1]) <= 12:
+    if match is None or match[5].capitalize() not in MONTHS or not 1 <= int(match[1]) <= 12:
         return None
     hour = int(match[1]) % 12 + (12 if match[3].lower() == "p" else 0)
-    month = _MONTHS.index(match[5].lower()) + 1
+    month = MONTHS.index(match[5].capitalize()) + 1
     try:
         return datetime(int(match[6]), month, int(match[4]), hour, int(match[2]))
     except ValueError:
@@ -95,7 +93,7 @@ def parse_date(text: object) -> datetime | None:
 
 def _day(time: datetime) -> str:
     # Not strftime: its month names follow the machine's language.
-    return f"{time.day} {_MONTHS[time.month - 1].capitalize()}, {time.year:04d}"
+    return f"{time.day} {MONTHS[time.month - 1]}, {time.year:04d}"
 
 
 def format_date(time: datetime) -> str:

@@ -27,12 +27,12 @@ import polars as pl
 
 from realtalk.corpora.json_input import NOT_TEXT, head_text, skip_mark, zone
 from realtalk.corpora.published.record import extra_of, members_of
-from realtalk.corpora.published.stamps import parse_stamp
 from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.source import Member, Source, holding
 from realtalk.corpora.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
+from realtalk.text.written_days import parse_stamp
 
 # Posts and comments, as a parser meets them, to message columns in document order.
 #

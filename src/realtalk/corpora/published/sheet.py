@@ -46,6 +46,7 @@ from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOpti
 from realtalk.corpora.source import UNPACKING_ERRORS, Member, Source, holding
 from realtalk.errors import RealtalkError
 from realtalk.local.writing import atomic_path, file_stems
+from realtalk.text.calendars import MONTHS
 
 # The first sheet of an .xlsx file as rows of text.
 #
@@ -504,7 +505,7 @@ def _cell_date(text: str) -> datetime | None:
 def _text(value: str | None) -> str:
     """A cell as its annotator meant it: a date cell is "30 December, 2023"."""
     day = _cell_date(value or "")
-    return value or "" if day is None else f"{day.day} {day:%B}, {day.year}"
+    return value or "" if day is None else f"{day.day} {MONTHS[day.month - 1]}, {day.year}"
 
 
 FORMAT = Format("REALTALK annotation sheet (XLSX)", holding((".xlsx",), _is_ours), _read, write)

@@ -23,8 +23,7 @@ from itertools import accumulate
 
 import polars as pl
 
-from realtalk.corpora.exports.whatsapp.dayparts import AFTER, BEFORE, hour, rule_of
-from realtalk.corpora.exports.whatsapp.months import in_numbers, line_in_numbers
+from realtalk.text.calendars import AFTER, BEFORE, hour_of_day, month_number
 
 MARKS = "\u200e\u200f\u061c\u200b\u202a-\u202e\u2066-\u2069\ufeff"
 _M = f"[{MARKS}]*"
@@ -93,11 +92,37 @@ _SCHEMA = pl.Schema(
     }
 )
 _SAMPLE = 100  # lines per block
+# Dates with the month's name, as older phones wrote them: "12 Jan 2024", "[Jan 12, 2024".
+_OPEN = rf"^([{MARKS}]*\[?)"
+_DAY = r"(?P<d>[0-9]{1,2})(?:st|nd|rd|th|\.|º)?"
+_MONTH = r"(?P<m>\p{L}{3,20})\.?"
+_YEAR = r"(?P<y>[0-9]{4})\b"
+_NAMED_MONTHS = (
+    rf"{_OPEN}{_DAY}[ \-/](?:de |of )?{_MONTH},?[ \-/](?:de )?{_YEAR}",
+    rf"{_OPEN}{_MONTH} {_DAY},? {_YEAR}",
+)
+_IN_LINE = [re.compile(pattern.replace(r"\p{L}", r"[^\W\d_]")) for pattern in _NAMED_MONTHS]
+
+
+def _in_numbers(line: str) -> str:
+    """A line that begins with a month's name with its date as 2024-01-12; others as they are."""
+    for pattern in _IN_LINE:
+        match = pattern.match(line)
+        if match and (month := month_number(match["m"])):
+            return f"{match[1]}{match['y']}-{month:02}-{match['d']}{line[match.end() :]}"
+    return line
+
+
+def _all_in_numbers(lines: pl.Series) -> pl.Series:
+    """The same for a column."""
+    first, second = (lines.str.contains(pattern) for pattern in _NAMED_MONTHS)
+    places = (first | second).arg_true()
+    return lines.clone().scatter(places, [_in_numbers(line) for line in lines.gather(places)])
 
 
 def has_header(line: str) -> bool:
     """Whether a line begins like a message of an export."""
-    line = _start(line_in_numbers(line[:_LONGEST_HEADER]))
+    line = _start(_in_numbers(line[:_LONGEST_HEADER]))
     return (
         _header(line) is not None
         or _paired(_ANY_TIME_FIRST.match(line)) is not None
@@ -143,7 +168,7 @@ def find(blocks: tuple[pl.Series, ...]) -> pl.DataFrame:
     """
     shape = _most_used(_sample(blocks))
     if shape is None:
-        blocks = tuple(map(in_numbers, blocks))
+        blocks = tuple(map(_all_in_numbers, blocks))
         shape = _most_used(_sample(blocks))
     starts = accumulate((len(block) for block in blocks), initial=0)
     with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
@@ -245,7 +270,7 @@ def _scan(block: pl.Series, start: int, shape: _Shape | None) -> tuple[pl.DataFr
 def _general_headers(lines: pl.DataFrame) -> pl.DataFrame:
     if not lines.height:
         return pl.DataFrame(schema=_SCHEMA)
-    lines = lines.with_columns(in_numbers(lines["line"]))
+    lines = lines.with_columns(_all_in_numbers(lines["line"]))
     general, rest = _match(lines, _GENERAL)
     older, rest = _match(rest, _COLON)
     timed, rest = _match(rest, _TIME_FIRST)
@@ -318,10 +343,13 @@ def _numbers(frame: pl.DataFrame) -> pl.DataFrame:
     )
     for name in ("pre", "post"):
         if name in frame.columns:
-            words = frame[name].unique().to_list()
-            rules = [rule_of(word) for word in words]
-            rule = pl.col(name).replace_strict(words, rules, return_dtype=pl.String)
-            frame = frame.with_columns(hour=hour(pl.col("hour"), rule))
+            clocks = frame.select("hour", name).unique()
+            hours = [
+                None if hour is None else hour_of_day(hour, word) for hour, word in clocks.rows()
+            ]
+            clocks = clocks.with_columns(pl.Series("turned", hours, pl.Int32))
+            frame = frame.join(clocks, on=["hour", name], how="left", maintain_order="left")
+            frame = frame.with_columns(hour=pl.col("turned")).drop("turned")
     return frame
 
 

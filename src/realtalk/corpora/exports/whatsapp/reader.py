@@ -27,12 +27,13 @@ from realtalk.corpora.exports.whatsapp.timeline import Timeline, timeline
 from realtalk.corpora.exports.whatsapp.wording import ENCRYPTED, GROUP_EVENTS
 from realtalk.corpora.limits import raised
 from realtalk.corpora.merging import join_overlaps, packed_calls
-from realtalk.corpora.reading import DateOrder, Format, Ledger, Leftover, Reading, ReadOptions
+from realtalk.corpora.reading import Format, Ledger, Leftover, Reading, ReadOptions
 from realtalk.corpora.sessions import cut_frame
 from realtalk.corpora.source import Member, Source, matching
 from realtalk.corpora.tables import EVENTS, QUESTIONS, ChatRow, Tables, message_frame
 from realtalk.errors import RealtalkError
 from realtalk.local.naming import UniqueNames
+from realtalk.text.calendars import DateOrder
 
 # One exported chat: its bytes to dated messages, with every line accounted for.
 #

@@ -20,9 +20,8 @@ from typing import Literal
 
 import polars as pl
 
-from realtalk.corpora.exports.whatsapp.calendars import Calendar, calendar_of, ordinal
-from realtalk.corpora.reading import DateOrder
 from realtalk.errors import RealtalkError
+from realtalk.text.calendars import Calendar, DateOrder, calendar_of, ordinal
 
 # Which number of a header's date is the day, decided from the whole file.
 #

@@ -1,8 +1,10 @@
-"""Calendar dates as they are written in text, in many notations.
+"""Calendar dates as people write them in text, in many notations.
 
     find_dates("On the 19th of January, 2024")  → [FoundDate(3, 28, PartialDate(2024, 1, 19))]
     find_dates("19.01.2024 or Jan 2024")        → PartialDate(2024, 1, 19), PartialDate(2024, 1)
     find_dates("28 Dec to 2 Jan 2024")    → PartialDate(2023, 12, 28), PartialDate(2024, 1, 2)
+    typed_date("02.03.2026")              → PartialDate(2026, 3, 2): a text that is a date
+    days_of(PartialDate(2026, 3))         → (date(2026, 3, 1), date(2026, 3, 31))
 
 What is not written is left out: `13 August` has no year. A number that only may be a date (a
 price, a version, a phone number) is none. Both ends of a range are dates, and what one end
@@ -16,12 +18,22 @@ import re
 from calendar import isleap, monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import MAXYEAR, date
 from itertools import pairwise
 
-MONTHS = tuple(
-    """January February March April May June July August September October November
-    December""".split()  # noqa: SIM905 - words read better than quotes
-)
+from realtalk.text.calendars import month_number
+
+# Calendar dates as they are written in text, in many notations.
+#
+#     find_dates("On the 19th of January, 2024")  → [FoundDate(3, 28, PartialDate(2024, 1, 19))]
+#     find_dates("19.01.2024 or Jan 2024")        → PartialDate(2024, 1, 19), PartialDate(2024, 1)
+#     find_dates("28 Dec to 2 Jan 2024")    → PartialDate(2023, 12, 28), PartialDate(2024, 1, 2)
+#
+# What is not written is left out: `13 August` has no year. A number that only may be a date (a
+# price, a version, a phone number) is none. Both ends of a range are dates, and what one end
+# leaves to the other is filled in: `3-5 May 2023` are two days of that month, and a range that
+# passes a new year ends in the later one. So are dates in a row: `3, 4 and 6 May`.
+
 _LEAP = 2024  # a year that has every day
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
@@ -315,7 +327,7 @@ def _value(match: re.Match[str], dayfirst: bool, day: str = "") -> PartialDate |
         if len(digits) == 2:
             year += 2000 if year < 70 else 1900
     if "m" in fields:
-        month = _month(fields["m"])
+        month = month_number(fields["m"])
     elif "n" in fields:
         month = int(fields["n"])
     if "d" in fields:
@@ -336,6 +348,38 @@ def _value(match: re.Match[str], dayfirst: bool, day: str = "") -> PartialDate |
     return PartialDate(year, month, number)
 
 
-def _month(text: str) -> int:
-    head = text[:3].lower()
-    return next(number for number, name in enumerate(MONTHS, 1) if name.lower().startswith(head))
+# What somebody types for a day, a month or a year → the days that are meant.
+#
+# typed_date("2 March 2026")     → PartialDate(2026, 3, 2)
+# typed_date("02.03.2026")       → the same: days come before months
+# typed_date("2026-03")          → PartialDate(2026, 3)
+# typed_date("the red bicycle")  → None, and so is a text that only holds a date
+# days_of(PartialDate(2026, 3))  → (date(2026, 3, 1), date(2026, 3, 31))
+
+_LONGEST = 40  # letters; a date is shorter, and a page of text need not be looked at
+_YEAR_MONTH = re.compile(r"(\d{4})-(\d{1,2})\Z")
+_ENDS = " \t.,"
+
+
+def typed_date(text: str) -> PartialDate | None:
+    """The date that a text is, as far as it is stated; None of anything else."""
+    wanted = text.strip(_ENDS)
+    if not 0 < len(wanted) <= _LONGEST:
+        return None
+    if match := _YEAR_MONTH.match(wanted):
+        year, month = int(match[1]), int(match[2])
+        return PartialDate(year, month) if year and 1 <= month <= 12 else None
+    found = find_dates(wanted)
+    whole = [each for each in found if (each.start, each.end) == (0, len(wanted))]
+    return whole[0].value if len(found) == len(whole) == 1 else None
+
+
+def days_of(told: PartialDate) -> tuple[date, date] | None:
+    """The first and the last day of a date that has a year; None of one without."""
+    if told.year is None or not 1 <= told.year <= MAXYEAR:
+        return None
+    first = date(told.year, told.month or 1, told.day or 1)
+    if told.day is not None:
+        return first, first
+    last = told.month or 12
+    return first, date(told.year, last, monthrange(told.year, last)[1])

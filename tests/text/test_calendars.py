@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from realtalk.corpora.exports.whatsapp.calendars import Calendar, calendar_of, ordinal
+from realtalk.text.calendars import Calendar, calendar_of, month_number, ordinal
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,22 @@ def test_no_such_day(told: tuple[int, int, int], calendar: Calendar) -> None:
 )
 def test_which_calendar(years: list[int], calendar: Calendar) -> None:
     assert calendar_of(years, 2024) == calendar
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [
+        ("Sept.", 9),
+        ("janv", 1),
+        ("MÄRZ", 3),
+        ("marraskuuta", 11),  # Finnish November, which begins like March
+        ("lipnja", 6),  # Croatian June, which begins like Polish July
+        ("lipca", 7),
+        ("мая", 5),
+        ("mardi", 0),
+        ("ju", 0),
+        ("word", 0),
+    ],
+)
+def test_names_of_months(word: str, number: int) -> None:
+    assert month_number(word) == number

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from realtalk.corpora.exports.spelled_dates import order_of, spelled
+from realtalk.text.written_days import order_of, spelled
 
 EVENING = datetime(2021, 3, 14, 22, 41)
 

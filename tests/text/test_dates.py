@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from realtalk.metrics.dates import MONTHS, PartialDate, find_dates, resolve
+from realtalk.text.calendars import MONTHS
+from realtalk.text.dates import PartialDate, find_dates
+from realtalk.text.relative_dates import resolve
 from work_done import within
 
 SAID = datetime(2024, 1, 17, 21, 30)  # a Wednesday
@@ -329,4 +331,4 @@ def test_a_range_of_less_than_a_year_is_found_in_any_style(
 
 @pytest.mark.parametrize("text", ["'1 - ' * 5000", "'3, ' * 10000", "'may - ' * 5000"])
 def test_a_page_of_numbers_is_read_at_once(text: str) -> None:
-    within(60, f"from realtalk.metrics.dates import find_dates; find_dates({text})")
+    within(60, f"from realtalk.text.relative_dates import find_dates; find_dates({text})")

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from realtalk.metrics.typed_days import days_of, typed_date
-from realtalk.metrics.written_dates import PartialDate
+from realtalk.text.dates import PartialDate, days_of, typed_date
 
 
 @pytest.mark.parametrize(
